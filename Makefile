@@ -1,0 +1,58 @@
+# Every target sets itself up in .venv; nothing but Python 3.11 or newer and make is assumed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Two at a time: the machines this is made for have two cores.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench docs format locks clean
+
+help: ## Show what can be made.
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+run: $(VENV)/ready-to-run ## Make, anonymize, attack and measure made-up data; ends with a report.
+	$(BIN)/tokumei demo
+
+test: check ## Run every check and every test.
+	$(PYTEST)
+
+check: $(VENV)/ready-to-develop ## Run the linters, the type checker and the order of the rooms.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/ready-to-develop ## Measure speed and memory against peers.
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/ready-to-develop ## Write the pages that are made from code.
+	$(BIN)/python -m tokumei.cli.catalogue docs/catalogue.md
+
+format: $(VENV)/ready-to-develop ## Put the code in shape.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+locks: $(VENV)/ready-to-develop ## Choose newer versions of what is depended on.
+	$(COMPILE) --upgrade pyproject.toml --group build -o locks/run.txt
+	$(COMPILE) --upgrade pyproject.toml --group build --all-extras -c locks/run.txt -o locks/dev.txt
+
+clean: ## Remove what was set up.
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=…")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/ready-to-run: locks/run.txt pyproject.toml | $(BIN)/python
+	$(PIP) install --quiet --require-hashes -r locks/run.txt
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+# Has all of ready-to-run as well, so that one environment serves both.
+$(VENV)/ready-to-develop: locks/dev.txt pyproject.toml | $(BIN)/python
+	$(PIP) install --quiet --require-hashes -r locks/dev.txt
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	touch $@ $(VENV)/ready-to-run

@@ -1,0 +1,31 @@
+"""Run every benchmark and print one table: `make bench`, or `python -m benchmarks counting`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+import time
+
+import benchmarks
+from benchmarks.measure import Figure
+
+
+def main(wanted: list[str]) -> None:
+    names = sorted(m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name not in ("__main__", "measure"))
+    unknown = set(wanted) - set(names)
+    if unknown:
+        sys.exit(f"unknown benchmark {', '.join(sorted(unknown))}; known: {', '.join(names)}")
+    is_met = True
+    for name in wanted or names:
+        started = time.perf_counter()
+        print(f"\n{name}", flush=True)
+        figures: list[Figure] = importlib.import_module(f"benchmarks.{name}").run()
+        for figure in figures:
+            print(f"  {figure}")
+            is_met &= figure.is_met
+        print(f"  ({time.perf_counter() - started:.0f} s)", flush=True)
+    sys.exit(0 if is_met else 1)
+
+
+main(sys.argv[1:])

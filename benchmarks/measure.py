@@ -1,0 +1,51 @@
+"""How a figure is measured: best of a few runs, each heavy one in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measured number, beside what it should not exceed."""
+
+    name: str
+    value: float
+    unit: str
+    limit: float | None = None
+    note: str = ""
+
+    @property
+    def is_met(self) -> bool:
+        return self.limit is None or self.value <= self.limit
+
+    def __str__(self) -> str:
+        limit = "" if self.limit is None else f" (at most {self.limit:g}{'' if self.is_met else ': MISSED'})"
+        note = f"  {self.note}" if self.note else ""
+        return f"{self.name:<58} {self.value:10.4g} {self.unit}{limit}{note}"
+
+
+def best_seconds(work: Callable[[], object], *, repeat: int = 5) -> float:
+    """Time the fastest of several runs: the others measure what else the machine does."""
+    times = []
+    for _ in range(repeat):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def in_new_process(code: str) -> tuple[float, float]:
+    """Run code that sets `seconds` in a new process; give those seconds and the most memory used, in gigabytes."""
+    tail = (
+        "\nimport json, resource\n"
+        "print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code + tail], capture_output=True, text=True, check=True)
+    seconds, memory = json.loads(done.stdout.strip().splitlines()[-1])
+    return float(seconds), float(memory)

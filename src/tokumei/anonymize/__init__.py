@@ -1,0 +1,1 @@
+"""From an original to a release: one method a file, for tables and for histories."""

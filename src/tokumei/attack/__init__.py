@@ -1,0 +1,1 @@
+"""Adversaries, one a file: knowledge and a release in, guesses out; and the judge."""

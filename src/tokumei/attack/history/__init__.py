@@ -1,0 +1,1 @@
+"""Attacks on purchase histories, one a file."""

@@ -1,0 +1,65 @@
+"""`tokumei count`: the classes of some columns, on any engine."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from tokumei.cli.options import (
+    DelimiterOption,
+    EncodingOption,
+    EngineOption,
+    HierarchiesOption,
+    SourceArgument,
+    level_pairs,
+    names,
+)
+from tokumei.cli.output import JsonFlag, print_facts, print_json, showing_progress
+from tokumei.core.errors import InputError
+
+
+def count(
+    file: SourceArgument,
+    by: Annotated[str, typer.Option("--by", metavar="A,B,…", help="Columns whose classes are counted.")],
+    levels: Annotated[
+        list[str] | None, typer.Option("--levels", metavar="A=1,B=2", help="Generalise columns to a level first.")
+    ] = None,
+    hierarchies: HierarchiesOption = None,
+    engine: EngineOption = "local",
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = "utf-8",
+    json: JsonFlag = False,
+) -> None:
+    """Count the classes of some columns: how many there are, the smallest (k), and the rows that are alone.
+
+    Example: tokumei count adult.csv --by sex,age --levels age=2 --hierarchies hierarchies/
+    """
+    from tokumei.counting.count import count_classes
+    from tokumei.hierarchy.files import read_hierarchies
+
+    columns = names(by, "--by")
+    wanted = level_pairs(levels or [])
+    if wanted and hierarchies is None:
+        raise InputError.of("--hierarchies DIR, which --levels needs")
+    for name in wanted:
+        if name not in columns:
+            raise InputError.of(f"a column of --by: {', '.join(columns)}", column="--levels", value=name)
+    recodings = []
+    if hierarchies is not None:
+        found = read_hierarchies(hierarchies, wanted)
+        recodings = [found[name].recoding(level) for name, level in wanted.items()]
+    started = time.perf_counter()
+    with showing_progress():
+        counts = count_classes(
+            file, columns, recodings=recodings, engine=engine, delimiter=delimiter, encoding=encoding
+        )
+    result: dict[str, Any] = {
+        "rows": counts.n_rows,
+        "classes": counts.n_classes,
+        "k": counts.k,
+        "unique": counts.n_unique,
+        "seconds": round(time.perf_counter() - started, 4),
+    }
+    print_json(result) if json else print_facts(result)

@@ -1,0 +1,193 @@
+"""`tokumei data`: clean, make up and describe data."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tokumei.cli.options import DelimiterOption, EncodingOption, SeedOption, SourceArgument
+from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.core.errors import InputError
+
+app = typer.Typer(help="Clean, make up and describe data.", no_args_is_help=True)
+make_app = typer.Typer(help="Make up data, the same for the same seed.", no_args_is_help=True)
+app.add_typer(make_app, name="make")
+
+OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to; made if missing.")]
+
+
+class FileFormat(StrEnum):
+    """How made-up data is written."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+
+
+FormatOption = Annotated[FileFormat, typer.Option("--format", help="File format.")]
+
+
+@app.command("clean-retail")
+def clean_retail(
+    file: Annotated[Path, typer.Argument(metavar="IN", help="UCI Online Retail as Excel, CSV or Parquet.")],
+    out: Annotated[Path, typer.Option("--out", metavar="OUT", help="File to write, Parquet or CSV.")],
+    json: JsonFlag = False,
+) -> None:
+    """Clean the UCI Online Retail data as the PWSCUP contests did.
+
+    Example: tokumei data clean-retail "Online Retail.xlsx" --out clean.parquet
+    """
+    import polars as pl
+
+    from tokumei.core.progress import step
+    from tokumei.data.files.formats import read_frame, write_frame
+    from tokumei.data.online_retail import clean_retail as clean
+    from tokumei.data.online_retail import to_history
+
+    with showing_progress(), step("cleaning"):
+        raw = read_frame(file)
+        cleaned = clean(raw)
+        history = to_history(cleaned)
+        write_frame(history.frame, out)
+    moments = history.frame.select(pl.col("date").dt.combine(pl.col("time")).alias("moment"))["moment"]
+    result: dict[str, Any] = {
+        "rows": history.n_rows,
+        "customers": len(history.customers),
+        "items": history.frame["item"].n_unique(),
+        "dropped": raw.height - history.n_rows,
+        "first": moments.min(),
+        "last": moments.max(),
+        "out": str(out),
+    }
+    print_json(result) if json else print_facts(result)
+
+
+@app.command("describe")
+def describe(
+    file: SourceArgument,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = "utf-8",
+    json: JsonFlag = False,
+) -> None:
+    """Show the columns of a file: type, missing and distinct values, range, the most common value.
+
+    Example: tokumei data describe adult.csv
+    """
+    from tokumei.data.describe import describe_frame
+    from tokumei.data.files.formats import scan_frame
+
+    with showing_progress():
+        described = describe_frame(scan_frame(file, delimiter=delimiter, encoding=encoding))
+    if json:
+        print_json({"file": file, **described})
+        return
+    columns = described["columns"]
+    print_facts({"file": file, "rows": described["rows"], "columns": len(columns)})
+    print_table(list(columns[0]), [list(column.values()) for column in columns])
+
+
+@make_app.command("retail")
+def make_retail(
+    out: OutFolder,
+    customers: Annotated[int, typer.Option(min=1, help="Number of customers.")] = 400,
+    rows: Annotated[int | None, typer.Option(min=1, help="Number of rows; about 95 a customer if not given.")] = None,
+    seed: SeedOption = 0,
+    file_format: FormatOption = FileFormat.PARQUET,
+    json: JsonFlag = False,
+) -> None:
+    """Make up a year of purchases shaped like Online Retail, and the customers' master data.
+
+    Example: tokumei data make retail --customers 400 --seed 1 --out shop/
+    """
+    import polars as pl
+
+    from tokumei.data.files.formats import write_frame
+    from tokumei.data.made.retail import make_master, write_retail
+
+    history, master = _new_file(out, "history", file_format), _new_file(out, "master", file_format)
+    with showing_progress():
+        write_retail(history, customers, n_rows=rows, seed=seed)
+        scanned = pl.scan_parquet(history) if file_format is FileFormat.PARQUET else pl.scan_csv(history)
+        facts = scanned.select(rows=pl.len(), items=pl.col("item").n_unique()).collect(engine="streaming")
+        ids = scanned.select(pl.col("customer").cast(pl.String).unique().sort()).collect(engine="streaming")
+        write_frame(make_master(ids["customer"], seed=seed), master)
+    result: dict[str, Any] = {
+        "rows": facts["rows"][0],
+        "customers": ids.height,
+        "items": facts["items"][0],
+        "seed": seed,
+        "files": [str(history), str(master)],
+    }
+    print_json(result) if json else print_facts(result)
+
+
+@make_app.command("services")
+def make_services(
+    out: OutFolder,
+    services: Annotated[int, typer.Option(min=1, max=1635, help="Number of services, the largest first.")] = 20,
+    seed: SeedOption = 0,
+    file_format: FormatOption = FileFormat.PARQUET,
+    json: JsonFlag = False,
+) -> None:
+    """Make up the people of services by sex, age and prefecture, each service with its own skew.
+
+    Their hierarchies are written beside them.
+
+    Example: tokumei data make services --services 20 --seed 1 --out services/
+    """
+    from tokumei.core.progress import step
+    from tokumei.data.files.formats import write_frame
+    from tokumei.data.made.services import make_services as make
+    from tokumei.hierarchy.build.japan_age import JapanAge
+    from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
+    from tokumei.hierarchy.build.sex import Sex
+    from tokumei.hierarchy.files import write_hierarchy
+
+    files, n_rows = [], 0
+    with showing_progress(), step("making services", services) as bar:
+        people = None
+        for name, people in make(services, seed=seed):
+            file = _new_file(out, name, file_format)
+            write_frame(people, file)
+            files.append(str(file))
+            n_rows += people.height
+            bar.advance()
+        folder = out / "hierarchies"
+        folder.mkdir(exist_ok=True)
+        if people is not None:
+            for builder, column in ((Sex(), "sex"), (JapanAge(), "age"), (JapanPrefecture(), "prefecture")):
+                write_hierarchy(builder.build(column, people[column]), folder / f"{column}.csv")
+    result: dict[str, Any] = {"rows": n_rows, "services": services, "seed": seed, "hierarchies": str(folder)}
+    print_json(result | {"files": files}) if json else print_facts(result | {"files": str(out)})
+
+
+@make_app.command("survey")
+def make_survey(
+    out: OutFolder,
+    rows: Annotated[int, typer.Option(min=1, help="Number of rows.")] = 8333,
+    seed: SeedOption = 0,
+    file_format: FormatOption = FileFormat.PARQUET,
+    json: JsonFlag = False,
+) -> None:
+    """Make up survey microdata: 13 quasi-identifiers and 12 correlated numeric columns.
+
+    Example: tokumei data make survey --seed 1 --out survey/
+    """
+    from tokumei.data.files.formats import write_frame
+    from tokumei.data.made.survey import make_survey as make
+
+    file = _new_file(out, "survey", file_format)
+    frame = make(rows, seed=seed)
+    write_frame(frame, file)
+    result: dict[str, Any] = {"rows": frame.height, "columns": frame.width, "seed": seed, "files": [str(file)]}
+    print_json(result) if json else print_facts(result)
+
+
+def _new_file(folder: Path, name: str, file_format: FileFormat) -> Path:
+    """Make the folder if needed and give the path of a file in it."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError.of("a folder, not a file", file=folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{name}.{file_format}"

@@ -1,0 +1,135 @@
+"""`tokumei hierarchy`: build, check and show value hierarchies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tokumei.cli.options import DelimiterOption, EncodingOption
+from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, print_facts, print_json, print_table
+from tokumei.core.errors import InputError
+
+app = typer.Typer(help="Build, check and show value hierarchies.", no_args_is_help=True)
+
+HierarchyArgument = Annotated[Path, typer.Argument(metavar="HIERARCHY", help="A hierarchy as CSV.")]
+DataOption = Annotated[
+    str | None, typer.Option("--data", metavar="FILE", help="Data whose values the hierarchy must cover.")
+]
+ColumnOption = Annotated[
+    str | None, typer.Option("--column", help="The column of the data; the hierarchy's name if not given.")
+]
+
+
+@app.command("build")
+def build(
+    builder: Annotated[str, typer.Argument(metavar="BUILDER", help="See 'tokumei parts hierarchy-builder'.")],
+    out: Annotated[Path, typer.Option("--out", metavar="OUT.csv", help="File to write.")],
+    data: DataOption = None,
+    column: ColumnOption = None,
+    options: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the builder; repeatable.")
+    ] = None,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = "utf-8",
+    json: JsonFlag = False,
+) -> None:
+    """Build a hierarchy for a column, from its values and a builder.
+
+    Example: tokumei hierarchy build intervals --data adult.csv --column age --set width=5 --out age.csv
+    """
+    from tokumei.hierarchy.builders import BUILDERS
+    from tokumei.hierarchy.files import write_hierarchy
+
+    attribute = column or out.stem
+    made = BUILDERS.make_from_text(builder, {k: v for text in options or [] for k, v in _option(text).items()})
+    hierarchy = made.build(attribute, _values(data, attribute, delimiter, encoding))
+    write_hierarchy(hierarchy, out)
+    result: dict[str, Any] = {
+        "attribute": attribute,
+        "builder": builder,
+        "values_per_level": [len(level) for level in hierarchy.levels],
+        "out": str(out),
+    }
+    print_json(result) if json else print_facts(result)
+
+
+@app.command("check")
+def check(
+    hierarchy: HierarchyArgument,
+    data: DataOption = None,
+    column: ColumnOption = None,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = "utf-8",
+    json: JsonFlag = False,
+) -> None:
+    """Check that a hierarchy nests and covers a column; exit 1 if it does not.
+
+    Example: tokumei hierarchy check age.csv --data adult.csv
+    """
+    from dataclasses import asdict
+
+    from tokumei.hierarchy.coverage import check_hierarchy
+    from tokumei.hierarchy.files import read_hierarchy
+
+    attribute = column or hierarchy.stem
+    read = read_hierarchy(hierarchy, attribute, may_cross=True)
+    values = None if data is None else _values(data, attribute, delimiter, encoding)
+    report = check_hierarchy(read, values)
+    is_good = report.is_usable and report.is_nested
+    result: dict[str, Any] = {"file": str(hierarchy), "is_good": is_good, **asdict(report), "remarks": report.remarks}
+    if json:
+        print_json(result)
+    else:
+        facts = {"file": str(hierarchy), "values per level": report.n_labels}
+        print_facts(facts | {"good" if is_good else "not good": " ".join(report.remarks) or "nests and covers"})
+    if not is_good:
+        raise typer.Exit(EXIT_CHECK_FAILED)
+
+
+@app.command("show")
+def show(
+    hierarchy: HierarchyArgument,
+    limit: Annotated[int, typer.Option(min=1, help="Values to show.")] = 20,
+    json: JsonFlag = False,
+) -> None:
+    """Show a hierarchy: how many labels each level has, and its first values.
+
+    Example: tokumei hierarchy show age.csv
+    """
+    from tokumei.hierarchy.files import read_hierarchy
+
+    read = read_hierarchy(hierarchy, hierarchy.stem, may_cross=True)
+    levels = [read.labels_at(level) for level in range(len(read.levels))]
+    sizes = [len(level) for level in read.levels]
+    rows = list(zip(*levels, strict=True))
+    if json:
+        print_json({"file": str(hierarchy), "values_per_level": sizes, "values": rows[:limit], "n_values": len(rows)})
+        return
+    print_table([f"level {level} ({size:,})" for level, size in enumerate(sizes)], rows[:limit])
+    if len(rows) > limit:
+        typer.echo(f"… and {len(rows) - limit:,} more values (--limit shows more)")
+
+
+def _option(text: str) -> dict[str, str]:
+    # Not split at commas: an option may itself be a list.
+    name, mark, value = text.partition("=")
+    if not mark or not name.strip():
+        raise InputError.of("name=value", column="--set", value=text)
+    return {name.strip().replace("-", "_"): value}
+
+
+def _values(data: str | None, column: str, delimiter: str | None, encoding: str) -> Any:
+    """Read the distinct values of a column; none without data, for builders that know their values."""
+    import polars as pl
+
+    from tokumei.counting.engine import connect
+    from tokumei.data.files.csv import check_has_columns
+
+    if data is None:
+        return pl.Series(column, [], pl.String)
+    with connect("local") as engine:
+        relation = engine.open(data, delimiter=delimiter, encoding=encoding)
+        check_has_columns([column], list(relation.schema), relation.name)
+        return relation.distinct(column)

@@ -1,0 +1,70 @@
+"""The `tokumei` command: its groups, and what happens when something goes wrong.
+
+Rooms are imported inside the commands that need them, so that `tokumei --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from tokumei.cli import count, data, demo, hierarchy, parts
+from tokumei.cli.output import fail
+from tokumei.core.errors import TokumeiError
+
+app = typer.Typer(
+    name="tokumei",
+    help="Anonymize tables and purchase histories, attack the result, and measure what use is left.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(data.app, name="data")
+app.add_typer(hierarchy.app, name="hierarchy")
+app.command("count")(count.count)
+app.command("parts")(parts.parts)
+app.command("demo")(demo.demo)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(version("tokumei"))
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
+) -> None:
+    """Anonymize tables and purchase histories, attack the result, and measure what use is left."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; an error ends in one clear message and the exit code of its kind."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    wants_json = "--json" in given
+    try:
+        code = app(given, standalone_mode=False)
+    except typer.Abort:
+        sys.exit(130)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except TokumeiError as error:
+        sys.exit(fail(error, wants_json=wants_json))
+    except BrokenPipeError:
+        # The reader of our output went away: that is no error of ours, and no place is left to say more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        sys.exit(fail(error, wants_json=wants_json))
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        sys.exit(fail(error, wants_json=wants_json))
+    sys.exit(code if isinstance(code, int) else 0)

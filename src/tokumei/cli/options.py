@@ -1,0 +1,56 @@
+"""Options that several commands share, and how lists and pairs are read from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tokumei.core.errors import InputError
+
+SourceArgument = Annotated[
+    str, typer.Argument(metavar="FILE", help="A CSV, Parquet or Excel file, or a table of the engine.")
+]
+HierarchiesOption = Annotated[
+    Path | None, typer.Option("--hierarchies", metavar="DIR", help="Folder with one hierarchy file for each column.")
+]
+EngineOption = Annotated[
+    str, typer.Option("--engine", help="local, duckdb, spark, or an address such as postgresql://host/database.")
+]
+DelimiterOption = Annotated[
+    str | None, typer.Option("--delimiter", help="Separates the cells of a CSV file; found if not given.")
+]
+EncodingOption = Annotated[str, typer.Option("--encoding", help="Encoding of a CSV file, such as cp932 or utf-8-sig.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+
+
+def names(text: str, option: str) -> list[str]:
+    """Read names separated by commas."""
+    found = [name.strip() for name in text.split(",") if name.strip()]
+    if not found:
+        raise InputError.of("names separated by commas", column=option, value=text)
+    return found
+
+
+def pairs(texts: list[str], option: str) -> dict[str, str]:
+    """Read pairs such as age=2; several may stand in one text, separated by commas."""
+    found: dict[str, str] = {}
+    for part in (part.strip() for text in texts for part in text.split(",")):
+        name, mark, value = part.partition("=")
+        if not mark or not name.strip():
+            raise InputError.of("name=value", column=option, value=part)
+        if name.strip() in found:
+            raise InputError.of("each name once", column=option, value=part)
+        found[name.strip()] = value.strip()
+    return found
+
+
+def level_pairs(texts: list[str]) -> dict[str, int]:
+    """Read levels such as age=2,sex=1."""
+    levels: dict[str, int] = {}
+    for name, value in pairs(texts, "--levels").items():
+        if not value.isdecimal():
+            raise InputError.of("a level as a whole number", column=f"--levels {name}", value=value)
+        levels[name] = int(value)
+    return levels

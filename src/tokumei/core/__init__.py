@@ -1,0 +1,1 @@
+"""What every room needs: errors, the registry, scores, seeded randomness and progress."""

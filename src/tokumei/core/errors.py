@@ -1,0 +1,164 @@
+"""Every error a user can meet.
+
+TokumeiError
+├── InputError        a file, a value or an option cannot be used as it is
+├── MissingExtra      the work asked for needs an optional part that is not installed
+├── NotFound          nothing has that name
+│   └── UnknownPart   no part is registered under that name
+├── DuplicatePart     two parts claim one name
+├── NotAllowed        the rules forbid it
+├── CannotAnonymize   no release meets what was asked
+└── PromiseBroken     a release was recounted and does not hold what its method promised
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+LISTED_FAULTS = 20
+SHOWN_VALUE_LENGTH = 60
+
+
+class TokumeiError(Exception):
+    """The root of all errors that are meant for a user to read."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the error in the one JSON shape that every command prints."""
+        return {"error": type(self).__name__, "message": str(self)}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing wrong with an input: where it stands, what stands there, and what was expected."""
+
+    expected: str
+    file: str | None = None
+    line: int | None = None
+    column: str | None = None
+    value: str | None = None
+
+    def __str__(self) -> str:
+        place = [self.file] if self.file is not None else []
+        if self.line is not None:
+            place.append(f"line {self.line}")
+        if self.column is not None:
+            place.append(f"column {self.column}")
+        found = "" if self.value is None else f"found {shown(self.value)}, "
+        return f"{', '.join(place)}: {found}expected {self.expected}" if place else f"{found}expected {self.expected}"
+
+
+class InputError(TokumeiError):
+    """What was given cannot be used; names file, line, column, value and what was expected."""
+
+    def __init__(self, faults: Fault | Sequence[Fault], n_faults: int | None = None) -> None:
+        self.faults: tuple[Fault, ...] = (faults,) if isinstance(faults, Fault) else tuple(faults)
+        self.n_faults = len(self.faults) if n_faults is None else n_faults
+        super().__init__(str(self))
+
+    @classmethod
+    def of(
+        cls,
+        expected: str,
+        *,
+        file: str | Path | None = None,
+        line: int | None = None,
+        column: str | None = None,
+        value: object = None,
+    ) -> InputError:
+        """Make the error for a single fault."""
+        name = None if file is None else str(file)
+        return cls(Fault(expected, name, line, column, None if value is None else str(value)))
+
+    @property
+    def n_unlisted(self) -> int:
+        """Number of faults that were counted but are not in `faults`."""
+        return self.n_faults - len(self.faults)
+
+    def __str__(self) -> str:
+        lines = [str(fault) for fault in self.faults]
+        if self.n_unlisted:
+            lines.append(f"… and {self.n_unlisted:,} more")
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the error with its faults one by one."""
+        return super().as_dict() | {"faults": [asdict(fault) for fault in self.faults], "n_faults": self.n_faults}
+
+
+class MissingExtra(TokumeiError):
+    """The work asked for needs an optional part that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra '{extra}': pip install 'tokumei[{extra}]'")
+
+
+class NotFound(TokumeiError):
+    """Nothing has that name."""
+
+
+class UnknownPart(NotFound):
+    """No part is registered under that name; says which registered name is nearest."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        near = nearest(name, names)
+        hint = f" Did you mean '{near}'?" if near else f" Known: {', '.join(names)}." if names else ""
+        super().__init__(f"There is no {kind} named '{name}'.{hint}")
+        self.nearest = near
+
+
+class DuplicatePart(TokumeiError):
+    """Two parts claim one name."""
+
+
+class NotAllowed(TokumeiError):
+    """The rules forbid it."""
+
+
+class CannotAnonymize(TokumeiError):
+    """No release meets what was asked."""
+
+
+class PromiseBroken(TokumeiError):
+    """A release was recounted and does not hold what its method promised."""
+
+
+@dataclass
+class FaultList:
+    """Collects the faults of one file, to be raised as one error: the first twenty listed, the rest counted."""
+
+    file: str | None = None
+    faults: list[Fault] = field(default_factory=list)
+    n_faults: int = 0
+
+    def add(self, expected: str, *, line: int | None = None, column: str | None = None, value: object = None) -> None:
+        """Add one fault."""
+        self.faults.append(Fault(expected, self.file, line, column, None if value is None else str(value)))
+        self.n_faults += 1
+
+    def count_more(self, n: int) -> None:
+        """Count faults that come later in the file than twenty of their kind."""
+        self.n_faults += n
+
+    def raise_if_any(self) -> None:
+        """Raise one InputError that lists the first faults in the order of the file."""
+        if self.n_faults:
+            # Stable, so that faults of one line stay in the order of its columns.
+            listed = sorted(self.faults, key=lambda fault: fault.line or 0)[:LISTED_FAULTS]
+            raise InputError(listed, self.n_faults)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Give the known name most like the one typed, or None when none is close."""
+    matches = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def shown(value: str) -> str:
+    """Quote a value for a message: control characters escaped, long ones cut."""
+    cut = value if len(value) <= SHOWN_VALUE_LENGTH else value[: SHOWN_VALUE_LENGTH - 1] + "…"
+    return "'" + "".join(ch if ch.isprintable() else repr(ch)[1:-1] for ch in cut) + "'"

@@ -1,0 +1,158 @@
+"""Parts by name: every metric, attack, anonymizer and edition.
+
+A part is one file in its room that defines one frozen dataclass, whose fields are its options. The file's
+name is the part's name: `attack/same_day.py` holds `SameDay`, registered as `same-day`. Files are found by
+looking, and imported only when asked for. Other packages add parts by an entry point in the room's group:
+
+    [project.entry-points."tokumei.attack"]
+    my-attack = "my_package.my_attack:MyAttack"
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, TypeVar
+
+from tokumei.core.errors import DuplicatePart, InputError, UnknownPart, nearest
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a part, as read from its dataclass field."""
+
+    name: str
+    type: Any
+    default: Any
+    help: str
+
+    @property
+    def is_required(self) -> bool:
+        """Whether the part cannot be made without it."""
+        return self.default is MISSING
+
+    @property
+    def type_name(self) -> str:
+        """The type in words, as shown on the command line."""
+        return getattr(self.type, "__name__", str(self.type)) if not typing.get_args(self.type) else str(self.type)
+
+
+class Registry(Generic[P]):
+    """The parts of one kind: built-in files of a package, and entry points of others."""
+
+    def __init__(self, kind: str, package: str, *, group: str | None = None) -> None:
+        self.kind = kind
+        self.package = package
+        self.group = group or package
+
+    @cached_property
+    def _found(self) -> dict[str, str | EntryPoint]:
+        """Where each part is, by name; nothing is imported but the package itself."""
+        found: dict[str, str | EntryPoint] = {}
+        folder = importlib.import_module(self.package)
+        for module in pkgutil.iter_modules(folder.__path__):
+            if not module.ispkg and not module.name.startswith("_"):
+                found[module.name.replace("_", "-")] = f"{self.package}.{module.name}"
+        for point in entry_points(group=self.group):
+            if point.name in found:
+                raise DuplicatePart(f"Two parts claim the {self.kind} name '{point.name}'; one is {point.value}.")
+            found[point.name] = point
+        return found
+
+    def names(self) -> list[str]:
+        """All names, in alphabetical order."""
+        return sorted(self._found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def get(self, name: str) -> type[P]:
+        """Import the part of that name; UnknownPart tells the nearest name."""
+        if name not in self._found:
+            raise UnknownPart(self.kind, name, self._found)
+        where = self._found[name]
+        if isinstance(where, EntryPoint):
+            part: Any = where.load()
+        else:
+            part = getattr(importlib.import_module(where), class_name(name))
+        if not (isinstance(part, type) and is_dataclass(part)):
+            raise TypeError(f"The {self.kind} '{name}' must be a dataclass, whose fields are its options.")
+        return typing.cast("type[P]", part)
+
+    def make(self, name: str, **options: Any) -> P:
+        """Make the part with these options; unknown and missing options are input errors."""
+        part = self.get(name)
+        known = {option.name: option for option in part_options(part)}
+        for given in options:
+            if given not in known:
+                near = nearest(given, known)
+                wanted = f"'{near}'" if near else f"one of {', '.join(known) or 'no options'}"
+                raise InputError.of(f"an option of the {self.kind} '{name}': {wanted}", value=given)
+        for option in known.values():
+            if option.is_required and option.name not in options:
+                raise InputError.of(f"the option '{option.name}' of the {self.kind} '{name}'")
+        return part(**options)
+
+    def make_from_text(self, name: str, options: Mapping[str, str]) -> P:
+        """Make the part from options as typed on a command line."""
+        known = {option.name: option for option in part_options(self.get(name))}
+        values = {given: read_option(known[given], text) if given in known else text for given, text in options.items()}
+        return self.make(name, **values)
+
+
+def class_name(name: str) -> str:
+    """Give the class that a part's file must define: `same-day` → `SameDay`."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("-"))
+
+
+def part_options(part: type) -> list[Option]:
+    """Read the options of a part from its dataclass fields."""
+    hints = typing.get_type_hints(part)
+    return [
+        Option(
+            name=field.name,
+            type=hints[field.name],
+            default=field.default_factory() if field.default_factory is not MISSING else field.default,
+            help=field.metadata.get("help", ""),
+        )
+        for field in fields(part)
+        if field.init
+    ]
+
+
+def read_option(option: Option, text: str) -> Any:
+    """Read one option from text by the type of its field."""
+    try:
+        return _read(option.type, text)
+    except ValueError:
+        raise InputError.of(f"a value of type {option.type_name}", column=option.name, value=text) from None
+
+
+def _read(wanted: Any, text: str) -> Any:
+    origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
+    if origin in (typing.Union, types.UnionType):
+        if text.lower() == "none" and types.NoneType in arguments:
+            return None
+        return _read(next(a for a in arguments if a is not types.NoneType), text)
+    if origin is typing.Literal:
+        if text not in arguments:
+            raise ValueError(text)
+        return text
+    if origin is tuple:
+        return tuple(_read(arguments[0], part.strip()) for part in text.split(",") if part.strip())
+    if wanted is bool:
+        if text.lower() not in ("true", "false", "yes", "no", "1", "0"):
+            raise ValueError(text)
+        return text.lower() in ("true", "yes", "1")
+    return wanted(text)

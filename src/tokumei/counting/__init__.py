@@ -1,0 +1,1 @@
+"""Class counts on an engine: Polars in this process, Ibis elsewhere (DuckDB, PostgreSQL, Spark)."""

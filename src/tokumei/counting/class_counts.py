@@ -1,0 +1,174 @@
+"""The classes of some columns: which combinations of values occur, and how often.
+
+Everything that is decided about a table is decided on these counts, in memory; the rows are not touched again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.counting.grouping import Codes, Grouping, Indices, group_recoded_rows, group_rows
+from tokumei.counting.recoding import Recoding
+
+SIZE = "n_rows"
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often each value of a sensitive column occurs in each class, for the pairs that occur."""
+
+    values: pl.Series
+    class_of: Indices
+    value_of: Codes
+    counts: npt.NDArray[np.int64]
+
+    def rolled_up(self, grouping: Grouping) -> Histogram:
+        """Add up the counts of classes that became one."""
+        classes = grouping.group_of[self.class_of].astype(np.int32)
+        n_groups = int(classes.max()) + 1 if len(classes) else 1
+        merged = group_rows([classes, self.value_of], [n_groups, len(self.values)], len(classes))
+        first = merged.a_row_of
+        return Histogram(self.values, classes[first].astype(np.int64), self.value_of[first], merged.sums(self.counts))
+
+
+@dataclass(frozen=True)
+class ColumnMap:
+    """What the values of a column become: for each value of the old domain its place in the new one."""
+
+    codes: Codes
+    domain: pl.Series
+
+    @classmethod
+    def of(cls, domain: pl.Series, recoding: Recoding) -> ColumnMap:
+        """Make the map of a recoding on a domain; a value without a label is an InputError."""
+        new_domain, codes = encode(recoding.labels_of(domain))
+        return cls(codes, new_domain)
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """The classes of some columns with their sizes and, where asked for, the sensitive values in each.
+
+    `domains` holds the distinct values of each column in ascending order, missing last; `codes[c, i]` is the
+    place of class i's value in the domain of column c. Classes are in ascending order of their codes.
+    """
+
+    columns: tuple[str, ...]
+    domains: tuple[pl.Series, ...]
+    codes: npt.NDArray[np.int32]
+    sizes: npt.NDArray[np.int64]
+    histograms: Mapping[str, Histogram] = field(default_factory=dict)
+
+    @classmethod
+    def of_groups(cls, columns: Sequence[str], groups: pl.DataFrame) -> ClassCounts:
+        """Make the counts of a frame with one row for each combination and its size in the last column.
+
+        Combinations may repeat; their sizes are added up.
+        """
+        encoded = [encode(groups.to_series(place)) for place in range(len(columns))]
+        domains = tuple(domain.alias(name) for name, (domain, _) in zip(columns, encoded, strict=True))
+        codes = [code for _, code in encoded]
+        grouping = group_rows(codes, [len(domain) for domain in domains], groups.height)
+        sizes = grouping.sums(groups.to_series(len(columns)).to_numpy().astype(np.int64))
+        return cls(tuple(columns), domains, _take(codes, grouping), sizes)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows counted."""
+        return int(self.sizes.sum())
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes that occur."""
+        return len(self.sizes)
+
+    @property
+    def k(self) -> int:
+        """The size of the smallest class; 0 if there is none."""
+        return int(self.sizes.min()) if self.n_classes else 0
+
+    @property
+    def n_unique(self) -> int:
+        """Number of classes, and so of rows, that are alone."""
+        return int((self.sizes == 1).sum())
+
+    def domain(self, column: str) -> pl.Series:
+        """Give the distinct values of a column."""
+        return self.domains[self._place(column)]
+
+    def maps(self, recodings: Iterable[Recoding]) -> dict[str, ColumnMap]:
+        """Give what these recodings do to the domains here, to be used for any number of roll-ups."""
+        return {recoding.column: ColumnMap.of(self.domain(recoding.column), recoding) for recoding in recodings}
+
+    def roll_up(self, maps: Mapping[str, ColumnMap]) -> ClassCounts:
+        """Give the counts after recoding some columns, without touching rows."""
+        for column in maps:
+            self._place(column)
+        used = [maps.get(column) for column in self.columns]
+        domains = tuple(
+            domain if column_map is None else column_map.domain.alias(column)
+            for column, column_map, domain in zip(self.columns, used, self.domains, strict=True)
+        )
+        code_maps = [None if column_map is None else column_map.codes for column_map in used]
+        grouping = group_recoded_rows(list(self.codes), code_maps, [len(d) for d in domains], self.n_classes)
+        codes = _take(self.codes, grouping)
+        for row, code_map in zip(codes, code_maps, strict=True):
+            if code_map is not None:
+                np.take(code_map, row, mode="clip", out=row)
+        return ClassCounts(self.columns, domains, codes, *self._sums(grouping))
+
+    def over(self, columns: Sequence[str]) -> ClassCounts:
+        """Give the counts of some of the columns, in the order asked for."""
+        places = [self._place(column) for column in columns]
+        codes = [self.codes[place] for place in places]
+        domains = tuple(self.domains[place] for place in places)
+        grouping = group_rows(codes, [len(domain) for domain in domains], self.n_classes)
+        return ClassCounts(tuple(columns), domains, _take(codes, grouping), *self._sums(grouping))
+
+    def with_histogram(self, name: str, pairs: ClassCounts) -> ClassCounts:
+        """Add the values of a sensitive column, given the counts over these columns and that one."""
+        classes = group_rows(list(pairs.codes[:-1]), [len(domain) for domain in pairs.domains[:-1]], pairs.n_classes)
+        histogram = Histogram(pairs.domains[-1], classes.group_of, pairs.codes[-1], pairs.sizes)
+        return ClassCounts(self.columns, self.domains, self.codes, self.sizes, {**self.histograms, name: histogram})
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give the classes as a frame: one row a class, its values and its size."""
+        values = [
+            domain.gather(code).alias(column)
+            for column, domain, code in zip(self.columns, self.domains, self.codes, strict=True)
+        ]
+        return pl.DataFrame([*values, pl.Series(SIZE, self.sizes)])
+
+    def _sums(self, grouping: Grouping) -> tuple[npt.NDArray[np.int64], dict[str, Histogram]]:
+        histograms = {name: histogram.rolled_up(grouping) for name, histogram in self.histograms.items()}
+        return grouping.sums(self.sizes), histograms
+
+    def _place(self, column: str) -> int:
+        if column not in self.columns:
+            raise InputError.of(f"a counted column: {', '.join(self.columns)}", value=column)
+        return self.columns.index(column)
+
+
+def encode(values: pl.Series) -> tuple[pl.Series, Codes]:
+    """Give the distinct values in ascending order, missing last, and the place of each value among them."""
+    domain = values.unique().sort(nulls_last=True)
+    places = pl.DataFrame({"value": domain, "place": np.arange(len(domain), dtype=np.int32)})
+    asked = pl.DataFrame({"value": values})
+    found = asked.join(places, on="value", how="left", nulls_equal=True, maintain_order="left")
+    return domain, found["place"].to_numpy()
+
+
+def _take(codes: Sequence[Codes] | npt.NDArray[np.int32], grouping: Grouping) -> npt.NDArray[np.int32]:
+    """Give the codes of one row of each group."""
+    rows = grouping.a_row_of
+    out = np.empty((len(codes), len(rows)), np.int32)
+    for column, taken in zip(codes, out, strict=True):
+        # Indices are right by construction, and "clip" is the fastest way to say so.
+        np.take(column, rows, mode="clip", out=taken)
+    return out

@@ -1,0 +1,95 @@
+"""The two things an engine is asked for: count the classes of some columns, and write rows recoded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.counting.engine import NO_LABEL, Engine, Relation, connect
+from tokumei.counting.recoding import Recoding, no_label, read_as
+from tokumei.data.files.csv import check_has_columns
+
+
+def count_classes(
+    source: Any,
+    columns: Sequence[str],
+    *,
+    recodings: Iterable[Recoding] = (),
+    sensitive: Sequence[str] = (),
+    engine: str | Engine = "local",
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+) -> ClassCounts:
+    """Count the classes of some columns on an engine, in one pass over the rows.
+
+    With `sensitive` columns the values of each are counted per class, in one further pass each.
+    """
+    with connect(engine) as opened:
+        relation = opened.open(source, delimiter=delimiter, encoding=encoding)
+        return count_relation(relation, columns, recodings=recodings, sensitive=sensitive)
+
+
+def count_relation(
+    relation: Relation,
+    columns: Sequence[str],
+    *,
+    recodings: Iterable[Recoding] = (),
+    sensitive: Sequence[str] = (),
+) -> ClassCounts:
+    """Count the classes of some columns of rows that are open already."""
+    used = {recoding.column: recoding for recoding in recodings}
+    check_has_columns([*columns, *sensitive, *used], list(relation.schema), relation.name)
+    _check_once([*columns, *sensitive])
+    counts = ClassCounts.of_groups(columns, relation.group_sizes(columns, used))
+    _check_labels(relation, counts, used)
+    for column in sensitive:
+        pairs = [*columns, column]
+        counts = counts.with_histogram(column, ClassCounts.of_groups(pairs, relation.group_sizes(pairs, used)))
+    return counts
+
+
+def write_recoded(
+    source: Any,
+    recodings: Iterable[Recoding],
+    out: Path | str,
+    *,
+    engine: str | Engine = "local",
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+) -> None:
+    """Write all rows of a source with some columns recoded, on an engine, as Parquet or CSV.
+
+    The local engine keeps the order of rows; a database has none to keep.
+    """
+    with connect(engine) as opened:
+        relation = opened.open(source, delimiter=delimiter, encoding=encoding)
+        used = {recoding.column: recoding for recoding in recodings}
+        check_has_columns(used, list(relation.schema), relation.name)
+        for column, recoding in used.items():
+            _check_covered(relation.distinct(column), recoding)
+        relation.write(used, Path(out))
+
+
+def _check_once(columns: Sequence[str]) -> None:
+    for place, column in enumerate(columns):
+        if column in columns[:place]:
+            raise InputError.of("each column once", value=column)
+
+
+def _check_labels(relation: Relation, counts: ClassCounts, recodings: Mapping[str, Recoding]) -> None:
+    """Raise for values without a label; only then are the distinct values asked for."""
+    for column, recoding in recodings.items():
+        if column in counts.columns and NO_LABEL in counts.domain(column):
+            _check_covered(relation.distinct(column), recoding)
+
+
+def _check_covered(values: pl.Series, recoding: Recoding) -> None:
+    known = read_as(recoding.values, values.dtype)
+    unknown = values.filter(values.is_not_null() & ~values.is_in(known.implode())).sort()
+    if len(unknown):
+        raise no_label(recoding.column, unknown)

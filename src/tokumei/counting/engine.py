@@ -1,0 +1,82 @@
+"""Where counting happens, chosen by name or address.
+
+| engine                  | what a source is                                                     |
+|-------------------------|----------------------------------------------------------------------|
+| `local`                 | a frame, or a CSV or Parquet file, scanned and not loaded            |
+| `duckdb`                | the same, counted by DuckDB; `duckdb://FILE` opens its tables        |
+| `spark`, `spark://…`    | the same, counted by Spark, here or on a cluster                     |
+| `postgresql://…`        | a table of that database, or a file or frame that is copied there    |
+| any other Ibis address  | a table there                                                        |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+import polars as pl
+
+from tokumei.core.errors import InputError, MissingExtra, nearest
+from tokumei.counting.recoding import Recoding
+
+NAMED = ("local", "duckdb", "spark")
+# Stands for a value without a label until the count is back. The private-use character keeps it apart from labels.
+NO_LABEL = "\ue000no label"
+
+
+class Relation(Protocol):
+    """Rows on an engine."""
+
+    @property
+    def name(self) -> str:
+        """What a message calls it."""
+
+    @property
+    def schema(self) -> Mapping[str, pl.DataType]:
+        """The columns and their types, as Polars would have them."""
+
+    def group_sizes(self, columns: Sequence[str], recodings: Mapping[str, Recoding]) -> pl.DataFrame:
+        """Count the rows of each combination of the recoded columns; the last column holds the counts.
+
+        A value without a label counts as NO_LABEL.
+        """
+
+    def distinct(self, column: str) -> pl.Series:
+        """Give the distinct values of a column, in any order."""
+
+    def write(self, recodings: Mapping[str, Recoding], out: Path) -> None:
+        """Write all rows with some columns recoded, as Parquet or CSV by the name of the file."""
+
+
+class Engine(AbstractContextManager["Engine"], Protocol):
+    """Opens sources as relations."""
+
+    def open(self, source: Any, *, delimiter: str | None = None, encoding: str = "utf-8") -> Relation:
+        """Open a frame, a file or the name of a table."""
+
+
+def connect(engine: str | Engine = "local") -> Engine:
+    """Give the engine of a name or address."""
+    if not isinstance(engine, str):
+        return engine
+    if engine == "local":
+        from tokumei.counting.local import LocalEngine
+
+        return LocalEngine()
+    if engine not in NAMED and "://" not in engine:
+        near = nearest(engine, NAMED)
+        hint = f"'{near}'" if near else f"{', '.join(NAMED)} or an address such as postgresql://host/database"
+        raise InputError.of(f"an engine: {hint}", column="engine", value=engine)
+    extra = "spark" if engine.startswith(("spark", "sc:")) else "engine"
+    try:
+        import ibis  # noqa: F401
+
+        if extra == "spark":
+            import pyspark  # noqa: F401
+    except ModuleNotFoundError:
+        raise MissingExtra(f"The engine '{engine}'", extra) from None
+    from tokumei.counting.remote import connect_remote
+
+    return connect_remote(engine)

@@ -1,0 +1,152 @@
+"""Equal rows of small whole numbers, found fast: each row is packed into one integer.
+
+Columns are packed in mixed radix as long as the keys fit 64 bits; where they do not, the keys so far are
+replaced by their ranks, which are few, and packing goes on. So any number of columns fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Codes = npt.NDArray[np.int32]
+Indices = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.uint64]
+
+KEY_BITS = 64
+DIGIT_BITS = 16
+# A table this many times longer than the keys is still filled faster than the keys are sorted.
+DENSE_FACTOR = 2
+DENSE_LEAST = 1 << 12
+
+
+class Grouping(Protocol):
+    """Which rows are equal. Groups are numbered in the order of their codes, the first column counting most."""
+
+    @property
+    def a_row_of(self) -> Indices:
+        """One row of each group."""
+
+    @property
+    def group_of(self) -> Indices:
+        """The group of each row."""
+
+    def sums(self, weights: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Add up the weights of each group."""
+
+
+def group_rows(columns: Sequence[Codes], radices: Sequence[int], n_rows: int) -> Grouping:
+    """Group equal rows of codes, each column's codes being smaller than its radix."""
+    return group_recoded_rows(columns, [None] * len(columns), radices, n_rows)
+
+
+def group_recoded_rows(
+    columns: Sequence[Codes], maps: Sequence[Codes | None], radices: Sequence[int], n_rows: int
+) -> Grouping:
+    """Group rows that are equal after each column's codes went through its map."""
+    keys, n_keys = _packed(columns, maps, radices, n_rows)
+    if n_keys <= max(DENSE_LEAST, DENSE_FACTOR * n_rows):
+        return TableGrouping(keys.astype(np.int64), n_keys)
+    return SortedGrouping.of(keys)
+
+
+@dataclass(frozen=True)
+class TableGrouping:
+    """Equal keys found by a table with a place for every possible key: best where those are few."""
+
+    keys: Indices
+    n_keys: int
+
+    @cached_property
+    def _a_row_at(self) -> Indices:
+        """For each key one row that has it, or −1."""
+        rows = np.full(self.n_keys, -1, np.int64)
+        rows[self.keys] = np.arange(len(self.keys))
+        return rows
+
+    @cached_property
+    def _used(self) -> Indices:
+        return np.flatnonzero(self._a_row_at >= 0)
+
+    @property
+    def a_row_of(self) -> Indices:
+        """One row of each group."""
+        return self._a_row_at[self._used]
+
+    @property
+    def group_of(self) -> Indices:
+        """The group of each row."""
+        rank = np.empty(self.n_keys, np.int64)
+        rank[self._used] = np.arange(len(self._used))
+        return rank[self.keys]
+
+    def sums(self, weights: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Add up the weights of each group."""
+        # bincount adds in float64, which is exact for counts below 2^53.
+        return np.bincount(self.keys, weights, self.n_keys)[self._used].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class SortedGrouping:
+    """Equal keys found by sorting: the rows in order, and where each group starts."""
+
+    order: Indices
+    starts: Indices
+
+    @classmethod
+    def of(cls, keys: Keys) -> SortedGrouping:
+        """Sort the keys by 16 bits at a time: numpy sorts those by radix, several times faster than whole keys."""
+        if not len(keys):
+            return cls(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        order = np.argsort(keys.astype(np.uint16), kind="stable")
+        for shift in range(DIGIT_BITS, int(keys.max()).bit_length(), DIGIT_BITS):
+            digit = (keys >> np.uint64(shift)).astype(np.uint16)
+            order = order[np.argsort(digit[order], kind="stable")]
+        ordered = keys[order]
+        return cls(order, np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))))
+
+    @property
+    def a_row_of(self) -> Indices:
+        """One row of each group."""
+        return self.order[self.starts]
+
+    @property
+    def group_of(self) -> Indices:
+        """The group of each row."""
+        group_of = np.empty(len(self.order), np.int64)
+        sizes = np.diff(self.starts, append=len(self.order))
+        group_of[self.order] = np.repeat(np.arange(len(self.starts)), sizes)
+        return group_of
+
+    def sums(self, weights: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Add up the weights of each group."""
+        if not len(self.starts):
+            return np.zeros(0, np.int64)
+        return np.add.reduceat(weights[self.order], self.starts)
+
+
+def _packed(
+    columns: Sequence[Codes], maps: Sequence[Codes | None], radices: Sequence[int], n_rows: int
+) -> tuple[Keys, int]:
+    """Give one integer for each row, and how many different ones there could be."""
+    keys = np.zeros(n_rows, np.uint64)
+    n_keys = 1
+    # From the last column on, so that a column's stride is known when its turn comes.
+    for codes, code_map, radix in zip(reversed(columns), reversed(maps), reversed(radices), strict=True):
+        if n_keys * radix > 1 << KEY_BITS:
+            ranks = SortedGrouping.of(keys)
+            keys, n_keys = ranks.group_of.astype(np.uint64), len(ranks.starts)
+        if radix > 1:
+            stride = np.uint64(n_keys)
+            if code_map is None:
+                keys += codes.astype(np.uint64) * stride
+            else:
+                # The map and the stride are one small table; mode "clip" saves numpy a pass over the codes.
+                keys += np.take(code_map.astype(np.uint64) * stride, codes, mode="clip")
+            n_keys *= radix
+    return keys, n_keys

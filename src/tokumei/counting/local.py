@@ -1,0 +1,81 @@
+"""Counting in this process, by Polars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import polars as pl
+
+from tokumei.counting.engine import NO_LABEL
+from tokumei.counting.recoding import Recoding
+from tokumei.data.files.formats import scan_frame, write_frame
+from tokumei.data.frames import as_lazy
+
+
+@dataclass(frozen=True)
+class LocalRelation:
+    """A lazy frame: a file that is scanned, or a frame in memory."""
+
+    rows: pl.LazyFrame
+    name: str
+
+    @cached_property
+    def schema(self) -> Mapping[str, pl.DataType]:
+        """The columns and their types."""
+        return dict(self.rows.collect_schema())
+
+    def group_sizes(self, columns: Sequence[str], recodings: Mapping[str, Recoding]) -> pl.DataFrame:
+        """Count the rows of each combination of the recoded columns."""
+        # Places as names, so that no column of the user's can clash with the count.
+        names = [str(place) for place in range(len(columns))]
+        keys = [self._recoded(column, recodings).alias(name) for name, column in zip(names, columns, strict=True)]
+        grouped = (
+            self.rows.select(keys).group_by(names).agg(pl.len().alias("n"))
+            if keys
+            else self.rows.select(pl.len().alias("n"))
+        )
+        # Streaming, so that a table larger than memory counts as well.
+        return grouped.collect(engine="streaming")
+
+    def distinct(self, column: str) -> pl.Series:
+        """Give the distinct values of a column."""
+        return self.rows.select(self._recoded(column, {}).unique()).collect(engine="streaming").to_series()
+
+    def write(self, recodings: Mapping[str, Recoding], out: Path) -> None:
+        """Write all rows with some columns recoded, in their order."""
+        write_frame(self.rows.with_columns(self._recoded(column, recodings) for column in recodings), out)
+
+    def _recoded(self, column: str, recodings: Mapping[str, Recoding]) -> pl.Expr:
+        dtype = self.schema[column]
+        value = pl.col(column)
+        if isinstance(dtype, (pl.Categorical, pl.Enum)):
+            value, dtype = value.cast(pl.String), pl.String()
+        if column not in recodings:
+            return value
+        recoding = recodings[column]
+        table = recoding.as_type(dtype)
+        label = value.replace_strict(table["value"], table["label"], default=NO_LABEL, return_dtype=pl.String)
+        return pl.when(value.is_null()).then(pl.lit(recoding.label_of_missing)).otherwise(label).alias(column)
+
+
+class LocalEngine:
+    """Polars in this process; it needs nothing installed and holds nothing open."""
+
+    def open(self, source: Any, *, delimiter: str | None = None, encoding: str = "utf-8") -> LocalRelation:
+        """Open a frame or a file."""
+        if isinstance(source, (str, Path)):
+            return LocalRelation(scan_frame(source, delimiter=delimiter, encoding=encoding), str(source))
+        return LocalRelation(as_lazy(source), "frame")
+
+    def __enter__(self) -> LocalEngine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass

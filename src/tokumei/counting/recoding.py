@@ -1,0 +1,69 @@
+"""What happens to the values of one column: each becomes a label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """The label of every value a column may hold.
+
+    Values are text and are read as the column's own type before they are compared, so that the value
+    `39` fits a column of text, of whole numbers and of floats alike. A missing value stays missing,
+    unless all values get one label: then it gets that label too.
+    """
+
+    column: str
+    values: pl.Series
+    labels: pl.Series
+
+    @property
+    def label_of_missing(self) -> str | None:
+        """What a missing value becomes."""
+        return str(self.labels[0]) if self.labels.n_unique() == 1 else None
+
+    def as_type(self, dtype: pl.DataType) -> pl.DataFrame:
+        """Give the frame of value and label with the values in a column's type; what cannot be read is left out."""
+        values = read_as(self.values, dtype)
+        table = pl.DataFrame({"text": self.values, "value": values, "label": self.labels}).drop_nulls("value")
+        # In a column of numbers "1" and "01" are one value: harmless if they share a label, else nobody can tell.
+        table = table.unique(["value", "label"], keep="first", maintain_order=True)
+        for text in table.filter(pl.col("value").is_duplicated())["text"][-1:]:
+            raise InputError.of(f"one label for a value of type {dtype}", column=self.column, value=text)
+        return table.select("value", "label")
+
+    def labels_of(self, domain: pl.Series) -> pl.Series:
+        """Give the label of each value of a domain; values without a label are an InputError that names them."""
+        table = self.as_type(domain.dtype)
+        asked = pl.DataFrame({"value": domain}).join(table, on="value", how="left", maintain_order="left")
+        labels = asked["label"]
+        is_missing = domain.is_null()
+        unknown = domain.filter(labels.is_null() & ~is_missing)
+        if len(unknown):
+            raise no_label(self.column, unknown)
+        return labels if self.label_of_missing is None else labels.fill_null(self.label_of_missing)
+
+
+def no_label(column: str, values: pl.Series) -> InputError:
+    """Make the error for values that a hierarchy does not hold."""
+    expected = "a value of the column's hierarchy"
+    listed = [Fault(expected, column=column, value=str(value)) for value in values[:LISTED_FAULTS]]
+    return InputError(listed, len(values))
+
+
+def read_as(values: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Read text values as a column's type; missing where they cannot be read."""
+    if dtype == pl.String:
+        return values
+    if dtype.is_temporal() and dtype != pl.Date:
+        raise InputError.of("a column of text, numbers, dates or booleans", value=str(dtype))
+    if dtype == pl.Boolean:
+        return values.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean)
+    if dtype == pl.Date:
+        return values.str.to_date("%Y-%m-%d", strict=False)
+    return values.cast(dtype, strict=False)

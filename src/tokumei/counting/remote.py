@@ -1,0 +1,323 @@
+"""Counting elsewhere, through Ibis: DuckDB, PostgreSQL, Spark, and whatever else Ibis connects to.
+
+Three things differ between backends and stand here, one small class each: how a file or frame becomes a table,
+how a result comes back, and how rows are written. Recoding and counting are the same expression on all.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import ibis
+import polars as pl
+
+from tokumei.core.errors import FaultList, InputError
+from tokumei.counting.engine import NO_LABEL
+from tokumei.counting.recoding import Recoding
+from tokumei.data.files.atomic import atomic_path
+from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, header_names
+from tokumei.data.files.formats import read_frame, write_frame
+from tokumei.data.files.layout import check_layout
+from tokumei.data.files.source import blocks, is_gzip
+from tokumei.data.frames import as_frame
+
+SPARK_SETTINGS = {
+    "spark.log.level": "ERROR",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # UTC, so that a time is the same one on every machine.
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+# A session in this process listens to this machine only, and does not cut small work into two hundred tasks.
+SPARK_HERE = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "8",
+}
+
+
+def connect_remote(address: str) -> RemoteEngine:
+    """Connect to an engine by name or address; what goes wrong is an InputError without the password."""
+    kinds: dict[str, type[RemoteEngine]] = {
+        "duckdb": DuckDBEngine,
+        "spark": SparkEngine,
+        "sc": SparkEngine,
+        "postgresql": PostgresEngine,
+        "postgres": PostgresEngine,
+    }
+    kind = kinds.get(address.partition(":")[0], RemoteEngine)
+    try:
+        return kind.connect(address)
+    except (InputError, ImportError):
+        raise
+    except Exception as error:  # noqa: BLE001 - each driver has its own errors, and none may reach the user raw.
+        reason = str(error).strip().splitlines()
+        raise InputError.of(
+            f"an engine that answers ({reason[0] if reason else type(error).__name__})",
+            column="engine",
+            value=without_password(address),
+        ) from None
+
+
+def without_password(address: str) -> str:
+    """Give an address that can be shown."""
+    scheme, mark, rest = address.partition("://")
+    user, at, host = rest.rpartition("@")
+    return f"{scheme}{mark}{user.partition(':')[0]}{at}{host}"
+
+
+@dataclass(frozen=True)
+class RemoteRelation:
+    """A table of an engine, as an Ibis expression."""
+
+    engine: RemoteEngine
+    table: Any
+    name: str
+
+    @cached_property
+    def schema(self) -> Mapping[str, pl.DataType]:
+        """The columns and their types, as Polars would have them."""
+        return dict(self.table.schema().to_polars())
+
+    def group_sizes(self, columns: Sequence[str], recodings: Mapping[str, Recoding]) -> pl.DataFrame:
+        """Count the rows of each combination of the recoded columns."""
+        used = {column: recoding for column, recoding in recodings.items() if column in columns}
+        recoded = self._recoded(used)
+        names = [f"c{place}" for place in range(len(columns))]
+        keys = recoded.select(**{name: recoded[column] for name, column in zip(names, columns, strict=True)})
+        counted = keys.group_by(names).aggregate(n=keys.count()) if names else recoded.aggregate(n=recoded.count())
+        return plain_types(self.engine.fetch(counted.select(*names, "n")))
+
+    def distinct(self, column: str) -> pl.Series:
+        """Give the distinct values of a column."""
+        return plain_types(self.engine.fetch(self.table.select(column).distinct())).to_series()
+
+    def write(self, recodings: Mapping[str, Recoding], out: Path) -> None:
+        """Write all rows with some columns recoded."""
+        self.engine.write(self._recoded(recodings), out)
+
+    def _recoded(self, recodings: Mapping[str, Recoding]) -> Any:
+        """Join each column with its labels: a join takes hierarchies of any size, a CASE does not."""
+        table = self.table
+        for place, (column, recoding) in enumerate(recodings.items()):
+            value, label = f"value_{place}", f"label_{place}"
+            labels = recoding.as_type(self.schema[column]).rename({"value": value, "label": label})
+            right = self.engine.labels(labels)
+            joined = table.left_join(right, table[column] == right[value])
+            recoded = ibis.ifelse(
+                joined[column].isnull(),
+                ibis.literal(recoding.label_of_missing, "string"),
+                ibis.coalesce(joined[label], ibis.literal(NO_LABEL)),
+            )
+            table = joined.mutate(**{column: recoded}).drop(value, label)
+        return table.select(*self.table.columns)
+
+
+class RemoteEngine:
+    """Any Ibis backend: tables by name; results as Arrow; rows written as they arrive."""
+
+    def __init__(self, backend: Any) -> None:
+        self.backend = backend
+
+    @classmethod
+    def connect(cls, address: str) -> RemoteEngine:
+        """Connect to an address that Ibis knows."""
+        return cls(ibis.connect(address))
+
+    def __enter__(self) -> RemoteEngine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.backend.disconnect()
+
+    def open(self, source: Any, *, delimiter: str | None = None, encoding: str = "utf-8") -> RemoteRelation:
+        """Open a file, a frame or a table by its name."""
+        if isinstance(source, (str, Path)):
+            if Path(source).exists():
+                return RemoteRelation(self, self.table_of_file(Path(source), delimiter, encoding), str(source))
+            return RemoteRelation(self, self._table_named(str(source)), str(source))
+        return RemoteRelation(self, self.table_of_frame(as_frame(source)), "frame")
+
+    def table_of_file(self, path: Path, delimiter: str | None, encoding: str) -> Any:
+        """Give the table of a file: read here and copied there, unless the engine reads files itself."""
+        return self.table_of_frame(read_frame(path, delimiter=delimiter, encoding=encoding))
+
+    def table_of_frame(self, frame: pl.DataFrame) -> Any:
+        """Give the table of a frame."""
+        return self.backend.create_table(fresh_name(), frame.to_arrow(), temp=True)
+
+    def labels(self, frame: pl.DataFrame) -> Any:
+        """Give the small table of a recoding."""
+        return ibis.memtable(frame.to_arrow())
+
+    def fetch(self, expression: Any) -> pl.DataFrame:
+        """Fetch a result."""
+        return as_frame(self.backend.to_pyarrow(expression))
+
+    def write(self, expression: Any, out: Path) -> None:
+        """Write a result to a file."""
+        write_frame(self.fetch(expression), out)
+
+    def _table_named(self, name: str) -> Any:
+        schema, _, table = name.rpartition(".")
+        try:
+            return self.backend.table(table, database=schema or None)
+        except Exception:  # noqa: BLE001 - each driver has its own error for a table that is not there.
+            raise InputError.of("a file that exists or a table of the engine", value=name) from None
+
+
+class DuckDBEngine(RemoteEngine):
+    """DuckDB: reads files itself, and writes them."""
+
+    @classmethod
+    def connect(cls, address: str) -> DuckDBEngine:
+        """Open DuckDB in memory, or the database of a file, which must exist."""
+        _, _, file = address.partition("://")
+        if file and not Path(file).is_file():
+            raise InputError.of("a DuckDB file that exists", column="engine", value=file)
+        return cls(ibis.duckdb.connect(file or ":memory:", read_only=bool(file)))
+
+    def table_of_file(self, path: Path, delimiter: str | None, encoding: str) -> Any:
+        """Scan a Parquet file or folder, or a plain CSV file whose shape was checked."""
+        if path.is_dir():
+            return self.backend.read_parquet(str(path / "*.parquet"))
+        if path.suffix == ".parquet":
+            return self.backend.read_parquet(str(path))
+        if not is_plain_csv(path, encoding):
+            return super().table_of_file(path, delimiter, encoding)
+        delimiter, names = checked_shape(path, delimiter)
+        options = {"delim": delimiter, "quote": '"', "escape": '"', "header": True, "auto_detect": False}
+        return empty_as_missing(self.backend.read_csv(str(path), columns=dict.fromkeys(names, "string"), **options))
+
+    def write(self, expression: Any, out: Path) -> None:
+        """Let DuckDB write the file."""
+        if out.suffix == ".gz":
+            super().write(expression, out)
+            return
+        with atomic_path(out) as draft:
+            if out.suffix == ".parquet":
+                self.backend.to_parquet(expression, draft)
+            else:
+                self.backend.to_csv(expression, draft)
+
+
+class PostgresEngine(RemoteEngine):
+    """PostgreSQL: a file or a frame is copied into a temporary table."""
+
+    def table_of_frame(self, frame: pl.DataFrame) -> Any:
+        """Copy a frame by COPY, many times faster than inserting rows."""
+        name = fresh_name()
+        schema = ibis.Schema.from_polars(plain_types(frame).schema)
+        table = self.backend.create_table(name, schema=schema, temp=True)
+        # Text is quoted, so that an empty text and a missing one stay apart.
+        data = plain_types(frame).write_csv(include_header=False, quote_style="non_numeric")
+        with self.backend.con.cursor() as cursor, cursor.copy(f'COPY "{name}" FROM STDIN (FORMAT csv)') as copy:
+            copy.write(data)
+        return table
+
+    def labels(self, frame: pl.DataFrame) -> Any:
+        """Give the small table of a recoding."""
+        return self.table_of_frame(frame)
+
+
+class SparkEngine(RemoteEngine):
+    """Spark: reads and writes files itself; what it writes is a folder of parts."""
+
+    @classmethod
+    def connect(cls, address: str) -> SparkEngine:
+        """Use the running session, or start one: in this process, on a cluster, or behind Spark Connect."""
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.appName("tokumei")
+        if address.startswith("sc://"):
+            return cls(ibis.pyspark.connect(builder.remote(address).getOrCreate()))
+        settings = SPARK_SETTINGS | (SPARK_HERE if address == "spark" else {})
+        for key, value in settings.items():
+            builder = builder.config(key, value)
+        builder = builder.master("local[*]" if address == "spark" else address)
+        return cls(ibis.pyspark.connect(builder.getOrCreate()))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the session running: it takes seconds to start and ends with the process."""
+
+    def table_of_file(self, path: Path, delimiter: str | None, encoding: str) -> Any:
+        """Let Spark read Parquet, and plain CSV whose shape was checked."""
+        if path.is_dir() or path.suffix == ".parquet":
+            return self.backend.read_parquet(str(path))
+        if not is_plain_csv(path, encoding):
+            return super().table_of_file(path, delimiter, encoding)
+        delimiter, _ = checked_shape(path, delimiter)
+        options = {"sep": delimiter, "quote": '"', "escape": '"', "header": True, "inferSchema": False}
+        return empty_as_missing(self.backend.read_csv(str(path), multiLine=True, **options))
+
+    def table_of_frame(self, frame: pl.DataFrame) -> Any:
+        """Hand a frame over as Arrow."""
+        name = fresh_name()
+        self.backend._session.createDataFrame(frame.to_arrow()).createOrReplaceTempView(name)
+        return self.backend.table(name)
+
+    def labels(self, frame: pl.DataFrame) -> Any:
+        """Give the small table of a recoding."""
+        return self.table_of_frame(frame)
+
+    def fetch(self, expression: Any) -> pl.DataFrame:
+        """Fetch a result as Arrow; by way of pandas, whole numbers with gaps would become floats."""
+        return as_frame(self._spark_frame(expression).toArrow())
+
+    def write(self, expression: Any, out: Path) -> None:
+        """Let Spark write a folder of parts."""
+        with atomic_path(out) as draft:
+            writer = self._spark_frame(expression).write
+            if out.suffix == ".parquet":
+                writer.parquet(str(draft))
+            else:
+                writer.csv(str(draft), header=True, quote='"', escape='"', emptyValue="")
+
+    def _spark_frame(self, expression: Any) -> Any:
+        return self.backend._session.sql(self.backend.compile(expression))
+
+
+def is_plain_csv(path: Path, encoding: str) -> bool:
+    """Whether an engine can read the file itself: CSV that is neither packed nor in another encoding."""
+    return path.suffix in (".csv", ".tsv", ".txt") and encoding == "utf-8" and not is_gzip(path)
+
+
+def checked_shape(path: Path, delimiter: str | None) -> tuple[str, list[str]]:
+    """Check the shape of a CSV file before an engine reads it; give its delimiter and column names."""
+    head = first_bytes(path)
+    delimiter = delimiter or find_delimiter(head)
+    check_layout(blocks(path), delimiter, FaultList(str(path)))
+    names = header_names(head, delimiter)
+    check_header(names, path)
+    return delimiter, names
+
+
+def fresh_name() -> str:
+    """Give a table name nobody else uses."""
+    return f"tokumei_{secrets.token_hex(8)}"
+
+
+def empty_as_missing(table: Any) -> Any:
+    """Read an empty text cell as missing, as everywhere."""
+    return table.mutate(**{name: table[name].nullif("") for name in table.columns})
+
+
+def plain_types(frame: pl.DataFrame) -> pl.DataFrame:
+    """Give whole numbers, floats and decimals one type each, so that engines agree on the classes they found."""
+    return frame.with_columns(
+        pl.selectors.integer().cast(pl.Int64),
+        pl.selectors.float().cast(pl.Float64),
+        pl.selectors.decimal().cast(pl.Float64),
+        pl.selectors.categorical().cast(pl.String),
+    )

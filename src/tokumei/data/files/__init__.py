@@ -1,0 +1,1 @@
+"""Reading and writing: CSV, Parquet, Excel and the files of the PWSCUP contests."""

@@ -1,0 +1,80 @@
+"""Writing that never leaves half a file behind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tokumei.core.errors import InputError
+
+
+@contextmanager
+def atomic_path(target: Path | str) -> Iterator[Path]:
+    """Give a path beside the target to write to; it takes the target's place only if all went well.
+
+    The path may become a file or a folder. Its name keeps the target's suffixes, since writers look at them.
+    A folder takes the place of a folder and a file that of a file, so that a slip of the pen costs no folder.
+    """
+    target = Path(target)
+    _check_can_write(target)
+    draft = _beside(target)
+    try:
+        yield draft
+        _flush_to_disk(draft)
+        if target.is_dir():
+            _replace_folder(draft, target)
+        else:
+            draft.replace(target)
+    finally:
+        if draft.is_dir():
+            shutil.rmtree(draft, ignore_errors=True)
+        else:
+            draft.unlink(missing_ok=True)
+
+
+def write_text(target: Path | str, text: str) -> None:
+    """Write a text file atomically, in UTF-8 with the line ends as given."""
+    with atomic_path(target) as draft:
+        draft.write_bytes(text.encode("utf-8"))
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{secrets.token_hex(6)}.{target.name}")
+
+
+def _check_can_write(target: Path) -> None:
+    if not target.parent.is_dir():
+        raise InputError.of("a folder that exists", file=target.parent)
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise InputError.of("a folder that may be written to", file=target.parent)
+    if not target.name:
+        raise InputError.of("the name of a file", file=target)
+
+
+def _replace_folder(draft: Path, target: Path) -> None:
+    """Move the old folder aside, the new one in, and only then delete the old one."""
+    if not draft.is_dir():
+        raise InputError.of("the name of a file, not of a folder that exists", file=target)
+    old = _beside(target)
+    target.replace(old)
+    try:
+        draft.replace(target)
+    except OSError:
+        old.replace(target)
+        raise
+    shutil.rmtree(old)
+
+
+def _flush_to_disk(path: Path) -> None:
+    """Force the bytes out before the rename, so that a power cut cannot leave an empty file under the name."""
+    for file in path.rglob("*") if path.is_dir() else [path]:
+        if file.is_file():
+            descriptor = os.open(file, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)

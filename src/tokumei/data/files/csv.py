@@ -1,0 +1,202 @@
+"""CSV with any delimiter, plain or gzipped: every cell is text until a type is declared."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from tokumei.core.errors import FaultList, InputError
+from tokumei.data.files.atomic import atomic_path
+from tokumei.data.files.layout import LONGEST_RECORD, Layout, check_layout
+from tokumei.data.files.source import BLOCK, UNPACK_LIMIT, blocks, check_is_file, is_gzip, read_bytes
+
+DELIMITERS = ",;\t|"
+
+
+@dataclass(frozen=True)
+class TextFrame:
+    """The cells of a CSV file as text, and where each row stood in the file."""
+
+    frame: pl.DataFrame
+    layout: Layout
+    file: str
+    has_header: bool
+
+    def line_of(self, row: int) -> int:
+        """Give the line of a row of the frame, counted from 1."""
+        return self.layout.line_of(row + self.has_header)
+
+
+def read_csv(
+    path: Path | str,
+    *,
+    delimiter: str | None = None,
+    columns: Sequence[str] | None = None,
+    encoding: str = "utf-8",
+    unpack_limit: int = UNPACK_LIMIT,
+    longest_line: int = LONGEST_RECORD,
+) -> TextFrame:
+    """Read a CSV file as text, an empty cell as missing.
+
+    `columns` names the columns of a file without a header. The delimiter is found from the first line
+    unless it is given. Bad shape is an InputError that names the lines, one longer than `longest_line` bytes included.
+    """
+    path = check_is_file(path)
+    data = _as_utf8(read_bytes(path, unpack_limit=unpack_limit), path, encoding)
+    delimiter = check_delimiter(delimiter) if delimiter else find_delimiter(data)
+    n_columns = None if columns is None else len(columns)
+    faults = FaultList(str(path))
+    layout = check_layout(_pieces(data), delimiter, faults, n_columns=n_columns, longest_record=longest_line)
+    names = columns if columns is not None else header_names(data, delimiter)
+    if columns is None:
+        check_header(names, path)
+    frame = _scan(io.BytesIO(data), names, delimiter, layout, has_header=columns is None).collect()
+    return TextFrame(frame, layout, str(path), columns is None)
+
+
+def scan_csv(path: Path | str, *, delimiter: str | None = None, encoding: str = "utf-8") -> pl.LazyFrame:
+    """Scan a CSV file with a header without loading it; its shape is checked in a streaming pass first."""
+    path = check_is_file(path)
+    if not _is_utf8(encoding) or is_gzip(path):
+        # A packed file has to be unpacked as a whole; reading it once is as cheap as scanning it.
+        return read_csv(path, delimiter=delimiter, encoding=encoding).frame.lazy()
+    head = first_bytes(path)
+    delimiter = check_delimiter(delimiter) if delimiter else find_delimiter(head)
+    layout = check_layout(blocks(path), delimiter, FaultList(str(path)))
+    names = header_names(head, delimiter)
+    check_header(names, path)
+    return _scan(path, names, delimiter, layout, has_header=True)
+
+
+def write_csv(
+    frame: pl.DataFrame | pl.LazyFrame,
+    path: Path | str,
+    *,
+    delimiter: str = ",",
+    has_header: bool = True,
+    line_end: str = "\n",
+) -> None:
+    """Write a CSV file atomically, gzipped if its name ends in .gz."""
+    path = Path(path)
+    for name, kind in frame.lazy().collect_schema().items():
+        if kind.is_nested() or kind in (pl.Object, pl.Binary):
+            raise InputError.of("columns of single values, which a CSV file can hold", column=name, value=kind)
+    with atomic_path(path) as draft:
+        # Polars puts neither a name nor a time in the gzip header: the same frame gives the same bytes.
+        frame.lazy().sink_csv(
+            draft,
+            separator=check_delimiter(delimiter),
+            include_header=has_header,
+            line_terminator=line_end,
+            compression="gzip" if path.suffix.lower() == ".gz" else "uncompressed",
+            check_extension=False,
+        )
+
+
+def check_delimiter(delimiter: str) -> str:
+    """Refuse a delimiter that is not one byte, or that has another meaning in a CSV file."""
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
+        raise InputError.of("one ASCII character that is no quote or line end", column="delimiter", value=delimiter)
+    return delimiter
+
+
+def find_delimiter(data: bytes) -> str:
+    """Give the delimiter that the first line uses most; a comma if it uses none."""
+    unquoted = b"".join(first_record(data).split(b'"')[::2])
+    return max(DELIMITERS, key=lambda mark: unquoted.count(mark.encode()))
+
+
+def first_bytes(path: Path, n: int = 1 << 20) -> bytes:
+    """Read the start of a file, unpacked: enough for its first line."""
+    stream: Iterator[bytes] = blocks(path)
+    return next(stream, b"")[:n]
+
+
+def first_record(data: bytes) -> bytes:
+    """Cut out the first record, which goes on over a line end inside quotes."""
+    end, n_quotes = -1, 1
+    while n_quotes % 2:
+        start = end + 1
+        end = data.find(b"\n", start)
+        if end < 0:
+            return data
+        n_quotes = n_quotes - (start == 0) + data.count(b'"', start, end)
+    return data[:end].removesuffix(b"\r")
+
+
+def header_names(data: bytes, delimiter: str) -> list[str]:
+    """Read the names in the first line."""
+    head = first_record(data)
+    if not head:
+        return [""]
+    frame = pl.read_csv(head, separator=delimiter, has_header=False, infer_schema=False, missing_columns="insert")
+    return ["" if name is None else str(name) for name in frame.row(0)]
+
+
+def check_header(names: Sequence[str], file: str | Path) -> None:
+    """Refuse a header with an empty or a repeated name."""
+    faults = FaultList(str(file))
+    seen: set[str] = set()
+    for place, name in enumerate(names, start=1):
+        if not name.strip():
+            faults.add("a name for every column", line=1, column=str(place), value=name)
+        elif name in seen:
+            faults.add("names that differ", line=1, column=str(place), value=name)
+        seen.add(name)
+    faults.raise_if_any()
+
+
+def check_has_columns(wanted: Iterable[str], names: Sequence[str], file: str | Path) -> None:
+    """Refuse a wanted column that the file lacks, naming those it has."""
+    for name in wanted:
+        if name not in names:
+            raise InputError.of(f"a column of the file: {', '.join(names)}", file=file, value=name)
+
+
+def _is_utf8(encoding: str) -> bool:
+    try:
+        return codecs.lookup(encoding).name == "utf-8"
+    except (LookupError, ValueError):
+        raise InputError.of("an encoding that Python knows", column="encoding", value=encoding) from None
+
+
+def _as_utf8(data: bytes, path: Path, encoding: str) -> bytes:
+    if _is_utf8(encoding):
+        return data
+    try:
+        return data.decode(encoding).encode("utf-8")
+    except LookupError:
+        raise InputError.of("an encoding of text", column="encoding", value=encoding) from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        found = data[error.start : error.start + 4].hex(" ")
+        raise InputError.of(f"text in {encoding}", file=path, line=line, value=found) from None
+    except UnicodeError as error:
+        raise InputError.of(f"text in {encoding} ({error})", file=path) from None
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """Cut a file in memory into blocks, since checking makes arrays many times the size of its input."""
+    return (data[start : start + BLOCK] for start in range(0, len(data), BLOCK))
+
+
+def _scan(
+    source: Path | io.BytesIO, names: Sequence[str], delimiter: str, layout: Layout, *, has_header: bool
+) -> pl.LazyFrame:
+    frame = pl.scan_csv(
+        source,
+        separator=delimiter,
+        # The header is skipped as a row: Polars compares it with the schema, and does not read doubled quotes in it.
+        has_header=False,
+        skip_rows=int(has_header),
+        schema=dict.fromkeys(names, pl.String()),
+        quote_char='"' if layout.has_quotes else None,
+        glob=False,
+    )
+    # An empty cell in quotes comes as empty text, one without as missing.
+    return frame.with_columns(pl.when(pl.all() != "").then(pl.all())) if layout.has_quotes else frame

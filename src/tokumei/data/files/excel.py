@@ -1,0 +1,117 @@
+"""Excel workbooks, read only: the form in which UCI gives out the Online Retail data."""
+
+from __future__ import annotations
+
+import logging
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from copy import copy
+from pathlib import Path
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.data.files.csv import check_header
+from tokumei.data.files.source import BLOCK, UNPACK_LIMIT, check_is_file, unchanged
+
+# The reader makes room for the whole rectangle up to the last cell, 32 bytes each, however few are filled.
+CELL_LIMIT = 50_000_000
+CELL = re.compile(rb"""\br\s*=\s*["']([A-Z]{1,3})([0-9]{1,7})["']""")
+# A sheet without such cells has at most 26 columns and 999,999 rows, which is well within the limit.
+# It starts with a plain letter, which the search skips to three times as fast as to a word boundary.
+FAR_CELL = re.compile(rb"""r\s*=\s*["'](?:[A-Z]{2,3}[0-9]|[A-Z][0-9]{7})""")
+# What the reader calls a column without a name, with its number.
+UNNAMED = "__UNNAMED__"
+# Longer than any match, so that none is lost between two blocks.
+OVERLAP = 64
+
+
+def read_excel(path: Path | str, *, sheet: str | None = None, unpack_limit: int = UNPACK_LIMIT) -> pl.DataFrame:
+    """Read one sheet of a workbook; its first row names the columns.
+
+    A column that mixes numbers and text comes out as text, whole numbers without a decimal point, so that invoice
+    536365 and item 85123A stay what they are. A workbook with several sheets needs the name of one.
+    """
+    import fastexcel
+
+    # Without a handler its remarks on empty columns would go to the terminal.
+    logging.getLogger("fastexcel").addHandler(logging.NullHandler())
+    path = check_is_file(path)
+    with unchanged(path):
+        check_size(path, unpack_limit)
+        try:
+            name = _choose_sheet(fastexcel.read_excel(path).sheet_names, sheet, path)
+            # Types are told from all rows: the first returned invoice, C536379, comes after a hundred others.
+            frame = pl.read_excel(path, sheet_name=name, engine="calamine", infer_schema_length=None)
+        except (fastexcel.FastExcelError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            reason = str(error).partition("\n")[0]
+            raise InputError.of(f"an Excel workbook (.xlsx) with a table ({reason})", file=path) from None
+    check_header(["" if name.startswith(UNNAMED) else name for name in frame.columns], path)
+    return frame
+
+
+def check_size(path: Path, unpack_limit: int = UNPACK_LIMIT) -> None:
+    """Refuse a workbook that would not fit into memory, before a reader tries.
+
+    The sizes that a zip file states of itself can lie, so it is unpacked here, block by block.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            n_unpacked = 0
+            has_far_cells = False
+            for rest, block in _unpacked(archive):
+                n_unpacked += len(block)
+                if n_unpacked > unpack_limit:
+                    found = f"{n_unpacked:,} bytes so far"
+                    raise InputError.of(f"at most {unpack_limit:,} bytes when unpacked", file=path, value=found)
+                has_far_cells = has_far_cells or FAR_CELL.search(rest + block) is not None
+            if has_far_cells:
+                _check_n_cells(archive, path)
+    # Python names a bad header with one, a bad stream with another, and a password with yet another.
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError) as error:
+        raise InputError.of(f"an Excel workbook (.xlsx), which is a zip file ({error})", file=path) from None
+
+
+def _unpacked(archive: zipfile.ZipFile) -> Iterator[tuple[bytes, bytes]]:
+    """Unpack all parts block by block, each block with the end of the one before it."""
+    for stated in archive.infolist():
+        if stated.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise zipfile.BadZipFile(f"{stated.filename} is packed in a way that Excel does not use")
+        part = copy(stated)
+        # Python stops reading at the stated size, other readers at the end of the stream.
+        part.file_size = 1 << 62
+        rest = b""
+        with archive.open(part) as handle:
+            while block := handle.read(BLOCK):
+                yield rest, block
+                rest = block[-OVERLAP:]
+
+
+def _check_n_cells(archive: zipfile.ZipFile, path: Path) -> None:
+    n_columns = n_rows = 1
+    for rest, block in _unpacked(archive):
+        for letters, digits in CELL.findall(rest + block):
+            n_columns = max(n_columns, _column_number(letters))
+            n_rows = max(n_rows, int(digits))
+    if n_columns * n_rows > CELL_LIMIT:
+        found = f"{n_columns:,} columns and {n_rows:,} rows"
+        raise InputError.of(f"sheets of at most {CELL_LIMIT:,} cells", file=path, value=found)
+
+
+def _column_number(letters: bytes) -> int:
+    """Give the place of a column: A is 1, Z 26, AA 27."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - ord("A") + 1
+    return number
+
+
+def _choose_sheet(names: list[str], wanted: str | None, path: Path) -> str:
+    if wanted is None and len(names) == 1:
+        return names[0]
+    if wanted is None or wanted not in names:
+        raise InputError.of(f"the name of one sheet: {', '.join(names)}", file=path, column="sheet", value=wanted)
+    return wanted

@@ -1,0 +1,88 @@
+"""Where the records, lines and quotes of a piece of delimited text are, as arrays of places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+LINE_FEED, CARRIAGE_RETURN, QUOTE = 10, 13, 34
+
+Positions = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Records:
+    """Whole records of a file, the first of which starts at the first byte."""
+
+    data: bytes
+    codes: Codes
+    line_ends: Positions
+    # Those line ends that are not inside a quoted cell.
+    ends: Positions
+    starts: Positions
+    # Marks each byte that an odd number of quotes opens; None in a text without quotes.
+    inside: Mask | None
+
+    # Tells for each record whether its line end is \r\n.
+    has_return: Mask
+
+    @classmethod
+    def of(cls, data: bytes) -> Records | None:
+        """Find the records that end in this data; None when none does."""
+        codes = np.frombuffer(data, np.uint8)
+        line_ends = np.flatnonzero(codes == LINE_FEED)
+        inside = inside_quotes(codes)
+        ends = line_ends if inside is None else line_ends[~inside[line_ends]]
+        if not len(ends):
+            return None
+        n_bytes = int(ends[-1]) + 1
+        # The first byte has none before it, and -1 would name the last one.
+        has_return = (codes[ends - 1] == CARRIAGE_RETURN) & (ends > 0)
+        return cls(
+            data=data[:n_bytes],
+            codes=codes[:n_bytes],
+            line_ends=line_ends[line_ends < n_bytes],
+            ends=ends,
+            starts=np.concatenate(([0], ends[:-1] + 1)),
+            inside=None if inside is None else inside[:n_bytes],
+            has_return=has_return,
+        )
+
+    def stray_quotes(self, delimiter: int) -> Positions:
+        """Find the quotes that do not open right after a delimiter or line end, or close right before one."""
+        if self.inside is None:
+            return np.zeros(0, np.int64)
+        places = np.flatnonzero(self.codes == QUOTE)
+        opening, closing = places[self.inside[places]], places[~self.inside[places]]
+        # Next to another quote it is one of the two that stand for a quote inside a cell.
+        edges = np.array([delimiter, LINE_FEED, QUOTE], np.uint8)
+        is_opening_fine = (opening == 0) | np.isin(self.codes[opening - 1], edges)
+        is_closing_fine = np.isin(self.codes[closing + 1], np.append(edges, np.uint8(CARRIAGE_RETURN)))
+        return np.sort(np.concatenate([opening[~is_opening_fine], closing[~is_closing_fine]]))
+
+
+def inside_quotes(codes: Codes) -> Mask | None:
+    """Mark each byte that an odd number of quotes opens, itself included; None without quotes.
+
+    A doubled quote closes and opens again at once, which leaves all other bytes on the right side.
+    """
+    is_quote = codes == QUOTE
+    if not is_quote.any():
+        return None
+    # Only the lowest bit of the running count matters, so a byte that overflows does no harm.
+    return (np.cumsum(is_quote, dtype=np.uint8) & 1).astype(np.bool_)
+
+
+def opening_quote(data: bytes) -> int | None:
+    """Find the quote that was opened and never closed; None when all are closed."""
+    if data.count(b'"') % 2 == 0:
+        return None
+    codes = np.frombuffer(data, np.uint8)
+    places = np.flatnonzero(codes == QUOTE)
+    # Every second one opens; one right behind another is half of a doubled quote inside the cell.
+    opening = places[::2]
+    return int(opening[(opening == 0) | (codes[opening - 1] != QUOTE)][-1])

@@ -1,0 +1,47 @@
+"""A release: what is published, and how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+import polars as pl
+
+# What decides the bytes of a release besides its recipe.
+VERSIONED = ("tokumei", "numpy", "polars")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that is needed to make the same release again from the same original."""
+
+    method: str
+    options: Mapping[str, Any]
+    seed: int | None = None
+    versions: Mapping[str, str] = field(default_factory=lambda: {name: version(name) for name in VERSIONED})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the recipe for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Release:
+    """The released frame with all that is needed to verify it, explain it and apply it again.
+
+    `rows` holds for each released row the row of the original it came from, where the method keeps that
+    (None where it does not). `pseudonyms` has the columns customer, period and pseudonym; `mapping` has for
+    each generalised column a frame of value and label. All three are secrets of the publisher.
+    """
+
+    frame: pl.DataFrame
+    recipe: Recipe
+    rows: pl.Series | None = None
+    pseudonyms: pl.DataFrame | None = None
+    mapping: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.rows is not None and len(self.rows) != self.frame.height:
+            raise ValueError("rows must name one original row for each released row")

@@ -1,0 +1,1 @@
+"""Value hierarchies, level vectors, the lattice and cuts."""

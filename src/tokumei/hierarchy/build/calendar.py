@@ -1,0 +1,34 @@
+"""Dates by month, quarter and year."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.leaves import date_leaves, hierarchy_of
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """Days become months, quarters and years.
+
+    | day        | month   | quarter | year |
+    |------------|---------|---------|------|
+    | 2011-03-09 | 2011-03 | 2011-Q1 | 2011 |
+
+    Text is read as a date too, written 2011-03-09 or 2011/3/9.
+    """
+
+    def build(self, attribute: str, values: pl.Series) -> Hierarchy:
+        """Make the hierarchy of a column of dates."""
+        leaves = date_leaves(attribute, values)
+        days = [day for day, _ in leaves]
+        columns = [
+            [text for _, text in leaves],
+            [f"{day.year:04}-{day.month:02}" for day in days],
+            [f"{day.year:04}-Q{(day.month + 2) // 3}" for day in days],
+            [f"{day.year:04}" for day in days],
+        ]
+        return hierarchy_of(attribute, columns)

@@ -1,0 +1,157 @@
+"""A hierarchy for a column nobody made one for: neighbours are joined level by level."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.labels import interval_label, merged_spans, number_label, span_label, whole_label
+from tokumei.hierarchy.leaves import hierarchy_of, leaf_texts, number_leaves, read_number
+
+# More digits than this in the bound of an interval tell a reader nothing.
+SIGNIFICANT_DIGITS = 3
+
+
+@dataclass(frozen=True)
+class FromData:
+    """Numbers become intervals that are joined in pairs; text becomes runs of neighbours in the alphabet.
+
+    | value | 4 groups | 2 groups |     | value  | fan-out 2      |
+    |-------|----------|----------|     |--------|----------------|
+    | 17    | 17-23    | 17-38    |     | apple  | apple..banana  |
+    | 31    | 24-38    | 17-38    |     | cherry | cherry..quince |
+
+    Equal frequency counts how often each value stands in the column. With `read_as` auto, text that consists of
+    numbers without leading zeros is read as numbers: 0120 is a code, 120 a number.
+    """
+
+    kind: Literal["equal-frequency", "equal-width"] = field(
+        default="equal-frequency", metadata={"help": "Whether intervals hold as many rows or are as wide each."}
+    )
+    groups: int = field(default=8, metadata={"help": "How many intervals the first level of numbers has."})
+    fan_out: int = field(default=4, metadata={"help": "How many neighbours of text become one at each level."})
+    read_as: Literal["auto", "numbers", "text"] = field(
+        default="auto", metadata={"help": "Whether the values are numbers or text."}
+    )
+
+    def __post_init__(self) -> None:
+        for name, number in (("groups", self.groups), ("fan_out", self.fan_out)):
+            if number < 2:
+                raise InputError.of("at least 2", column=name, value=number)
+
+    def build(self, attribute: str, values: pl.Series) -> Hierarchy:
+        """Make the hierarchy of a column."""
+        if not self._is_of_numbers(attribute, values):
+            return hierarchy_of(attribute, self._runs(leaf_texts(attribute, values)))
+        leaves = number_leaves(attribute, values)
+        numbers = [number for number, _ in leaves]
+        if self.kind == "equal-width":
+            columns = self._equally_wide(numbers)
+        else:
+            columns = self._equally_frequent(numbers, _counts(leaves, values))
+        return hierarchy_of(attribute, [[text for _, text in leaves], *columns])
+
+    def _is_of_numbers(self, attribute: str, values: pl.Series) -> bool:
+        if self.read_as != "auto":
+            return self.read_as == "numbers"
+        if values.dtype.is_numeric():
+            return True
+        texts = leaf_texts(attribute, values)
+        has_codes = any(len(text) > 1 and text[0] == "0" and text[1].isdigit() for text in texts)
+        return not has_codes and all(read_number(text) is not None for text in texts)
+
+    def _runs(self, texts: list[str]) -> list[list[str]]:
+        """Join so many neighbours at each level until one run is left, which is the top."""
+        columns = [texts]
+        spans = [(text, text) for text in texts]
+        size = 1
+        while len(spans) > self.fan_out:
+            spans = merged_spans(spans, self.fan_out)
+            size *= self.fan_out
+            columns.append([span_label(spans[place // size]) for place in range(len(texts))])
+        return columns
+
+    def _equally_frequent(self, numbers: list[Fraction], counts: Counter[Fraction]) -> list[list[str]]:
+        """Cut where a share of the rows is reached; a number lies where the middle one of its rows does."""
+        n_rows, n_before = counts.total(), 0
+        share_of: dict[Fraction, int] = {}
+        for number in dict.fromkeys(numbers):
+            share_of[number] = (2 * n_before + counts[number]) * self.groups // (2 * n_rows)
+            n_before += counts[number]
+        # A frequent number can leave groups empty; those left are numbered anew so that pairs are neighbours.
+        place_of = {share: place for place, share in enumerate(dict.fromkeys(share_of.values()))}
+        places = [place_of[share_of[number]] for number in numbers]
+        columns = []
+        while places[-1] > 0:
+            columns.append(_labels_of_places(numbers, places))
+            places = [place // 2 for place in places]
+        return columns
+
+    def _equally_wide(self, numbers: list[Fraction]) -> list[list[str]]:
+        """Cut the range into intervals of one width, then double the width until one interval holds all."""
+        low, high = numbers[0], numbers[-1]
+        if low == high:
+            return []
+        is_whole = all(number.denominator == 1 for number in numbers)
+        end = high + 1 if is_whole else high
+        width = Fraction(math.ceil((end - low) / self.groups)) if is_whole else _rounded_up((end - low) / self.groups)
+        # Rounding may have left fewer. The largest number, if it ends the last interval, belongs to it.
+        n_groups = math.ceil((end - low) / width)
+        places = [min((number - low) // width, n_groups - 1) for number in numbers]
+        columns = []
+        while places[-1] > 0:
+            labels = {place: _bounded_label(low + place * width, width, end, is_whole) for place in set(places)}
+            columns.append([labels[place] for place in places])
+            places, width = [place // 2 for place in places], width * 2
+        return columns
+
+
+def _counts(leaves: list[tuple[Fraction, str]], values: pl.Series) -> Counter[Fraction]:
+    """How often each number stands in the column, however it is written there."""
+    is_category = isinstance(values.dtype, (pl.Categorical, pl.Enum))
+    table = (values.cast(pl.String) if is_category else values).drop_nulls().value_counts(name="n")
+    rows = dict(zip(table[:, 0].cast(pl.String).to_list(), table["n"].to_list(), strict=True))
+    counts: Counter[Fraction] = Counter()
+    for number, text in leaves:
+        counts[number] += rows[text]
+    return counts
+
+
+def _labels_of_places(numbers: list[Fraction], places: list[int]) -> list[str]:
+    """Name each group by its smallest and its largest number."""
+    lowest: dict[int, Fraction] = {}
+    highest: dict[int, Fraction] = {}
+    for number, place in zip(numbers, places, strict=True):
+        lowest.setdefault(place, number)
+        highest[place] = number
+    is_whole = all(number.denominator == 1 for number in numbers)
+    labels = {place: _closed_label(lowest[place], highest[place], is_whole) for place in lowest}
+    return [labels[place] for place in places]
+
+
+def _closed_label(first: Fraction, last: Fraction, is_whole: bool) -> str:
+    if is_whole or first == last:
+        return whole_label(first, last)
+    return f"[{number_label(first)}, {number_label(last)}]"
+
+
+def _bounded_label(low: Fraction, width: Fraction, end: Fraction, is_whole: bool) -> str:
+    """Name an interval of the grid; the last ends with the largest number, which belongs to it."""
+    if not is_whole and low + width >= end:
+        return f"[{number_label(low)}, {number_label(end)}]"
+    return interval_label(low, min(low + width, end), is_whole=is_whole)
+
+
+def _rounded_up(width: Fraction) -> Fraction:
+    """Round a width up to a few digits, so that the bounds of the intervals can be read."""
+    magnitude = (Decimal(width.numerator) / Decimal(width.denominator)).adjusted()
+    unit = Fraction(10) ** (magnitude - SIGNIFICANT_DIGITS + 1)
+    return math.ceil(width / unit) * unit

@@ -1,0 +1,192 @@
+"""How the values of one attribute are generalised, level by level.
+
+| level 0 | level 1 | level 2 |
+|---------|---------|---------|
+| 23      | 20–29   | *       |
+| 27      | 20–29   | *       |
+| 31      | 30–39   | *       |
+
+Level 0 holds the values themselves. Levels usually nest, each coarser than the one before; where they do not
+(age in three bands and in five), the two levels are simply not comparable.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tokumei.core.errors import FaultList, InputError
+from tokumei.counting.recoding import Recoding
+
+SUPPRESSED = "*"
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One level: its labels, and for each leaf the place of its label among them."""
+
+    labels: tuple[str, ...]
+    codes: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, labels: Sequence[str]) -> Level:
+        """Make the level of one label for each leaf; labels keep the order in which they first stand."""
+        place: dict[str, int] = {}
+        codes = np.fromiter((place.setdefault(label, len(place)) for label in labels), np.int32, len(labels))
+        return cls(tuple(place), codes)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    # Written out, since arrays compare cell by cell and have no hash.
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Level):
+            return NotImplemented
+        return self.labels == other.labels and np.array_equal(self.codes, other.codes)
+
+    def __hash__(self) -> int:
+        return hash((self.labels, self.codes.tobytes()))
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The levels of one attribute over the same leaves, finest first."""
+
+    attribute: str
+    levels: tuple[Level, ...]
+
+    @classmethod
+    def of_levels(cls, attribute: str, columns: Sequence[Sequence[str]], *, file: str | None = None) -> Hierarchy:
+        """Make a hierarchy of columns of labels, the first being the values themselves."""
+        faults = FaultList(file)
+        if not columns or not columns[0]:
+            faults.add("at least one value", column=attribute)
+            faults.raise_if_any()
+        seen: dict[str, int] = {}
+        for line, leaf in enumerate(columns[0], start=1):
+            if leaf in seen:
+                faults.add(f"each value once (it stands in line {seen[leaf]} too)", line=line, column="1", value=leaf)
+            seen.setdefault(leaf, line)
+        levels = tuple(Level.of(column) for column in columns)
+        for place in range(1, len(levels)):
+            if len(levels[place]) > len(levels[place - 1]):
+                expected = f"at most {len(levels[place - 1])} labels, as many as the level before"
+                faults.add(expected, column=str(place + 1), value=f"{len(levels[place])} labels")
+        faults.raise_if_any()
+        return cls(attribute, levels)
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The values themselves."""
+        return self.levels[0].labels
+
+    @property
+    def height(self) -> int:
+        """The number of the coarsest level."""
+        return len(self.levels) - 1
+
+    @property
+    def has_single_top(self) -> bool:
+        """Whether the coarsest level says nothing at all."""
+        return len(self.levels[-1]) == 1
+
+    @cached_property
+    def finer(self) -> npt.NDArray[np.bool_]:
+        """finer[a, b]: whether level b follows from level a, that is, each label of a lies in one label of b.
+
+        A level is never finer than itself, and of two levels that group alike the earlier counts as the finer.
+        """
+        n = len(self.levels)
+        follows = np.array([[_follows(fine, coarse) for coarse in self.levels] for fine in self.levels])
+        out: npt.NDArray[np.bool_] = follows & ~(follows.T & np.tri(n, dtype=bool))
+        return out
+
+    @cached_property
+    def is_nested(self) -> bool:
+        """Whether every level follows from the one before it."""
+        # Not by `finer`, which compares all pairs of levels and takes long for many leaves.
+        return all(_follows(fine, coarse) for fine, coarse in itertools.pairwise(self.levels))
+
+    @cached_property
+    def above(self) -> tuple[tuple[int, ...], ...]:
+        """For each level those directly coarser: they follow from it, and no third level lies between."""
+        return _direct_steps(self.finer)
+
+    @cached_property
+    def below(self) -> tuple[tuple[int, ...], ...]:
+        """For each level those directly finer."""
+        return _direct_steps(self.finer.T)
+
+    def check_nested(self, *, file: str | None = None) -> None:
+        """Refuse levels that cross, naming the first leaf whose label does not follow from the level before."""
+        faults = FaultList(file)
+        for place in range(1, len(self.levels)):
+            fine, coarse = self.levels[place - 1], self.levels[place]
+            if not _follows(fine, coarse):
+                first = np.unique(fine.codes, return_index=True)[1]
+                wanted = coarse.codes[first[fine.codes]]
+                for leaf in np.flatnonzero(wanted != coarse.codes)[:1]:
+                    label = fine.labels[fine.codes[leaf]]
+                    expected = f"'{coarse.labels[wanted[leaf]]}', the label of '{label}' above"
+                    found = coarse.labels[coarse.codes[leaf]]
+                    faults.add(expected, line=int(leaf) + 1, column=str(place + 1), value=found)
+        faults.raise_if_any()
+
+    def check_level(self, level: int) -> None:
+        """Refuse a level the hierarchy does not have."""
+        if not 0 <= level <= self.height:
+            raise InputError.of(f"a level from 0 to {self.height}", column=self.attribute, value=level)
+
+    def labels_at(self, level: int) -> list[str]:
+        """Give the label of each leaf at a level."""
+        self.check_level(level)
+        return [self.levels[level].labels[code] for code in self.levels[level].codes]
+
+    def recoding(self, level: int) -> Recoding:
+        """Give what happens to the values at a level."""
+        return Recoding(
+            self.attribute,
+            pl.Series("value", list(self.leaves), pl.String),
+            pl.Series("label", self.labels_at(level), pl.String),
+        )
+
+    def with_top(self) -> Hierarchy:
+        """Give the hierarchy with a coarsest level that says nothing, added if there is none."""
+        if self.has_single_top:
+            return self
+        top = Level.of([SUPPRESSED] * len(self.leaves))
+        return Hierarchy(self.attribute, (*self.levels, top))
+
+    def from_level(self, level: int) -> Hierarchy:
+        """Give the hierarchy whose leaves are the labels of a level; coarser levels that follow from it stay."""
+        self.check_level(level)
+        base = self.levels[level]
+        first_leaf = np.unique(base.codes, return_index=True)[1]
+        columns = [
+            [self.levels[coarser].labels[self.levels[coarser].codes[leaf]] for leaf in first_leaf]
+            for coarser in range(level, len(self.levels))
+            if coarser == level or self.finer[level, coarser]
+        ]
+        return Hierarchy.of_levels(self.attribute, columns)
+
+    def named(self, attribute: str) -> Hierarchy:
+        """Give the same hierarchy for another attribute."""
+        return Hierarchy(attribute, self.levels)
+
+
+def _follows(fine: Level, coarse: Level) -> bool:
+    """Whether every label of the fine level lies in one label of the coarse one."""
+    pairs = np.unique(fine.codes.astype(np.int64) * len(coarse) + coarse.codes)
+    return len(pairs) == len(fine)
+
+
+def _direct_steps(order: npt.NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
+    """For each level the ones reached from it directly, given the whole strict order."""
+    through_another = (order.astype(np.int64) @ order.astype(np.int64)) > 0
+    return tuple(tuple(int(level) for level in np.flatnonzero(row)) for row in order & ~through_another)

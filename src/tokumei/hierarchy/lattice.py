@@ -1,0 +1,124 @@
+"""All ways to choose one level for each attribute, ordered from finest to coarsest."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tokumei.core.errors import InputError
+from tokumei.hierarchy.hierarchy import Hierarchy
+
+Node = tuple[int, ...]
+"""A level for each attribute, in the order of the lattice's hierarchies."""
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The nodes over some hierarchies: a node is a level for each attribute."""
+
+    hierarchies: tuple[Hierarchy, ...]
+
+    @classmethod
+    def of(cls, hierarchies: Mapping[str, Hierarchy] | Sequence[Hierarchy]) -> Lattice:
+        """Make the lattice of hierarchies in the order given."""
+        listed = hierarchies.values() if isinstance(hierarchies, Mapping) else hierarchies
+        return cls(tuple(listed))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attribute of each place in a node."""
+        return tuple(hierarchy.attribute for hierarchy in self.hierarchies)
+
+    @property
+    def bottom(self) -> Node:
+        """The node that generalises nothing."""
+        return (0,) * len(self.hierarchies)
+
+    @property
+    def top(self) -> Node:
+        """The node that generalises all."""
+        return tuple(hierarchy.height for hierarchy in self.hierarchies)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return math.prod(len(hierarchy.levels) for hierarchy in self.hierarchies)
+
+    def __iter__(self) -> Iterator[Node]:
+        return itertools.product(*(range(len(hierarchy.levels)) for hierarchy in self.hierarchies))
+
+    def __contains__(self, node: object) -> bool:
+        return (
+            isinstance(node, tuple)
+            and len(node) == len(self.hierarchies)
+            and all(0 <= level <= hierarchy.height for level, hierarchy in zip(node, self.hierarchies, strict=True))
+        )
+
+    def class_count(self, node: Node) -> int:
+        """Give the number of classes a node can have: the product of its levels' value counts."""
+        return math.prod(len(h.levels[level]) for level, h in zip(node, self.hierarchies, strict=True))
+
+    def height(self, node: Node) -> int:
+        """Give the number of steps from the bottom to a node on the longest way."""
+        return sum(self._ranks[place][level] for place, level in enumerate(node))
+
+    @cached_property
+    def by_height(self) -> tuple[tuple[Node, ...], ...]:
+        """The nodes in layers of equal height, from the bottom up."""
+        # Where levels cross, the last level need not be the farthest from the bottom.
+        layers: list[list[Node]] = [[] for _ in range(sum(max(ranks) for ranks in self._ranks) + 1)]
+        for node in self:
+            layers[self.height(node)].append(node)
+        return tuple(tuple(layer) for layer in layers)
+
+    def coarser_neighbours(self, node: Node) -> list[Node]:
+        """Give the nodes one step up: one attribute at a directly coarser level."""
+        return [
+            (*node[:place], level, *node[place + 1 :])
+            for place, hierarchy in enumerate(self.hierarchies)
+            for level in hierarchy.above[node[place]]
+        ]
+
+    def finer_neighbours(self, node: Node) -> list[Node]:
+        """Give the nodes one step down: one attribute at a directly finer level."""
+        return [
+            (*node[:place], level, *node[place + 1 :])
+            for place, hierarchy in enumerate(self.hierarchies)
+            for level in hierarchy.below[node[place]]
+        ]
+
+    def is_coarser_or_equal(self, node: Node, other: Node) -> bool:
+        """Whether the first node follows from the other by generalising further."""
+        return all(
+            level == at or bool(hierarchy.finer[at, level])
+            for level, at, hierarchy in zip(node, other, self.hierarchies, strict=True)
+        )
+
+    def node(self, levels: Mapping[str, int]) -> Node:
+        """Give the node of levels by attribute; an attribute not named stays at its values."""
+        for attribute, level in levels.items():
+            if attribute not in self.attributes:
+                raise InputError.of(f"an attribute: {', '.join(self.attributes)}", column=attribute, value=level)
+        for hierarchy in self.hierarchies:
+            hierarchy.check_level(levels.get(hierarchy.attribute, 0))
+        return tuple(levels.get(attribute, 0) for attribute in self.attributes)
+
+    def levels(self, node: Node) -> dict[str, int]:
+        """Give the level of each attribute at a node."""
+        return dict(zip(self.attributes, node, strict=True))
+
+    @cached_property
+    def _ranks(self) -> tuple[tuple[int, ...], ...]:
+        """For each hierarchy the longest way from its values to each level."""
+        return tuple(_longest_ways(hierarchy) for hierarchy in self.hierarchies)
+
+
+def _longest_ways(hierarchy: Hierarchy) -> tuple[int, ...]:
+    """Levels follow only from earlier ones, so that one pass in their order is enough."""
+    ranks: list[int] = []
+    for level in range(len(hierarchy.levels)):
+        ranks.append(max((ranks[finer] + 1 for finer in hierarchy.below[level]), default=0))
+    return tuple(ranks)

@@ -1,0 +1,125 @@
+"""The values of a column as leaves: the text each gets, and the number or date that the text stands for."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TypeVar
+
+import polars as pl
+
+from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
+from tokumei.counting.recoding import no_label
+from tokumei.hierarchy.coverage import missing_values
+from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+
+# Longer digit strings are identifiers: no measure has so many, and reading them costs more than their length.
+WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+DATES = (re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})"), re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})"))
+
+T = TypeVar("T", Fraction, dt.date)
+
+
+def leaf_texts(attribute: str, values: pl.Series) -> list[str]:
+    """Give each value once as text that reads back as the column's type, in the type's own order.
+
+    Missing values are left out: a recoding lets them be.
+    """
+    dtype = values.dtype
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        values = values.cast(pl.String)
+    elif not (dtype.is_numeric() or dtype in (pl.String, pl.Boolean, pl.Date)):
+        raise InputError.of("a column of text, numbers, dates or true and false", column=attribute, value=dtype)
+    distinct = values.drop_nulls().unique().sort()
+    if not len(distinct):
+        raise InputError.of("at least one value that is not missing", column=attribute)
+    return distinct.cast(pl.String).to_list()
+
+
+def number_leaves(attribute: str, values: pl.Series) -> list[tuple[Fraction, str]]:
+    """Give the number and the text of each value, smallest first; what is no number is an InputError."""
+    if values.dtype in (pl.Boolean, pl.Date):
+        raise InputError.of("a column of numbers", column=attribute, value=values.dtype)
+    return _read_all(attribute, leaf_texts(attribute, values), read_number, "a finite number")
+
+
+def date_leaves(attribute: str, values: pl.Series) -> list[tuple[dt.date, str]]:
+    """Give the date and the text of each value, earliest first; what is no date is an InputError."""
+    if values.dtype.is_numeric() or values.dtype == pl.Boolean:
+        raise InputError.of("a column of dates", column=attribute, value=values.dtype)
+    return _read_all(attribute, leaf_texts(attribute, values), read_date, "a real date YYYY-MM-DD or YYYY/M/D")
+
+
+def in_natural_order(texts: Sequence[str]) -> list[str]:
+    """Order texts by number if all are numbers, else by letter."""
+    numbers = [read_number(text) for text in texts]
+    if any(number is None for number in numbers):
+        return sorted(texts)
+    return [text for _, text in sorted(zip(numbers, texts, strict=True))]
+
+
+def read_number(text: str) -> Fraction | None:
+    """Read a number exactly, so that 0.3 lies on a grid of 0.1; None for what is no finite number."""
+    if WHOLE.fullmatch(text):
+        return Fraction(int(text))
+    if not NUMBER.fullmatch(text):
+        return None
+    # Through a float, which bounds the exponent: the exact fraction of 1e999999999 would fill the memory.
+    number = float(text)
+    return exactly(number) if math.isfinite(number) else None
+
+
+def exactly(number: float) -> Fraction:
+    """Give the fraction that a number is written as: a tenth for 0.1, not the float nearest to it."""
+    return Fraction(repr(number))
+
+
+def read_date(text: str) -> dt.date | None:
+    """Read a date; None for what is none."""
+    for pattern in DATES:
+        if found := pattern.fullmatch(text):
+            try:
+                return dt.date(*(int(part) for part in found.groups()))
+            except ValueError:
+                return None
+    return None
+
+
+def hierarchy_of(attribute: str, columns: Sequence[Sequence[str]]) -> Hierarchy:
+    """Make the hierarchy of these levels with a top that says nothing; labels that make them cross are refused."""
+    hierarchy = Hierarchy.of_levels(attribute, [*columns, [SUPPRESSED] * len(columns[0])])
+    hierarchy.check_nested()
+    return hierarchy
+
+
+def check_covers(hierarchy: Hierarchy, values: pl.Series) -> Hierarchy:
+    """Give the hierarchy back if it holds all values of the column; else an InputError names those it lacks."""
+    missing = missing_values(hierarchy, values)
+    if len(missing):
+        raise no_label(hierarchy.attribute, missing)
+    return hierarchy
+
+
+def unreadable(attribute: str, texts: Sequence[str], expected: str) -> InputError:
+    """Make the error for values that are not what a builder needs."""
+    listed = [Fault(expected, column=attribute, value=text) for text in texts[:LISTED_FAULTS]]
+    return InputError(listed, len(texts))
+
+
+def _read_all(
+    attribute: str, texts: Sequence[str], read: Callable[[str], T | None], expected: str
+) -> list[tuple[T, str]]:
+    leaves, refused = [], []
+    for text in texts:
+        meaning = read(text)
+        if meaning is None:
+            refused.append(text)
+        else:
+            leaves.append((meaning, text))
+    if refused:
+        raise unreadable(attribute, refused, expected)
+    return sorted(leaves)

@@ -1,0 +1,1 @@
+"""What use of a history is left, one measure a file."""

@@ -1,0 +1,1 @@
+"""The k of a node without counting it."""

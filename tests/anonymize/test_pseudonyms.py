@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import datetime
+
+import polars as pl
+import pytest
+
+from tokumei.anonymize.history.pseudonyms import Pseudonyms
+from tokumei.core.errors import InputError
+from tokumei.data.history import History
+
+
+def history(*rows: tuple[str | None, str | None]) -> History:
+    dates = [None if day is None else datetime.date.fromisoformat(day) for _, day in rows]
+    customers = [customer for customer, _ in rows]
+    same = {"item": "X", "price": 1.0, "quantity": 1}
+    return History.of(
+        pl.DataFrame(
+            {"customer": customers, "date": dates}, schema={"customer": pl.String, "date": pl.Date}
+        ).with_columns(**{name: pl.lit(value) for name, value in same.items()})
+    )
+
+
+YEAR = history(("a", "2010-12-01"), ("a", "2010-12-31"), ("a", "2011-01-01"), ("b", "2011-01-05"), ("a", "2011-03-01"))
+
+
+@pytest.mark.parametrize(("lifetime", "lives"), [(1, 4), (2, 3), (12, 2)])
+def test_pseudonyms_live_as_many_months_as_asked_for(lifetime: int, lives: int) -> None:
+    release = Pseudonyms(lifetime).anonymize(YEAR, seed=1)
+    names = release.frame["customer"]
+    assert names.n_unique() == lives
+    assert names[0] == names[1]
+    assert (names[0] == names[2]) == (lifetime > 1)
+    assert set(names) & {"a", "b"} == set()
+
+
+def test_pseudonyms_map_names_each_customer_and_month() -> None:
+    release = Pseudonyms(1).anonymize(YEAR, seed=1)
+    assert release.pseudonyms is not None
+    assert release.pseudonyms.select("customer", "period").rows() == [
+        ("a", 24131),
+        ("a", 24132),
+        ("a", 24134),
+        ("b", 24132),
+    ]
+
+
+def test_pseudonyms_leave_all_other_cells_and_deleted_rows_alone() -> None:
+    original = history(("a", "2010-12-01"), (None, None), ("b", "2010-12-02"))
+    release = Pseudonyms(1).anonymize(original, seed=1)
+    assert release.frame.drop("customer").equals(original.frame.drop("customer"))
+    assert release.frame["customer"][1] is None
+
+
+def test_pseudonyms_of_no_months_are_refused() -> None:
+    with pytest.raises(InputError, match="at least one month"):
+        Pseudonyms(0).anonymize(YEAR, seed=1)
+
+
+def test_pseudonyms_tell_nothing_by_their_order() -> None:
+    many = history(*((f"c{n:03d}", "2011-01-01") for n in range(200)))
+    names = Pseudonyms(1).anonymize(many, seed=1).frame["customer"].to_list()
+    assert names != sorted(names)
+    assert len({len(name) for name in names}) == 1

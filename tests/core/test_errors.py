@@ -1,0 +1,48 @@
+import pytest
+
+from tokumei.core.errors import Fault, FaultList, InputError, UnknownPart, shown
+
+
+def test_fault_with_place_and_value_reads_as_one_line() -> None:
+    fault = Fault("a real date", "T.csv", 7, "date", "2011/2/30")
+    assert str(fault) == "T.csv, line 7, column date: found '2011/2/30', expected a real date"
+
+
+def test_input_error_of_one_fault_names_everything() -> None:
+    error = InputError.of("a whole number", file="a.csv", line=2, column="age", value="x")
+    assert error.as_dict()["faults"] == [
+        {"expected": "a whole number", "file": "a.csv", "line": 2, "column": "age", "value": "x"}
+    ]
+    assert error.n_faults == 1
+
+
+def test_fault_list_with_many_faults_lists_the_first_twenty_and_counts_the_rest() -> None:
+    faults = FaultList("a.csv")
+    for line in range(30, 0, -1):
+        faults.add("x", line=line)
+    with pytest.raises(InputError) as caught:
+        faults.raise_if_any()
+    assert [fault.line for fault in caught.value.faults] == list(range(1, 21))
+    assert caught.value.n_faults == 30
+    assert str(caught.value).endswith("… and 10 more")
+
+
+def test_fault_list_without_faults_raises_nothing() -> None:
+    faults = FaultList("a.csv")
+    faults.raise_if_any()
+    assert faults.n_faults == 0
+
+
+def test_unknown_part_with_a_typo_suggests_the_nearest_name() -> None:
+    error = UnknownPart("attack", "same-dya", ["same-day", "jaccard"])
+    assert error.nearest == "same-day"
+    assert "Did you mean 'same-day'?" in str(error)
+
+
+def test_unknown_part_far_from_all_lists_the_known_names() -> None:
+    assert "Known: a, b." in str(UnknownPart("attack", "zzzzzz", ["b", "a"]))
+
+
+def test_shown_value_escapes_control_characters_and_cuts_long_text() -> None:
+    assert shown("a\x00\x1b[31m") == "'a\\x00\\x1b[31m'"
+    assert len(shown("x" * 1000)) < 70

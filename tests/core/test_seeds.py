@@ -1,0 +1,28 @@
+import pytest
+
+from tokumei.core.errors import InputError
+from tokumei.core.seeds import LARGEST_SEED, fresh_seed, generator
+
+
+def test_generator_with_the_same_seed_gives_the_same_numbers() -> None:
+    assert generator(7, "a").integers(0, 10**9, 5).tolist() == generator(7, "a").integers(0, 10**9, 5).tolist()
+
+
+def test_generator_numbers_are_the_same_on_every_machine() -> None:
+    assert generator(7, "a").integers(0, 1000, 5).tolist() == [32, 236, 62, 110, 221]
+
+
+def test_generators_of_different_purposes_differ() -> None:
+    assert generator(7, "a").integers(0, 10**9) != generator(7, "b").integers(0, 10**9)
+
+
+@pytest.mark.parametrize("seed", [-1, LARGEST_SEED + 1, 1.5, True])
+def test_generator_refuses_what_is_no_seed(seed: int) -> None:
+    with pytest.raises(InputError, match="whole number"):
+        generator(seed)
+
+
+def test_fresh_seeds_are_seeds_and_differ() -> None:
+    first, second = fresh_seed(), fresh_seed()
+    assert first != second
+    assert 0 <= first <= LARGEST_SEED
