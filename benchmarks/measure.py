@@ -27,7 +27,8 @@ class Figure:
     def __str__(self) -> str:
         limit = "" if self.limit is None else f" (at most {self.limit:g}{'' if self.is_met else ': MISSED'})"
         note = f"  {self.note}" if self.note else ""
-        return f"{self.name:<58} {self.value:10.4g} {self.unit}{limit}{note}"
+        value = f"{self.value:,.0f}" if self.value >= 1000 else f"{self.value:.3g}"
+        return f"{self.name:<58} {value:>9} {self.unit}{limit}{note}"
 
 
 def best_seconds(work: Callable[[], object], *, repeat: int = 5) -> float:

@@ -6,6 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tokumei.anonymize.apply import apply_recipe
+    from tokumei.anonymize.tables import Goal, anonymize_table
     from tokumei.core.errors import (
         CannotAnonymize,
         DuplicatePart,
@@ -27,12 +29,14 @@ if TYPE_CHECKING:
     from tokumei.hierarchy.files import read_hierarchies, read_hierarchy, write_hierarchy
     from tokumei.hierarchy.hierarchy import Hierarchy
     from tokumei.hierarchy.lattice import Lattice
+    from tokumei.measure.audit import audit
 
 # Where each public name lives. Imported on first use, so that `import tokumei` costs nothing.
 _HOMES = {
     "CannotAnonymize": "core.errors",
     "ClassCounts": "counting.class_counts",
     "DuplicatePart": "core.errors",
+    "Goal": "anonymize.tables",
     "Hierarchy": "hierarchy.hierarchy",
     "History": "data.history",
     "InputError": "core.errors",
@@ -48,6 +52,9 @@ _HOMES = {
     "Table": "data.table",
     "TokumeiError": "core.errors",
     "UnknownPart": "core.errors",
+    "anonymize_table": "anonymize.tables",
+    "apply_recipe": "anonymize.apply",
+    "audit": "measure.audit",
     "count_classes": "counting.count",
     "read_frame": "data.files.formats",
     "read_hierarchies": "hierarchy.files",
@@ -61,6 +68,7 @@ __all__ = [
     "CannotAnonymize",
     "ClassCounts",
     "DuplicatePart",
+    "Goal",
     "Hierarchy",
     "History",
     "InputError",
@@ -76,6 +84,9 @@ __all__ = [
     "Table",
     "TokumeiError",
     "UnknownPart",
+    "anonymize_table",
+    "apply_recipe",
+    "audit",
     "count_classes",
     "read_frame",
     "read_hierarchies",

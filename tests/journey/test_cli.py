@@ -119,7 +119,8 @@ def test_demo_writes_a_report_without_outside_requests(tmp_path: Path) -> None:
 
 def test_parts_lists_options(tmp_path: Path) -> None:
     found = tokumei_json("parts", "history-anonymizer")
-    assert found["history-anonymizer"][0]["options"][0]["name"] == "lifetime"
+    listed = {part["name"]: [option["name"] for option in part["options"]] for part in found["history-anonymizer"]}
+    assert "lifetime" in listed["pseudonyms"]
 
 
 @pytest.mark.parametrize(
@@ -170,3 +171,111 @@ def test_every_command_has_help_with_an_example() -> None:
     for command in (["count"], ["parts"], ["demo"], ["data", "clean-retail"], ["hierarchy", "check"]):
         text = tokumei(*command, "--help").stdout
         assert "Example: tokumei" in text, command
+
+
+@pytest.fixture
+def hierarchies(tmp_path: Path) -> Path:
+    folder = tmp_path / "hierarchies"
+    folder.mkdir()
+    (folder / "sex.csv").write_text("f;*\nm;*\n")
+    (folder / "age.csv").write_text("31;30-34;*\n35;35-39;*\n38;35-39;*\n")
+    (folder / "town.csv").write_text("A;*\nB;*\n")
+    return folder
+
+
+def test_anonymize_table_gives_the_keys_that_programs_rely_on(people: Path, hierarchies: Path, tmp_path: Path) -> None:
+    out = tmp_path / "release.csv"
+    found = tokumei_json(
+        *("anonymize", "table", people, "--qi", "sex,age", "--hierarchies", hierarchies, "--k", 2, "--out", out)
+    )
+    wanted = {"method", "levels", "loss", "k", "suppressed", "nodes", "nodes_checked", "classes_checked", "seconds"}
+    assert wanted <= set(found)
+    assert found["levels"] == {"sex": 0, "age": 1}
+    assert (found["k"], found["suppressed"], found["nodes"], found["method"]) == (2, 0, 6, "optimal")
+    assert out.read_text() == "sex,age\nf,30-34\nf,30-34\nm,35-39\nm,35-39\n"
+
+
+@pytest.mark.parametrize("method", ["datafly", "ola", "incognito", "pak", "best-effort", "exhaustive"])
+def test_anonymize_table_by_any_method_holds(people: Path, hierarchies: Path, tmp_path: Path, method: str) -> None:
+    out = tmp_path / "release.csv"
+    arguments = ["--qi", "sex,age", "--hierarchies", hierarchies, "--k", 2, "--method", method, "--out", out]
+    assert tokumei_json("anonymize", "table", people, *arguments)["k"] >= 2
+    assert tokumei_json("audit", out, "--qi", "sex,age", "--k", 2)["holds"]
+
+
+def test_recipe_is_written_and_applied(people: Path, hierarchies: Path, tmp_path: Path) -> None:
+    arguments = ["--qi", "sex,age", "--hierarchies", hierarchies, "--k", 2, "--keep", "town"]
+    out, recipe = tmp_path / "release.csv", tmp_path / "recipe.json"
+    tokumei_json("anonymize", "table", people, *arguments, "--recipe", recipe, "--out", out)
+    again = tokumei_json("anonymize", "apply", recipe, people, "--out", tmp_path / "again.csv")
+    assert again["rows"] == 4
+    assert (tmp_path / "again.csv").read_text() == out.read_text()
+
+
+def test_anonymize_that_cannot_be_done_ends_with_1_and_writes_nothing(people: Path, hierarchies: Path) -> None:
+    out = people.parent / "release.csv"
+    arguments = ["--qi", "sex,age", "--hierarchies", hierarchies, "--k", 9, "--out", out]
+    found = tokumei_json("anonymize", "table", people, *arguments, exit_code=1)
+    assert found["error"] == "CannotAnonymize"
+    assert not out.exists()
+
+
+def test_audit_of_a_requirement_that_fails_ends_with_1(people: Path) -> None:
+    found = tokumei_json(
+        *("audit", people, "--qi", "sex,age", "--sensitive", "town", "--k", 2, "--l-diversity", "town=2"), exit_code=1
+    )
+    assert (found["k"], found["unique"], found["holds"]) == (1, 2, False)
+    assert [one["holds"] for one in found["requirements"]] == [False, False]
+    assert found["measures"]["classes"]["k-anonymity"]["value"] == 1
+
+
+def test_audit_without_a_requirement_only_measures(people: Path) -> None:
+    done = tokumei("audit", people, "--qi", "sex,age", "--sensitive", "town")
+    assert done.returncode == 0
+    assert "prosecutor-risk" in done.stdout
+    assert "t-closeness-equal" in done.stdout
+
+
+def test_predict_compares_with_the_k_that_counting_gives(people: Path, hierarchies: Path) -> None:
+    found = tokumei_json("predict", people, "--qi", "sex,age", "--hierarchies", hierarchies, "--k", 2)
+    assert {"power-law", "margins"} <= set(found["methods"])
+    assert [one["k"] for one in found["nodes"] if one["levels"] == {"sex": 0, "age": 1}] == [2]
+    one = tokumei_json(
+        *("predict", people, "--qi", "sex,age", "--hierarchies", hierarchies, "--method", "power-law"),
+        *("--levels", "age=1"),
+    )
+    assert len(one["nodes"]) == 1
+    assert list(one["methods"]) == ["power-law"]
+
+
+def test_compare_runs_every_method_and_draws_a_figure(people: Path, hierarchies: Path, tmp_path: Path) -> None:
+    page = tmp_path / "compare.html"
+    found = tokumei_json(*("compare", people, "--qi", "sex,age", "--hierarchies", hierarchies, "--k", 2, "--out", page))
+    assert {"optimal", "ola", "incognito", "datafly", "best-effort"} <= {one["method"] for one in found["methods"]}
+    assert {one["loss"] for one in found["methods"] if one["is_proven"]} == {0.25}
+    assert page.read_text().count("<svg") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--k", "2", "--method", "optiml"], "optimal"),
+        (["--k", "2", "--loss", "pric"], "price"),
+        ([], "at least one requirement"),
+        (["--k", "2", "--suppress", "2"], "a share of rows"),
+        (["--l-diversity", "town"], "COLUMN=NUMBER"),
+        (["--k", "2", "--weights", "sexe=2"], "a quasi-identifier"),
+        (["--k-map", "2"], "--population"),
+        (["--preset", "cheo"], "cheo-public-release"),
+    ],
+)
+def test_anonymize_table_with_bad_options_says_which(
+    people: Path, hierarchies: Path, arguments: list[str], message: str
+) -> None:
+    out = people.parent / "release.csv"
+    shared = ["--qi", "sex,age", "--hierarchies", str(hierarchies), "--out", str(out)]
+    done = tokumei("anonymize", "table", people, *shared, *arguments)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not out.exists()

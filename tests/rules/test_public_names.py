@@ -12,7 +12,7 @@ PUBLIC = {
     *("CannotAnonymize", "DuplicatePart", "InputError", "MissingExtra", "NotAllowed", "NotFound", "PromiseBroken"),
     *("TokumeiError", "UnknownPart", "Score", "ClassCounts", "count_classes", "write_recoded", "read_frame"),
     *("write_frame", "History", "Recipe", "Release", "Role", "Table", "Hierarchy", "Lattice", "read_hierarchies"),
-    *("read_hierarchy", "write_hierarchy"),
+    *("read_hierarchy", "write_hierarchy", "Goal", "anonymize_table", "apply_recipe", "audit"),
 }
 
 

@@ -12,12 +12,24 @@ from tokumei.core.registry import Registry, part_options
 
 def registries() -> dict[str, Registry[Any]]:
     """Give every registry by its kind, in the order data goes through them."""
-    from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
+    from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_SEARCHES
     from tokumei.attack.registry import HISTORY_ATTACKS
     from tokumei.hierarchy.builders import BUILDERS
+    from tokumei.measure.losses import LOSSES
     from tokumei.measure.registry import HISTORY_UTILITIES
+    from tokumei.measure.requirement import SAFETY
+    from tokumei.predict.predictor import PREDICTORS
 
-    listed: list[Registry[Any]] = [BUILDERS, HISTORY_ANONYMIZERS, HISTORY_ATTACKS, HISTORY_UTILITIES]
+    listed: list[Registry[Any]] = [
+        BUILDERS,
+        SAFETY,
+        LOSSES,
+        TABLE_SEARCHES,
+        PREDICTORS,
+        HISTORY_ANONYMIZERS,
+        HISTORY_ATTACKS,
+        HISTORY_UTILITIES,
+    ]
     return {registry.kind.replace(" ", "-"): registry for registry in listed}
 
 

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import DelimiterOption, EncodingOption
+from tokumei.cli.options import DelimiterOption, EncodingOption, part_options
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, print_facts, print_json, print_table
-from tokumei.core.errors import InputError
 
 app = typer.Typer(help="Build, check and show value hierarchies.", no_args_is_help=True)
 
@@ -43,7 +42,7 @@ def build(
     from tokumei.hierarchy.files import write_hierarchy
 
     attribute = column or out.stem
-    made = BUILDERS.make_from_text(builder, {k: v for text in options or [] for k, v in _option(text).items()})
+    made = BUILDERS.make_from_text(builder, part_options(options))
     hierarchy = made.build(attribute, _values(data, attribute, delimiter, encoding))
     write_hierarchy(hierarchy, out)
     result: dict[str, Any] = {
@@ -110,14 +109,6 @@ def show(
     print_table([f"level {level} ({size:,})" for level, size in enumerate(sizes)], rows[:limit])
     if len(rows) > limit:
         typer.echo(f"… and {len(rows) - limit:,} more values (--limit shows more)")
-
-
-def _option(text: str) -> dict[str, str]:
-    # Not split at commas: an option may itself be a list.
-    name, mark, value = text.partition("=")
-    if not mark or not name.strip():
-        raise InputError.of("name=value", column="--set", value=text)
-    return {name.strip().replace("-", "_"): value}
 
 
 def _values(data: str | None, column: str, delimiter: str | None, encoding: str) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import typer
 
-from tokumei.cli import count, data, demo, hierarchy, parts
+from tokumei.cli import anonymize, audit, compare, count, data, demo, hierarchy, parts, predict
 from tokumei.cli.output import fail
 from tokumei.core.errors import TokumeiError
 
@@ -25,8 +25,12 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 app.add_typer(hierarchy.app, name="hierarchy")
+app.add_typer(anonymize.app, name="anonymize")
+app.command("audit")(audit.audit)
+app.command("compare")(compare.compare)
 app.command("count")(count.count)
 app.command("parts")(parts.parts)
+app.command("predict")(predict.predict)
 app.command("demo")(demo.demo)
 
 

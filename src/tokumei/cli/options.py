@@ -46,6 +46,17 @@ def pairs(texts: list[str], option: str) -> dict[str, str]:
     return found
 
 
+def part_options(texts: list[str] | None) -> dict[str, str]:
+    """Read the options of a part, each name=value; not split at commas, since a value may itself be a list."""
+    found: dict[str, str] = {}
+    for text in texts or []:
+        name, mark, value = text.partition("=")
+        if not mark or not name.strip():
+            raise InputError.of("name=value", column="--set", value=text)
+        found[name.strip().replace("-", "_")] = value
+    return found
+
+
 def level_pairs(texts: list[str]) -> dict[str, int]:
     """Read levels such as age=2,sex=1."""
     levels: dict[str, int] = {}

@@ -47,7 +47,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(columns):
         is_number = all(isinstance(row[place], (int, float)) for row in rows)
-        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
+        # Numbers stay whole; it is text that gives way on a narrow screen.
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold", no_wrap=is_number)
     for row in rows:
         table.add_row(*(_shown(value) for value in row))
     _console().print(table)

@@ -10,7 +10,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.engine import NO_LABEL, Engine, Relation, connect
+from tokumei.counting.engine import NO_LABEL, Engine, Relation, WritePlan, connect
 from tokumei.counting.recoding import Recoding, no_label, read_as
 from tokumei.data.files.csv import check_has_columns
 
@@ -58,21 +58,25 @@ def write_recoded(
     recodings: Iterable[Recoding],
     out: Path | str,
     *,
+    columns: Sequence[str] | None = None,
+    without: pl.DataFrame | None = None,
     engine: str | Engine = "local",
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> None:
-    """Write all rows of a source with some columns recoded, on an engine, as Parquet or CSV.
+    """Write the rows of a source with some columns recoded, on an engine, as Parquet or CSV.
 
+    All columns are written, or those named; rows of the classes in `without`, given by recoded values, are left out.
     The local engine keeps the order of rows; a database has none to keep.
     """
     with connect(engine) as opened:
         relation = opened.open(source, delimiter=delimiter, encoding=encoding)
         used = {recoding.column: recoding for recoding in recodings}
-        check_has_columns(used, list(relation.schema), relation.name)
+        written = list(relation.schema) if columns is None else list(columns)
+        check_has_columns([*used, *written], list(relation.schema), relation.name)
         for column, recoding in used.items():
             _check_covered(relation.distinct(column), recoding)
-        relation.write(used, Path(out))
+        relation.write(WritePlan(written, used, without), Path(out))
 
 
 def _check_once(columns: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,6 +25,19 @@ from tokumei.counting.recoding import Recoding
 NAMED = ("local", "duckdb", "spark")
 # Stands for a value without a label until the count is back. The private-use character keeps it apart from labels.
 NO_LABEL = "\ue000no label"
+
+
+@dataclass(frozen=True)
+class WritePlan:
+    """What is written of some rows: which columns, recoded how, without which classes.
+
+    `without` has recoded columns of the plan; a row that agrees with one of its rows, missing values included, is
+    left out.
+    """
+
+    columns: Sequence[str]
+    recodings: Mapping[str, Recoding]
+    without: pl.DataFrame | None = None
 
 
 class Relation(Protocol):
@@ -46,8 +60,8 @@ class Relation(Protocol):
     def distinct(self, column: str) -> pl.Series:
         """Give the distinct values of a column, in any order."""
 
-    def write(self, recodings: Mapping[str, Recoding], out: Path) -> None:
-        """Write all rows with some columns recoded, as Parquet or CSV by the name of the file."""
+    def write(self, plan: WritePlan, out: Path) -> None:
+        """Write rows as planned, as Parquet or CSV by the name of the file."""
 
 
 class Engine(AbstractContextManager["Engine"], Protocol):

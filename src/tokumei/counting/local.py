@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.counting.engine import NO_LABEL
+from tokumei.counting.engine import NO_LABEL, WritePlan
 from tokumei.counting.recoding import Recoding
 from tokumei.data.files.formats import scan_frame, write_frame
 from tokumei.data.frames import as_lazy
@@ -46,9 +46,17 @@ class LocalRelation:
         """Give the distinct values of a column."""
         return self.rows.select(self._recoded(column, {}).unique()).collect(engine="streaming").to_series()
 
-    def write(self, recodings: Mapping[str, Recoding], out: Path) -> None:
-        """Write all rows with some columns recoded, in their order."""
-        write_frame(self.rows.with_columns(self._recoded(column, recodings) for column in recodings), out)
+    def write(self, plan: WritePlan, out: Path) -> None:
+        """Write rows as planned, in their order."""
+        write_frame(self.planned(plan), out)
+
+    def planned(self, plan: WritePlan) -> pl.LazyFrame:
+        """Give the rows that a plan writes, in their order."""
+        rows = self.rows.select(self._recoded(column, plan.recodings) for column in plan.columns)
+        if plan.without is None or plan.without.is_empty():
+            return rows
+        on = plan.without.columns
+        return rows.join(plan.without.lazy(), on=on, how="anti", nulls_equal=True, maintain_order="left")
 
     def _recoded(self, column: str, recodings: Mapping[str, Recoding]) -> pl.Expr:
         dtype = self.schema[column]

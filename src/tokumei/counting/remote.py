@@ -18,7 +18,7 @@ import ibis
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
-from tokumei.counting.engine import NO_LABEL
+from tokumei.counting.engine import NO_LABEL, WritePlan
 from tokumei.counting.recoding import Recoding
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, header_names
@@ -99,9 +99,15 @@ class RemoteRelation:
         """Give the distinct values of a column."""
         return plain_types(self.engine.fetch(self.table.select(column).distinct())).to_series()
 
-    def write(self, recodings: Mapping[str, Recoding], out: Path) -> None:
-        """Write all rows with some columns recoded."""
-        self.engine.write(self._recoded(recodings), out)
+    def write(self, plan: WritePlan, out: Path) -> None:
+        """Write rows as planned."""
+        rows = self._recoded(plan.recodings).select(*plan.columns)
+        if plan.without is not None and not plan.without.is_empty():
+            names = {column: f"without_{place}" for place, column in enumerate(plan.without.columns)}
+            gone = self.engine.labels(plan.without.rename(names))
+            # identical_to, since a missing value must find its like.
+            rows = rows.anti_join(gone, [rows[column].identical_to(gone[name]) for column, name in names.items()])
+        self.engine.write(rows, out)
 
     def _recoded(self, recodings: Mapping[str, Recoding]) -> Any:
         """Join each column with its labels: a join takes hierarchies of any size, a CASE does not."""

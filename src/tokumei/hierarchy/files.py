@@ -52,11 +52,13 @@ def read_hierarchies(folder: Path | str, attributes: Iterable[str]) -> dict[str,
 
     The file of `age` is `age.csv`, or any name that ends so after a `_` or `-`: `adult_hierarchy_age.csv`.
     """
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise InputError.of("a folder of hierarchies", file=folder)
-    files = sorted(path for path in folder.iterdir() if path.suffix == ".csv")
-    return {name: read_hierarchy(_file_of(name, files, folder), name) for name in attributes}
+    files = _files_in(Path(folder))
+    return {name: read_hierarchy(_file_of(name, files, Path(folder)), name) for name in attributes}
+
+
+def has_hierarchy(folder: Path | str, attribute: str) -> bool:
+    """Whether a folder holds a file for an attribute."""
+    return bool(_named_for(attribute, _files_in(Path(folder))))
 
 
 def _find_delimiter(head: bytes) -> str:
@@ -87,10 +89,19 @@ def _records(head: bytes, delimiter: str) -> Iterator[list[str]]:
         return
 
 
-def _file_of(attribute: str, files: list[Path], folder: Path) -> Path:
+def _files_in(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise InputError.of("a folder of hierarchies", file=folder)
+    return sorted(path for path in folder.iterdir() if path.suffix == ".csv")
+
+
+def _named_for(attribute: str, files: list[Path]) -> list[Path]:
     exact = [path for path in files if path.stem == attribute]
-    ending = [path for path in files if path.stem.endswith((f"_{attribute}", f"-{attribute}"))]
-    found = exact or ending
+    return exact or [path for path in files if path.stem.endswith((f"_{attribute}", f"-{attribute}"))]
+
+
+def _file_of(attribute: str, files: list[Path], folder: Path) -> Path:
+    found = _named_for(attribute, files)
     if len(found) != 1:
         names = ", ".join(path.name for path in found or files)
         expected = f"one file for the attribute, named {attribute}.csv or …_{attribute}.csv"

@@ -63,13 +63,13 @@ class Lattice:
 
     def height(self, node: Node) -> int:
         """Give the number of steps from the bottom to a node on the longest way."""
-        return sum(self._ranks[place][level] for place, level in enumerate(node))
+        return sum(self.ranks[place][level] for place, level in enumerate(node))
 
     @cached_property
     def by_height(self) -> tuple[tuple[Node, ...], ...]:
         """The nodes in layers of equal height, from the bottom up."""
         # Where levels cross, the last level need not be the farthest from the bottom.
-        layers: list[list[Node]] = [[] for _ in range(sum(max(ranks) for ranks in self._ranks) + 1)]
+        layers: list[list[Node]] = [[] for _ in range(sum(max(ranks) for ranks in self.ranks) + 1)]
         for node in self:
             layers[self.height(node)].append(node)
         return tuple(tuple(layer) for layer in layers)
@@ -111,7 +111,7 @@ class Lattice:
         return dict(zip(self.attributes, node, strict=True))
 
     @cached_property
-    def _ranks(self) -> tuple[tuple[int, ...], ...]:
+    def ranks(self) -> tuple[tuple[int, ...], ...]:
         """For each hierarchy the longest way from its values to each level."""
         return tuple(_longest_ways(hierarchy) for hierarchy in self.hierarchies)
 

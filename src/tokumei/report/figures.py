@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import polars as pl
 
 # Told apart by people who see colours differently (Okabe and Ito, 2008).
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
-WIDTH, HEIGHT = 560, 300
+WIDTH, HEIGHT = 640, 320
 
 
 def line_figure(
@@ -24,9 +25,35 @@ def line_figure(
         .encode(
             x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(format="%")),
             y=alt.Y(f"{y}:Q", title=y_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
-            color=alt.Color(f"{series}:N", title=series_title, sort=order, scale=alt.Scale(range=COLOURS)),
+            color=alt.Color(
+                f"{series}:N",
+                title=series_title,
+                sort=order,
+                scale=alt.Scale(range=COLOURS),
+                # Below and with room between: readers' fonts are wider or narrower than the one measured here.
+                legend=alt.Legend(orient="bottom", columns=3, columnPadding=40, labelLimit=0),
+            ),
         )
         .properties(width=WIDTH, height=HEIGHT)
+    )
+    return to_svg(chart)
+
+
+def bar_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str, is_log: bool = False) -> str:
+    """Draw one horizontal bar for each row, in the order given."""
+    import altair as alt
+
+    # A bar on a logarithmic scale needs a start: the power of ten below the smallest.
+    least = 10.0 ** math.floor(math.log10(max(1, points[x].to_numpy().min()))) if is_log else 0.0
+    scale = alt.Scale(type="log", domainMin=least / 10) if is_log else alt.Scale(zero=True)
+    chart = (
+        alt.Chart(points)
+        .mark_bar(color=COLOURS[0])
+        .encode(
+            x=alt.X(f"{x}:Q", title=x_title, scale=scale, axis=alt.Axis(format="~s")),
+            y=alt.Y(f"{y}:N", title=None, sort=None, axis=alt.Axis(labelLimit=0)),
+        )
+        .properties(width=WIDTH, height=28 * max(1, points.height))
     )
     return to_svg(chart)
 
@@ -35,5 +62,10 @@ def to_svg(chart: Any) -> str:
     """Render an Altair chart as SVG."""
     import vl_convert
 
-    configured = chart.configure_view(stroke=None).configure(font="system-ui, sans-serif", background="transparent")
+    configured = (
+        chart.configure(font="system-ui, sans-serif", background="transparent")
+        .configure_view(stroke=None)
+        .configure_axis(labelFontSize=12, titleFontSize=13, titleFontWeight="normal", gridColor="#e6e9ee")
+        .configure_legend(labelFontSize=12, titleFontSize=13, titleFontWeight="normal")
+    )
     return str(vl_convert.vegalite_to_svg(configured.to_dict()))

@@ -38,7 +38,11 @@ class Page:
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> None:
         """Add a table; numbers are aligned to the right."""
-        head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+        head = "".join(
+            f'<th class="{"number" if all(isinstance(row[place], (int, float)) for row in rows) else "text"}">'
+            f"{escape(column)}</th>"
+            for place, column in enumerate(columns)
+        )
         body = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows)
         self._parts.append(
             f'<div class="table"><table><caption>{escape(caption)}</caption>'

@@ -1,0 +1,55 @@
+"""The thesis's cost of each search, the classes it checked, on the census and twenty services."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import polars as pl
+
+from benchmarks.measure import Figure
+from tokumei.anonymize.registry import TABLE_SEARCHES
+from tokumei.anonymize.tables import Goal, decide
+from tokumei.counting.count import count_classes
+from tokumei.data.made.services import make_census, make_services
+from tokumei.hierarchy.build.japan_age import JapanAge
+from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
+from tokumei.hierarchy.build.sex import Sex
+from tokumei.measure.safety.k_anonymity import KAnonymity
+
+METHODS = {
+    "ola": TABLE_SEARCHES.make("ola"),
+    "incognito": TABLE_SEARCHES.make("incognito"),
+    "pak, power-law": TABLE_SEARCHES.make("pak", predictor="power-law"),
+    "pak, margins": TABLE_SEARCHES.make("pak", predictor="margins"),
+}
+
+
+def run() -> list[Figure]:
+    none = pl.Series([], dtype=pl.String)
+    age = JapanAge(bands=(9, 5, 3)).build("age", pl.Series([0]))
+    hierarchies = {
+        "sex": Sex().build("sex", none),
+        "age": age.from_level(1),
+        "prefecture": JapanPrefecture().build("prefecture", none),
+    }
+    tables = [make_census(seed=1), *(people for _, people in make_services(20, seed=1))]
+    figures = []
+    for k in (2, 10, 50):
+        cost: Counter[str] = Counter()
+        fewer: Counter[str] = Counter()
+        for people in tables:
+            counts = count_classes(people, list(hierarchies))
+            banded = counts.roll_up(counts.maps([age.recoding(1)]))
+            found = {name: decide(banded, hierarchies, Goal([KAnonymity(k)], method=m)) for name, m in METHODS.items()}
+            assert len({round(one.loss.value, 9) for one in found.values()}) == 1, "all find the least loss"
+            cost.update({name: one.n_classes_checked for name, one in found.items()})
+            least = min(found["ola"].n_classes_checked, found["incognito"].n_classes_checked)
+            fewer.update(name for name, one in found.items() if one.n_classes_checked < least)
+        figures += [
+            Figure(f"k={k}, {name}: classes checked in {len(tables)} tables", cost[name], "") for name in METHODS
+        ]
+        for name in ("pak, power-law", "pak, margins"):
+            note = f"fewer than both in {fewer[name]} of {len(tables)}"
+            figures.append(Figure(f"  {name} to OLA", cost[name] / cost["ola"], "×", 1, note))
+            figures.append(Figure(f"  {name} to Incognito", cost[name] / cost["incognito"], "×", 1))
+    return figures

@@ -1,0 +1,1 @@
+"""What all searches over the lattice share: counting nodes, judging them, remembering what follows."""

@@ -1,0 +1,222 @@
+"""What a search is asked: the lattice over counted rows, what a release must promise, and what may be lost."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tokumei.anonymize.search.packed import NodeClasses, PackedLattice
+from tokumei.core.errors import InputError
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.counting.recoding import Recoding
+from tokumei.hierarchy.lattice import Lattice, Node
+from tokumei.measure.losses import Attribute, CellLoss, LevelCost, Loss, SizeLoss
+from tokumei.measure.requirement import PopulationRequirement, Requirement
+from tokumei.measure.safety.k_anonymity import KAnonymity
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was found out about a node by counting it."""
+
+    node: Node
+    # The smallest class, before and after classes that fail are suppressed.
+    smallest: int
+    k: int
+    n_suppressed: int
+    # Whether few enough records have to be suppressed.
+    holds: bool
+    rise: float
+    penalty: float
+
+    @property
+    def loss(self) -> float:
+        """The loss of a release at this node."""
+        return self.rise + self.penalty
+
+
+@dataclass
+class Problem:
+    """A search problem, and the count of what was done to solve it."""
+
+    lattice: Lattice
+    counts: ClassCounts
+    requirements: Sequence[Requirement]
+    loss: Loss
+    # The share of records that may be suppressed.
+    suppression: float = 0.0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    # Attributes whose leaves are numbers, for losses that measure widths.
+    numeric: Sequence[str] = ()
+    # Attributes from the one to keep finest to the one to give up first; decides between equal losses.
+    preference: Sequence[str] = ()
+    n_nodes_checked: int = 0
+    n_classes_checked: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.requirements:
+            raise InputError.of("at least one requirement, such as k")
+        if not 0 <= self.suppression <= 1:
+            raise InputError.of("a share of rows from 0 to 1", column="suppress", value=self.suppression)
+        for name, weight in self.weights.items():
+            self._check_attribute(name, "weights")
+            if not weight >= 0 or math.isinf(weight):
+                raise InputError.of("a weight of 0 or more", column=name, value=weight)
+        for name in (*self.preference, *self.numeric):
+            self._check_attribute(name, "attribute")
+        self.started = time.perf_counter()
+        self._judged: dict[Node, Judged] = {}
+
+    @cached_property
+    def packed(self) -> PackedLattice:
+        """The classes of any node."""
+        return PackedLattice(self.lattice, self.counts)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of records."""
+        return self.counts.n_rows
+
+    @cached_property
+    def n_may_suppress(self) -> int:
+        """Number of records that may be suppressed."""
+        # A share such as 0.1 is not exact in binary: a hair must not cost a record.
+        return math.floor(self.suppression * self.n_rows + 1e-9)
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether a node holds wherever a finer one does."""
+        return all(self._is_strong(one) or (one.is_monotone and not self.n_may_suppress) for one in self.requirements)
+
+    @property
+    def suppresses_less_above(self) -> bool:
+        """Whether a coarser node never suppresses a record that a finer one keeps."""
+        return not self.n_may_suppress or all(self._is_strong(one) for one in self.requirements)
+
+    def judge(self, node: Node) -> Judged:
+        """Count a node and say whether it holds and what it loses; a node is counted once."""
+        if node not in self._judged:
+            self.n_nodes_checked += 1
+            self.n_classes_checked += self.lattice.class_count(node)
+            self._judged[node] = self._judge(self.packed.at(node))
+        return self._judged[node]
+
+    def counted_nodes(self) -> list[Node]:
+        """Give the nodes counted so far."""
+        return list(self._judged)
+
+    def note_checked(self, n_nodes: int, n_classes: int) -> None:
+        """Count nodes as checked whose small classes were counted without judging them one by one."""
+        self.n_nodes_checked += n_nodes
+        self.n_classes_checked += n_classes
+
+    def kept(self, classes: NodeClasses) -> npt.NDArray[np.bool_]:
+        """Say for each class of a node whether it satisfies every requirement."""
+        sizes = classes.classes.sizes
+        kept = np.ones(len(sizes), bool)
+        for requirement in self.requirements:
+            if type(requirement) is KAnonymity:
+                kept &= sizes >= requirement.k
+            else:
+                at_node = recoded_requirement(requirement, self.recodings(classes.node))
+                kept &= at_node.holds_in(self.packed.counts(classes))
+        return kept
+
+    def recodings(self, node: Node) -> list[Recoding]:
+        """Give what happens to the values at a node."""
+        return [h.recoding(level) for h, level in zip(self.lattice.hierarchies, node, strict=True)]
+
+    def rise_of_levels(self, node: Node) -> float:
+        """Give the rise of a node without counting it; only for losses that add up over cells."""
+        return sum(costs[level].rise for costs, level in zip(self.level_costs, node, strict=True))
+
+    @cached_property
+    def attributes(self) -> list[Attribute]:
+        """The quasi-identifiers as a loss sees them."""
+        return [
+            Attribute(hierarchy, sizes, hierarchy.attribute in self.numeric)
+            for hierarchy, sizes in zip(self.lattice.hierarchies, self.packed.leaf_sizes, strict=True)
+        ]
+
+    @cached_property
+    def level_costs(self) -> list[list[LevelCost]]:
+        """For each attribute and level what it costs, weights included: they add up to the loss."""
+        loss: CellLoss = self.loss  # type: ignore[assignment]
+        attributes = self.attributes
+        own = getattr(loss, "weight", lambda attribute: 1.0)  # noqa: ARG005 - only prices weigh attributes.
+        weights = [self.weights.get(one.hierarchy.attribute, 1.0) * own(one) for one in attributes]
+        total = sum(weights) or 1.0
+        out = []
+        for attribute, weight in zip(attributes, weights, strict=True):
+            costs = [loss.level_cost(attribute, level) for level in range(len(attribute.hierarchy.levels))]
+            out.append([LevelCost(cost.rise * weight / total, cost.rest * (weight / total)) for cost in costs])
+        return out
+
+    @property
+    def is_cell_loss(self) -> bool:
+        """Whether the loss adds up over cells."""
+        return hasattr(self.loss, "level_cost")
+
+    @property
+    def penalty_shrinks(self) -> bool:
+        """Whether a coarser node never has a larger penalty."""
+        return self.suppresses_less_above and getattr(self.loss, "penalty_shrinks", True)
+
+    def is_better(self, judged: Judged, best: Judged | None) -> bool:
+        """Whether a node that holds is better than the best so far: less loss, or as much and preferred."""
+        if best is None or judged.loss < best.loss - self.slack(best):
+            return True
+        return judged.loss <= best.loss + self.slack(best) and self.is_preferred(judged.node, best.node)
+
+    def slack(self, best: Judged) -> float:
+        """Losses that differ by less are equal: they are sums of the same numbers in another order."""
+        return 1e-12 * max(1.0, abs(best.loss))
+
+    def is_preferred(self, node: Node, other: Node) -> bool:
+        """Whether a node comes before another of equal loss: preferred attributes finer, then the smaller levels."""
+        first = [self.lattice.attributes.index(name) for name in self.preference]
+        return ([node[place] for place in first], node) < ([other[place] for place in first], other)
+
+    def _judge(self, classes: NodeClasses) -> Judged:
+        sizes = classes.classes.sizes
+        kept = self.kept(classes)
+        n_suppressed = int(sizes.sum() - sizes[kept].sum())
+        holds = n_suppressed <= self.n_may_suppress
+        k = int(sizes[kept].min()) if n_suppressed < self.n_rows else 0
+        size_loss: SizeLoss = self.loss  # type: ignore[assignment]
+        rise = self.rise_of_levels(classes.node) if self.is_cell_loss else size_loss.rise(sizes, self.n_rows)
+        penalty = 0.0
+        if not holds:
+            # Nobody asks what a node would lose that cannot be released.
+            penalty = math.inf
+        elif n_suppressed and self.is_cell_loss:
+            penalty = self._cell_penalty(classes, kept)
+        elif n_suppressed:
+            penalty = size_loss.penalty(sizes[kept], sizes[~kept], self.n_rows)
+        return Judged(classes.node, int(sizes.min()) if len(sizes) else 0, k, n_suppressed, holds, rise, penalty)
+
+    def _cell_penalty(self, classes: NodeClasses, kept: npt.NDArray[np.bool_]) -> float:
+        """Add up what the suppressed records still had to lose."""
+        gone = classes.classes.taken(np.flatnonzero(~kept))
+        rest = np.zeros(len(gone))
+        for place, level in enumerate(classes.node):
+            rest += np.take(self.level_costs[place][level].rest, self.packed.labels(gone, place), mode="clip")
+        return float(rest @ gone.sizes) / self.n_rows
+
+    def _is_strong(self, requirement: Requirement) -> bool:
+        return requirement.is_strongly_monotone
+
+    def _check_attribute(self, name: str, option: str) -> None:
+        if name not in self.lattice.attributes:
+            raise InputError.of(f"a quasi-identifier: {', '.join(self.lattice.attributes)}", column=option, value=name)
+
+
+def recoded_requirement(requirement: Requirement, recodings: Sequence[Recoding]) -> Requirement:
+    """Give a requirement at some levels: one that knows a population knows it generalised likewise."""
+    return requirement.recoded(recodings) if isinstance(requirement, PopulationRequirement) else requirement

@@ -1,0 +1,38 @@
+"""How a search ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.core.errors import CannotAnonymize, InputError
+
+
+@dataclass(frozen=True)
+class Found:
+    """The node a search settled on, and whether no other that holds loses less."""
+
+    judged: Judged
+    is_proven: bool
+
+    @classmethod
+    def of(cls, problem: Problem, judged: Judged | None, *, is_proven: bool) -> Found:
+        """Give what was found, or raise CannotAnonymize and say how far even the coarsest node is from holding."""
+        if judged is not None:
+            return cls(judged, is_proven)
+        top = problem.judge(problem.lattice.top)
+        raise CannotAnonymize(
+            f"No node of the lattice holds: even fully generalised, {top.n_suppressed:,} of {problem.n_rows:,} records "
+            f"would have to be suppressed, and at most {problem.n_may_suppress:,} may be."
+        )
+
+
+def check_monotone(problem: Problem, method: str) -> None:
+    """Refuse a problem in which a node may fail although a finer one holds, for a method that relies on it."""
+    if not problem.is_monotone:
+        raise InputError.of(
+            f"a requirement that coarser nodes keep, for '{method}'; with records to suppress, entropy and recursive "
+            "diversity, closeness and likeness do not: use 'optimal'",
+            column="method",
+            value=method,
+        )

@@ -1,0 +1,1 @@
+"""Ways to find a generalisation of a table, one a file."""

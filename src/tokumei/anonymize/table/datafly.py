@@ -1,0 +1,48 @@
+"""Generalise the attribute with the most values until few enough records stick out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.result import Found
+from tokumei.hierarchy.lattice import Node
+
+
+@dataclass(frozen=True)
+class Datafly:
+    """Go up one level at a time, in the attribute with the most labels, until the node holds (Sweeney 1997)."""
+
+    def search(self, problem: Problem) -> Found:
+        """Climb from the bottom; of attributes with equally many labels the least preferred goes first."""
+        judged = problem.judge(problem.lattice.bottom)
+        while not judged.holds:
+            above = _most_labels(problem, judged.node)
+            if above is None:
+                return Found.of(problem, None, is_proven=False)
+            judged = problem.judge(above)
+        return Found.of(problem, judged, is_proven=_is_bottom(problem, judged))
+
+
+def _most_labels(problem: Problem, node: Node) -> Node | None:
+    """Give the next node up, or None at the top."""
+    classes = problem.packed.at(node).classes
+    best: tuple[tuple[int, int], Node] | None = None
+    for place, hierarchy in enumerate(problem.lattice.hierarchies):
+        steps = hierarchy.above[node[place]]
+        if not steps:
+            continue
+        n_labels = len(np.unique(problem.packed.labels(classes, place)))
+        name = hierarchy.attribute
+        given_up = problem.preference.index(name) if name in problem.preference else len(problem.preference)
+        key = (n_labels, given_up)
+        if best is None or key > best[0]:
+            best = key, (*node[:place], steps[0], *node[place + 1 :])
+    return None if best is None else best[1]
+
+
+def _is_bottom(problem: Problem, judged: Judged) -> bool:
+    """Only a bottom that suppresses nothing is known to be best."""
+    return judged.node == problem.lattice.bottom and judged.n_suppressed == 0

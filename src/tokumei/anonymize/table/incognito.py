@@ -1,0 +1,83 @@
+"""Grow the set of attributes and keep only what held with fewer."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.result import Found, check_monotone
+from tokumei.core.progress import step
+from tokumei.hierarchy.lattice import Node
+
+Levels = tuple[int, ...]
+Subset = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Incognito:
+    """Find all nodes that hold, for one attribute, then two, and so on, each from those that held with one fewer.
+
+    LeFevre et al. 2005: a node over some attributes can hold only if it does over each part of them (subset join), and
+    is counted from finer counts (roll-up). An attribute that is left out stands at its top level. Of all that hold the
+    one with the least loss is taken; where records may be suppressed only the minimal ones are weighed.
+    """
+
+    def search(self, problem: Problem) -> Found:
+        """Grow subsets until they hold all attributes."""
+        check_monotone(problem, "incognito")
+        attributes = range(len(problem.lattice.hierarchies))
+        held: dict[Subset, set[Levels]] = {(): {()}}
+        with step("growing subsets", len(attributes)) as bar:
+            for size in range(1, len(attributes) + 1):
+                held = {
+                    subset: _holding(problem, subset, _joined(problem, subset, held))
+                    for subset in itertools.combinations(attributes, size)
+                }
+                bar.advance()
+        best: Judged | None = None
+        for node in sorted(_minimal(problem, held[tuple(attributes)])):
+            judged = problem.judge(node)
+            if judged.holds and problem.is_better(judged, best):
+                best = judged
+        return Found.of(problem, best, is_proven=not problem.n_may_suppress)
+
+
+def _joined(problem: Problem, subset: Subset, held: dict[Subset, set[Levels]]) -> list[Levels]:
+    """Give the levels over a subset whose every part held."""
+    hierarchies = [problem.lattice.hierarchies[place] for place in subset]
+    last = range(len(hierarchies[-1].levels))
+    parts = [(drop, held[subset[:drop] + subset[drop + 1 :]]) for drop in range(len(subset))]
+    return [
+        levels
+        for levels in ((*start, level) for start in held[subset[:-1]] for level in last)
+        if all(levels[:drop] + levels[drop + 1 :] in kept for drop, kept in parts)
+    ]
+
+
+def _holding(problem: Problem, subset: Subset, candidates: list[Levels]) -> set[Levels]:
+    """Check candidates from the finest up; what follows from one that holds needs no check."""
+    lattice = problem.lattice
+    top = lattice.top
+    holding: set[Levels] = set()
+    known: set[Levels] = set()
+    wanted = set(candidates)
+
+    def whole(levels: Levels) -> Node:
+        at = dict(zip(subset, levels, strict=True))
+        return tuple(at.get(place, level) for place, level in enumerate(top))
+
+    for levels in sorted(candidates, key=lambda one: (lattice.height(whole(one)), one)):
+        if levels in known or problem.judge(whole(levels)).holds:
+            holding.add(levels)
+            for place, attribute in enumerate(subset):
+                for level in lattice.hierarchies[attribute].above[levels[place]]:
+                    above = (*levels[:place], level, *levels[place + 1 :])
+                    if above in wanted:
+                        known.add(above)
+    return holding
+
+
+def _minimal(problem: Problem, holding: set[Levels]) -> list[Node]:
+    """Give the nodes that hold while no finer neighbour does."""
+    return [node for node in holding if not any(finer in holding for finer in problem.lattice.finer_neighbours(node))]

@@ -1,0 +1,157 @@
+"""The node with the least loss, found by looking at few and proving the rest away."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tokumei.anonymize.search.margins import prove_by_margins
+from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.result import Found
+from tokumei.anonymize.search.tags import Tags, check_size
+from tokumei.core.progress import step
+from tokumei.hierarchy.lattice import Node
+from tokumei.measure.safety.k_anonymity import KAnonymity
+
+
+@dataclass(frozen=True)
+class Optimal:
+    """Take the node that holds with the least loss, equal to looking at every node.
+
+    Three things prove a node away without counting it. It is finer than one that fails. Its rise, known from its levels
+    or at least that of a finer node, reaches the best loss found. Or its rise together with the penalty of a coarser
+    node does: finer nodes suppress those records too, and more of each is lost. What is left is taken by the smallest
+    bound, along chains that are searched by halves for the place where nodes begin to hold.
+    """
+
+    def search(self, problem: Problem) -> Found:
+        """Search until no node is left that could be better."""
+        check_size(problem.lattice)
+        with step("searching"):
+            return Found.of(problem, _BranchAndBound(problem).run(), is_proven=True)
+
+
+class _BranchAndBound:
+    """The state of one search."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.tags = Tags(problem.lattice)
+        # Nodes that need no more looking at: counted, or finer than one that fails.
+        self.is_done = self.tags.marks()
+        self.is_known_to_hold = self.tags.marks()
+        self.rise = self._rises()
+        self.penalty: npt.NDArray[np.float64] = np.zeros(self.tags.shape)
+        self.best: Judged | None = None
+        self._learn_from_margins()
+
+    def run(self) -> Judged | None:
+        while (node := self._most_promising()) is not None:
+            if self.is_known_to_hold[node] or not self.problem.is_monotone:
+                self._look_at(node)
+            else:
+                self._search_chain(self._chain_from(node))
+        return self.best
+
+    def _rises(self) -> npt.NDArray[np.float64]:
+        """Give the rise of every node, exact for losses that add up over cells, else at least what it must be."""
+        if not self.problem.is_cell_loss:
+            return self._least_size_losses()
+        return self.tags.sum_over_levels([[cost.rise for cost in costs] for costs in self.problem.level_costs])
+
+    def _learn_from_margins(self) -> None:
+        """Rule out what two or three attributes prove to fail, and bound the penalty of the rest."""
+        problem = self.problem
+        k = max((one.k for one in problem.requirements if isinstance(one, KAnonymity)), default=1)
+        # Three-way tables pay where records may be suppressed, if the bound can use their number.
+        n_way = 3 if problem.n_may_suppress and problem.is_cell_loss else 2
+        proof = prove_by_margins(problem.packed, self.tags, k, n_way)
+        problem.note_checked(proof.n_nodes, proof.n_classes)
+        least = proof.least_suppressed
+        self.is_done |= least > problem.n_may_suppress
+        if problem.is_cell_loss:
+            rest = [[float(cost.rest.min()) for cost in costs] for costs in problem.level_costs]
+            self.penalty = self.tags.sum_over_levels(rest) * (least / problem.n_rows)
+        else:
+            self.penalty = problem.loss.least_penalty(least, k, problem.n_rows)  # type: ignore[union-attr]
+
+    def _least_size_losses(self) -> npt.NDArray[np.float64]:
+        """Give the least rise that a node with so many classes can have: that of classes of equal size."""
+        loss, n_rows = self.problem.loss, self.problem.n_rows
+        n_labels = [
+            [math.log(int((one.label_sizes(level) > 0).sum())) for level in range(len(one.hierarchy.levels))]
+            for one in self.problem.attributes
+        ]
+        # A hair more classes than there can be, so that rounding never rules out a node.
+        n_classes = np.exp(self.tags.sum_over_levels(n_labels)) * (1 + 1e-9)
+        return np.asarray(loss.least_rise(np.minimum(n_classes, n_rows), n_rows))  # type: ignore[union-attr]
+
+    def _most_promising(self) -> Node | None:
+        """Give the node with the smallest bound, or None when no node can be better than the best."""
+        bound = np.where(self.is_done, np.inf, self.rise + self.penalty)
+        while True:
+            place = int(np.argmin(bound))
+            node = self.tags.node(place)
+            if np.isinf(bound[node]):
+                return None
+            if self._can_win(node):
+                return node
+            if self.best is not None and bound[node] > self.best.loss + self.problem.slack(self.best):
+                return None
+            # It can only equal the best, and would not be preferred.
+            bound[node] = np.inf
+            self.is_done[node] = True
+
+    def _can_win(self, node: Node) -> bool:
+        """Whether a node may turn out better than the best: by less loss, or by preference among equals."""
+        if self.best is None:
+            return True
+        bound, slack = self.rise[node] + self.penalty[node], self.problem.slack(self.best)
+        if bound < self.best.loss - slack:
+            return True
+        return bool(bound <= self.best.loss + slack) and self.problem.is_preferred(node, self.best.node)
+
+    def _chain_from(self, node: Node) -> list[Node]:
+        """Give a chain from a node up to one that is known to hold or cannot be better, by the smallest bounds."""
+        chain = [node]
+        while True:
+            above = [other for other in self.problem.lattice.coarser_neighbours(chain[-1]) if self._can_win(other)]
+            if not above or self.is_known_to_hold[chain[-1]]:
+                return chain
+            chain.append(min(above, key=lambda other: float(self.rise[other] + self.penalty[other])))
+
+    def _search_chain(self, chain: list[Node]) -> None:
+        """Find where the chain begins to hold; every look proves something away."""
+        low, high = 0, len(chain)
+        # Once a good node is known its end is looked at first: if that fails, so does all of the chain.
+        middle = high // 2 if self.best is None else high - 1
+        while low < high:
+            node = chain[middle]
+            if self.is_known_to_hold[node] or self._look_at(node).holds:
+                high = middle
+            else:
+                low = middle + 1
+            middle = (low + high) // 2
+
+    def _look_at(self, node: Node) -> Judged:
+        """Count a node and note all that follows."""
+        problem = self.problem
+        judged = problem.judge(node)
+        self.is_done[node] = True
+        if not problem.is_cell_loss:
+            above = self.tags.coarser(node)
+            self.rise[above] = np.maximum(self.rise[above], judged.rise)
+        if judged.holds:
+            if problem.is_better(judged, self.best):
+                self.best = judged
+            if problem.is_monotone:
+                self.is_known_to_hold[self.tags.coarser(node)] = True
+            if problem.penalty_shrinks and judged.penalty:
+                below = self.tags.finer(node)
+                self.penalty[below] = np.maximum(self.penalty[below], judged.penalty)
+        elif problem.is_monotone:
+            self.is_done[self.tags.finer(node)] = True
+        return judged

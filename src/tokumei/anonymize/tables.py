@@ -1,0 +1,235 @@
+"""Tables from original to release: count once, search on the counts, apply the decision, recount what was written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.anonymize.registry import TABLE_SEARCHES, TableSearch
+from tokumei.anonymize.search.problem import Problem, recoded_requirement
+from tokumei.anonymize.search.result import Found
+from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.core.progress import step
+from tokumei.core.score import Score
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.counting.count import count_classes, write_recoded
+from tokumei.counting.engine import WritePlan
+from tokumei.counting.local import LocalEngine
+from tokumei.counting.recoding import Recoding
+from tokumei.data.files.atomic import atomic_path
+from tokumei.data.frames import as_frame
+from tokumei.data.release import Recipe, Release
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.lattice import Lattice
+from tokumei.measure.losses import LOSSES, Loss, loss_score
+from tokumei.measure.requirement import Requirement, value_shares
+
+# The private-use character keeps it apart from the columns of any table.
+ROW = "\ue000row"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is asked of a release of a table."""
+
+    requirements: Sequence[Requirement]
+    loss: Loss = field(default_factory=lambda: LOSSES.make("prec"))
+    method: TableSearch = field(default_factory=lambda: TABLE_SEARCHES.make("optimal"))
+    suppression: float = 0.0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    numeric: Sequence[str] = ()
+    preference: Sequence[str] = ()
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The columns whose values the requirements protect."""
+        return sorted({column for one in self.requirements for column in one.sensitive_columns})
+
+    def against(self, counts: ClassCounts) -> Goal:
+        """Give the goal whose requirements compare classes with the original, where they compare with all rows.
+
+        Else what they compare with would change with every record that is suppressed.
+        """
+        return replace(self, requirements=[_against(one, counts) for one in self.requirements])
+
+
+@dataclass(frozen=True)
+class Generalisation:
+    """A decision about a table: the level of each attribute, and the classes that are suppressed."""
+
+    levels: dict[str, int]
+    loss: Score
+    k: int
+    n_suppressed: int
+    is_proven: bool
+    n_nodes: int
+    n_nodes_checked: int
+    n_classes_checked: int
+    seconds: float
+    recodings: Sequence[Recoding]
+    suppressed: pl.DataFrame
+
+
+def decide(counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal) -> Generalisation:
+    """Find the generalisation of counted rows that meets a goal; CannotAnonymize if there is none."""
+    started = time.perf_counter()
+    problem = problem_of(counts, hierarchies, goal)
+    found = goal.method.search(problem)
+    node = found.judged.node
+    recodings = problem.recodings(node)
+    return Generalisation(
+        levels=problem.lattice.levels(node),
+        loss=loss_score(goal.loss, found.judged.loss, problem.n_rows, _shares(problem, found)),
+        k=found.judged.k,
+        n_suppressed=found.judged.n_suppressed,
+        is_proven=found.is_proven,
+        n_nodes=problem.lattice.n_nodes,
+        n_nodes_checked=problem.n_nodes_checked,
+        n_classes_checked=problem.n_classes_checked,
+        seconds=time.perf_counter() - started,
+        recodings=recodings,
+        suppressed=_suppressed(problem, found, recodings),
+    )
+
+
+def problem_of(counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal) -> Problem:
+    """Give the search problem of a goal; requirements that compare with the whole table are told what it is."""
+    lattice = Lattice.of(hierarchies)
+    return Problem(
+        lattice, counts, goal.requirements, goal.loss, goal.suppression, goal.weights, goal.numeric, goal.preference
+    )
+
+
+def anonymize_table(
+    data: Any, hierarchies: Mapping[str, Hierarchy], goal: Goal, *, keep: Sequence[str] = ()
+) -> Release:
+    """Make the release of a frame: quasi-identifiers generalised, sensitive columns and those to keep as they are.
+
+    The columns of `hierarchies` are the quasi-identifiers. A column that is neither one, nor protected by a
+    requirement, nor kept, is not released: nobody said that it may be.
+    """
+    frame = as_frame(data)
+    counts = count_classes(frame, list(hierarchies), sensitive=goal.sensitive)
+    goal = goal.against(counts)
+    decision = decide(counts, hierarchies, goal)
+    columns = released_columns(frame.columns, hierarchies, goal, keep)
+    plan = WritePlan([*columns, ROW], {one.column: one for one in decision.recodings}, decision.suppressed)
+    rows = LocalEngine().open(frame.with_row_index(ROW)).planned(plan).collect()
+    release = Release(
+        frame=rows.drop(ROW),
+        recipe=recipe_of(goal, decision, keep),
+        rows=rows[ROW],
+        mapping={one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in decision.recodings},
+    )
+    check_promise(release.frame, goal, decision.recodings)
+    return release
+
+
+def write_anonymized(
+    source: Any,
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    out: Path | str,
+    *,
+    keep: Sequence[str] = (),
+    **reading: Any,
+) -> Generalisation:
+    """Make the release of a file or table on its engine and write it there; `reading` names engine and file format.
+
+    What was written is counted again before it gets its name. If it does not hold, nothing stays and PromiseBroken is
+    raised.
+    """
+    with step("counting"):
+        counts = count_classes(source, list(hierarchies), sensitive=goal.sensitive, **reading)
+    goal = goal.against(counts)
+    decision = decide(counts, hierarchies, goal)
+    columns = released_columns(None, hierarchies, goal, keep)
+    with step("writing"), atomic_path(out) as draft:
+        write_recoded(source, decision.recodings, draft, columns=columns, without=decision.suppressed, **reading)
+        check_promise(draft, goal, decision.recodings)
+    return decision
+
+
+def released_columns(
+    names: Sequence[str] | None, hierarchies: Mapping[str, Any], goal: Goal, keep: Sequence[str]
+) -> list[str]:
+    """Give the columns that are released, in the order of the original where that is known."""
+    wanted = list(dict.fromkeys([*hierarchies, *goal.sensitive, *keep]))
+    for column in keep:
+        if column in hierarchies:
+            raise InputError.of("a column that is not a quasi-identifier", column="keep", value=column)
+    return wanted if names is None else [name for name in names if name in wanted]
+
+
+def check_promise(released: Any, goal: Goal, recodings: Sequence[Recoding]) -> None:
+    """Count a release again and raise PromiseBroken if a class does not meet a requirement."""
+    counts = count_classes(released, [one.column for one in recodings], sensitive=goal.sensitive)
+    for requirement in goal.requirements:
+        n_failing = int((~recoded_requirement(requirement, recodings).holds_in(counts)).sum())
+        if n_failing:
+            raise PromiseBroken(f"{n_failing:,} classes of the release do not meet {requirement}")
+
+
+def recipe_of(goal: Goal, decision: Generalisation, keep: Sequence[str]) -> Recipe:
+    """Give the recipe of a release: what was asked for, what was decided, and what every value becomes."""
+    options = {
+        "requirements": [part_as_dict(requirement) for requirement in goal.requirements],
+        "loss": part_name(goal.loss),
+        "suppression": goal.suppression,
+        "weights": dict(goal.weights),
+        "preference": list(goal.preference),
+        "keep": list(keep),
+        "levels": decision.levels,
+        "mapping": {one.column: dict(zip(one.values, one.labels, strict=True)) for one in decision.recodings},
+    }
+    return Recipe(part_name(goal.method), options)
+
+
+def part_as_dict(part: Any) -> dict[str, Any]:
+    """Give a part by its name and its options, for JSON; hierarchies are left to whoever makes it again."""
+    options = {one.name: getattr(part, one.name) for one in fields(part)}
+    return {"name": part_name(part), "options": {k: v for k, v in options.items() if not isinstance(v, Hierarchy)}}
+
+
+def part_name(part: object) -> str:
+    """Give the registered name of a part: that of its file."""
+    return type(part).__module__.rpartition(".")[2].replace("_", "-")
+
+
+def _suppressed(problem: Problem, found: Found, recodings: Sequence[Recoding]) -> pl.DataFrame:
+    """Give the classes that are suppressed, by their labels."""
+    classes = problem.packed.at(found.judged.node)
+    gone = classes.classes.taken((~problem.kept(classes)).nonzero()[0])
+    columns = {}
+    for place, (recoding, level) in enumerate(zip(recodings, found.judged.node, strict=True)):
+        labels = [*problem.lattice.hierarchies[place].levels[level].labels, None]
+        at = problem.packed.labels(gone, place)
+        columns[recoding.column] = pl.Series([labels[label] for label in at], dtype=pl.String)
+    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+
+
+def _shares(problem: Problem, found: Found) -> dict[str, float]:
+    """Give what each attribute contributed to a loss that adds up over cells."""
+    if not problem.is_cell_loss:
+        return {}
+    classes = problem.packed.at(found.judged.node)
+    gone = classes.classes.taken((~problem.kept(classes)).nonzero()[0])
+    shares = {}
+    for place, (name, level) in enumerate(problem.lattice.levels(found.judged.node).items()):
+        cost = problem.level_costs[place][level]
+        rest = cost.rest[problem.packed.labels(gone, place)] @ gone.sizes
+        shares[name] = cost.rise + float(rest) / problem.n_rows
+    return shares
+
+
+def _against(requirement: Requirement, counts: ClassCounts) -> Requirement:
+    """Tell a requirement the shares of its sensitive values in the original, if it asks for them and has none."""
+    if getattr(requirement, "reference", 0) is not None:
+        return requirement
+    shares = value_shares(counts, requirement.sensitive_columns[0])
+    return replace(requirement, reference=shares)  # type: ignore[type-var]

@@ -1,0 +1,1 @@
+"""What a generalised table lost, one measure a file."""

@@ -1,0 +1,40 @@
+"""How large the classes are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tokumei.measure.losses import Floats, Sizes
+
+
+@dataclass(frozen=True)
+class AverageClassSize:
+    """Records per class: 1 if all are apart, N if none is. All suppressed records together count as one class."""
+
+    name: ClassVar[str] = "average-class-size"
+    # Fewer suppressed records may mean fewer classes as well, so that the difference to the rise can grow.
+    penalty_shrinks: ClassVar[bool] = False
+
+    def rise(self, sizes: Sizes, n_rows: int) -> float:
+        """Give the records per class if nothing is suppressed."""
+        return n_rows / max(1, len(sizes))
+
+    def least_rise(self, n_classes: Floats, n_rows: int) -> Floats:
+        """Give the records per class."""
+        return n_rows / n_classes
+
+    def penalty(self, kept: Sizes, suppressed: Sizes, n_rows: int) -> float:
+        """Give what joining the suppressed classes adds."""
+        joined = len(kept) + (len(suppressed) > 0)
+        return n_rows / max(1, joined) - n_rows / max(1, len(kept) + len(suppressed))
+
+    def least_penalty(self, n_suppressed: Floats, k: int, n_rows: int) -> Floats:  # noqa: ARG002
+        """Give 0: all suppressed records may have been one class before."""
+        return np.zeros_like(n_suppressed)
+
+    def ends(self, n_rows: int) -> tuple[float, float]:
+        """From every record alone to all in one class."""
+        return 1.0, float(n_rows)

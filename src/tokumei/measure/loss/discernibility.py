@@ -1,0 +1,36 @@
+"""How many records each record cannot be told from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tokumei.measure.losses import Floats, Sizes
+
+
+@dataclass(frozen=True)
+class Discernibility:
+    """Sum of |class|² over the classes, plus N for each suppressed record: N if all are apart, N² if none is."""
+
+    name: ClassVar[str] = "discernibility"
+    penalty_shrinks: ClassVar[bool] = True
+
+    def rise(self, sizes: Sizes, n_rows: int) -> float:  # noqa: ARG002 - the form that a search calls.
+        """Give the sum of squares."""
+        return float(sizes @ sizes)
+
+    def least_rise(self, n_classes: Floats, n_rows: int) -> Floats:
+        """Give the sum of squares of classes of equal size, which is the least."""
+        return n_rows**2 / n_classes
+
+    def penalty(self, kept: Sizes, suppressed: Sizes, n_rows: int) -> float:  # noqa: ARG002
+        """Give N for each suppressed record, instead of the square its class had."""
+        return float(n_rows * suppressed.sum() - suppressed @ suppressed)
+
+    def least_penalty(self, n_suppressed: Floats, k: int, n_rows: int) -> Floats:
+        """Give N less the largest class for each record."""
+        return n_suppressed * max(0, n_rows - (k - 1))
+
+    def ends(self, n_rows: int) -> tuple[float, float]:
+        """From every record alone to all in one class."""
+        return float(n_rows), float(n_rows) ** 2

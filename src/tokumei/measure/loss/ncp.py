@@ -1,0 +1,45 @@
+"""How much of its attribute's range a value now covers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tokumei.measure.losses import Attribute, Floats, LevelCost
+
+
+@dataclass(frozen=True)
+class Ncp:
+    """Mean over all cells of the share of values a label covers: 0 if untouched, 1 if all (certainty penalty).
+
+    A label of a category that covers u of A leaves costs u/A, and nothing while it covers one. A label of a numeric
+    attribute costs the width of its leaves over the width of all. A suppressed record covers everything.
+    """
+
+    name: ClassVar[str] = "ncp"
+
+    def level_cost(self, attribute: Attribute, level: int) -> LevelCost:
+        """Give the mean cover over all records, and the cover each label lacks."""
+        cost = _widths(attribute, level) if attribute.is_numeric else _covers(attribute, level)
+        if len(attribute.hierarchy.levels[level]) > 1:
+            # A missing value stands for itself until it stands with all.
+            cost = np.append(cost, 0.0)
+        sizes = attribute.label_sizes(level)
+        return LevelCost(float(cost @ sizes) / max(1, attribute.n_rows), 1 - cost)
+
+
+def _covers(attribute: Attribute, level: int) -> Floats:
+    n_leaves = np.bincount(attribute.hierarchy.levels[level].codes)
+    return np.where(n_leaves > 1, n_leaves / len(attribute.hierarchy.leaves), 0.0)
+
+
+def _widths(attribute: Attribute, level: int) -> Floats:
+    numbers = np.array([float(leaf) for leaf in attribute.hierarchy.leaves])
+    at = attribute.hierarchy.levels[level]
+    low, high = np.full(len(at), np.inf), np.full(len(at), -np.inf)
+    np.minimum.at(low, at.codes, numbers)
+    np.maximum.at(high, at.codes, numbers)
+    whole = numbers.max() - numbers.min()
+    return (high - low) / whole if whole else np.zeros(len(at))

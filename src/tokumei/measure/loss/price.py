@@ -1,0 +1,77 @@
+"""What the data would still fetch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from tokumei.core.errors import FaultList, InputError
+from tokumei.data.files.columns import NUMBER, TEXT, read_columns
+from tokumei.data.files.csv import check_has_columns, read_csv
+from tokumei.measure.losses import Attribute, Floats, LevelCost
+
+COLUMNS = ("attribute", "label", "price")
+
+
+@dataclass(frozen=True)
+class Price:
+    """Share of the data's price that is gone: 0 if untouched, 1 if it fetches nothing.
+
+    Every value and every label has a price, such as what advertisers pay for people with it (the SEM method of Oguri
+    and Sonehara 2014). The price of a release is the sum over its cells, so that dear attributes are kept fine and
+    cheap ones given up. A label without a price fetches nothing; none may be dearer than the values under it. A
+    suppressed record fetches nothing.
+    """
+
+    file: str = field(metadata={"help": "CSV with the columns attribute, label and price."})
+
+    name: ClassVar[str] = "price"
+
+    @cached_property
+    def prices(self) -> dict[str, dict[str, float]]:
+        """The price of each label of each attribute."""
+        text = read_csv(self.file)
+        check_has_columns(COLUMNS, text.frame.columns, self.file)
+        faults = FaultList(self.file)
+        frame = read_columns(text, {"attribute": TEXT, "label": TEXT, "price": NUMBER}, faults)
+        faults.raise_if_any()
+        out: dict[str, dict[str, float]] = {}
+        for row, (attribute, label, price) in enumerate(frame.select(COLUMNS).iter_rows()):
+            if price < 0:
+                faults.add("a price of 0 or more", line=text.line_of(row), column="price", value=price)
+            out.setdefault(attribute, {})[label] = price
+        faults.raise_if_any()
+        return out
+
+    def weight(self, attribute: Attribute) -> float:
+        """Give what all records of an attribute fetch: dear attributes count more."""
+        return float(self._of_labels(attribute, 0) @ attribute.label_sizes(0))
+
+    def level_cost(self, attribute: Attribute, level: int) -> LevelCost:
+        """Give the share of the attribute's price that is gone, and what each label still fetches."""
+        whole = self.weight(attribute)
+        left = self._of_labels(attribute, level)
+        self._check_falls(attribute, level, left)
+        if whole == 0:
+            return LevelCost(0.0, np.zeros(len(left)))
+        rise = 1 - float(left @ attribute.label_sizes(level)) / whole
+        return LevelCost(rise, left * (attribute.n_rows / whole))
+
+    def _of_labels(self, attribute: Attribute, level: int) -> Floats:
+        prices = self.prices.get(attribute.hierarchy.attribute, {})
+        of_labels = [prices.get(label, 0.0) for label in attribute.hierarchy.levels[level].labels]
+        # A missing value tells nothing, so it fetches nothing.
+        return np.array(of_labels + [0.0] * (len(attribute.label_sizes(level)) - len(of_labels)))
+
+    def _check_falls(self, attribute: Attribute, level: int, left: Floats) -> None:
+        """Refuse a label that is dearer than a value under it: generalising must not pay."""
+        before = self._of_labels(attribute, 0)[attribute.leaf_labels(0)]
+        after = left[attribute.leaf_labels(level)]
+        for leaf in np.flatnonzero(after[:-1] > before[:-1])[:1]:
+            hierarchy = attribute.hierarchy
+            label = hierarchy.levels[level].labels[hierarchy.levels[level].codes[leaf]]
+            expected = f"a price of at most {before[leaf]:g}, that of '{hierarchy.leaves[leaf]}' under it"
+            raise InputError.of(expected, file=self.file, column=hierarchy.attribute, value=f"{label}: {after[leaf]:g}")

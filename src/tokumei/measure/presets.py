@@ -1,0 +1,59 @@
+"""Thresholds that others have used, by name.
+
+The children's hospital CHEO in Ottawa allows a probability of finding somebody again that depends on who receives the
+data: 0.33 for a trusted recipient such as a public or academic body, 0.05 for release to the public. Source: K. El
+Emam's rules at CHEO as given in the thesis that Tokumei grew from, section 2.7.4, which puts them as 3-anonymity and
+20-anonymity. CHEO also weighs the recipient's motives, capacity and safeguards, which no count can know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from tokumei.core.errors import UnknownPart
+from tokumei.measure.requirement import Requirement
+from tokumei.measure.safety.k_anonymity import KAnonymity
+from tokumei.measure.safety.prosecutor_risk import ProsecutorRisk
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A threshold that somebody has used, as the risk it allows and the k that keeps it."""
+
+    name: str
+    printed_risk: float
+    k: int
+    use: str
+    source: str
+
+    @property
+    def max_risk(self) -> float:
+        """The largest risk of a record allowed."""
+        # Not the printed 0.33, which classes of three would exceed by a rounding.
+        return 1 / self.k
+
+    def requirements(self) -> tuple[Requirement, ...]:
+        """Give what a release must satisfy; the two say the same, once as a size and once as a risk."""
+        return KAnonymity(self.k), ProsecutorRisk(self.max_risk)
+
+
+_CHEO = "El Emam, CHEO; thesis section 2.7.4"
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        preset.name: preset
+        for preset in (
+            Preset("cheo-trusted-recipient", 0.33, 3, "Data for a trusted recipient, bound by contract.", _CHEO),
+            Preset("cheo-public-release", 0.05, 20, "Data for everybody.", _CHEO),
+        )
+    }
+)
+
+
+def preset(name: str) -> Preset:
+    """Give the preset of that name; UnknownPart tells the nearest one."""
+    if name not in PRESETS:
+        raise UnknownPart("preset", name, PRESETS)
+    return PRESETS[name]

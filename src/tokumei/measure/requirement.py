@@ -1,0 +1,102 @@
+"""What a release must promise, and the safety measures by name.
+
+All are computed on the class counts of the *released* rows and know nothing else of the release:
+
+- A suppressed record is not a class. It is not among the counts, and only measures that speak of shares of all
+  records are told how many there are (`n_suppressed`).
+- A missing value is a value of its own, in a class and as a sensitive value. Measures of sensitive values can
+  be told otherwise (`is_missing_a_value`); then rows without a value are left out of what is compared.
+- Of no rows at all there is no class, so none fails, and every measure gives 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from tokumei.core.errors import InputError
+from tokumei.core.registry import Registry
+from tokumei.core.score import Score
+from tokumei.counting.class_counts import ClassCounts, Histogram
+from tokumei.counting.recoding import Recoding
+
+Holds = npt.NDArray[np.bool_]
+
+# A promise that is met to the last digit may miss it by rounding.
+ROUNDING = 1e-9
+
+
+class Requirement(Protocol):
+    """What every class of a release must satisfy; its fields are its options.
+
+    A search over a lattice may skip nodes by two properties, for a coarser node has the same rows in merged classes:
+
+    | measure | is monotone | strongly | why |
+    |---|---|---|---|
+    | k-anonymity, uniques, prosecutor risk | yes | yes | a merged class is larger |
+    | k-map, journalist risk | yes | yes | a merged class is larger in the population too |
+    | marketer risk | yes | yes | (a+b)/(A+B) is at most a/A + b/B, and all classes hold together |
+    | distinct ℓ-diversity, (X,Y)-anonymity | yes | yes | a merged class has the values of both |
+    | entropy ℓ-diversity | yes | no | entropy is concave: a mix has at least the mean |
+    | recursive (c,ℓ)-diversity | yes | no | the top adds up at most, the tail at least |
+    | t-closeness | yes | no | each distance is convex: a mix is no further than the furthest part |
+    | (α,k), β-likeness | yes | no | a mix's share lies between the shares of its parts |
+    | δ-presence | yes | no | (a+b)/(A+B) lies between a/A and b/B |
+
+    Strongly monotone measures never suppress more rows at a coarser node; the others may, because a class that
+    holds can be merged with one that fails.
+    """
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The columns whose histograms the counts must have."""
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether classes that hold, merged with each other, still hold."""
+
+    @property
+    def is_strongly_monotone(self) -> bool:
+        """Whether a class that holds still holds when merged with any class, one that fails too."""
+
+    def holds_in(self, counts: ClassCounts) -> Holds:
+        """Say for each class whether it satisfies the requirement."""
+
+    def measure(self, counts: ClassCounts) -> Score:
+        """Give the value achieved over all classes."""
+
+
+@runtime_checkable
+class PopulationRequirement(Requirement, Protocol):
+    """A requirement that compares the release with the population it was drawn from.
+
+    The population is counted over the same columns in the same labels, and holds everyone in the release.
+    """
+
+    def recoded(self, recodings: Iterable[Recoding]) -> PopulationRequirement:
+        """Give the same requirement for a release at other levels: its population is recoded likewise."""
+
+
+def sensitive_histogram(counts: ClassCounts, column: str) -> Histogram:
+    """Give the histogram of a sensitive column, or an InputError that names those there are."""
+    if column not in counts.histograms:
+        known = ", ".join(counts.histograms) or "none was"
+        raise InputError.of(f"a column counted as sensitive: {known}", value=column)
+    return counts.histograms[column]
+
+
+def value_shares(counts: ClassCounts, column: str) -> dict[Any, float]:
+    """Give the share of each sensitive value among all rows, to be the reference of t-closeness or β-likeness.
+
+    With the original's shares as reference a class holds or fails whatever other rows are suppressed.
+    """
+    histogram = sensitive_histogram(counts, column)
+    totals = np.bincount(histogram.value_of, histogram.counts, len(histogram.values))
+    shares = totals / max(1.0, totals.sum())
+    return dict(zip(histogram.values.to_list(), shares.tolist(), strict=True))
+
+
+SAFETY: Registry[Requirement] = Registry("safety measure", "tokumei.measure.safety")

@@ -1,0 +1,1 @@
+"""What a release promises, one measure a file."""

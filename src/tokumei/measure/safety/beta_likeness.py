@@ -1,0 +1,87 @@
+"""β-likeness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from tokumei.core.errors import InputError
+from tokumei.core.score import Score
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.measure.requirement import ROUNDING, Holds
+from tokumei.measure.safety._sensitive import Numbers, SensitiveValues
+
+
+@dataclass(frozen=True)
+class BetaLikeness:
+    """No sensitive value gains more than β in a class over its share of all rows; measures the largest gain.
+
+    With p a value's share of all rows and q > p its share of a class, its gain is (q − p)/p.
+
+    - `basic`: every gain is at most β.
+    - `enhanced`: every gain is at most β and at most −ln p, so that a frequent value cannot become a certainty.
+
+    0 if every class is distributed as all rows are, without upper end; infinite where no β is enough, as a gain above
+    −ln p is refused by `enhanced` whatever β is. Where missing values do not count, a class without any other gains 0.
+    Answers attribute linkage (Cao and Karras 2012).
+    """
+
+    sensitive: str = field(metadata={"help": "The sensitive column."})
+    beta: float = field(metadata={"help": "Largest gain allowed, above 0."})
+    kind: Literal["basic", "enhanced"] = field(
+        default="enhanced", metadata={"help": "Whether gains are bounded by −ln p as well."}
+    )
+    reference: Mapping[Any, float] | None = field(
+        default=None, metadata={"help": "Share of each value to compare with, instead of that of all rows."}
+    )
+    is_missing_a_value: bool = field(
+        default=True, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
+    )
+
+    is_monotone: ClassVar[bool] = True
+    is_strongly_monotone: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not self.beta > 0:
+            raise InputError.of("a number above 0", column="beta", value=self.beta)
+        if self.kind not in ("basic", "enhanced"):
+            raise InputError.of("basic or enhanced", column="kind", value=self.kind)
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.sensitive,)
+
+    def values_in(self, counts: ClassCounts) -> SensitiveValues:
+        """Take the sensitive values out of class counts."""
+        return SensitiveValues.of(
+            counts, self.sensitive, is_missing_a_value=self.is_missing_a_value, reference=self.reference
+        )
+
+    def holds_in(self, counts: ClassCounts) -> Holds:
+        """Say for each class whether no value gains more than β."""
+        return self.achieved(self.values_in(counts)) <= self.beta + ROUNDING
+
+    def measure(self, counts: ClassCounts) -> Score:
+        """Give the largest gain in a class."""
+        return self.score(self.values_in(counts))
+
+    def achieved(self, values: SensitiveValues) -> Numbers:
+        """Give the largest gain in each class, infinite where no β is enough."""
+        with np.errstate(divide="ignore"):
+            weight, bound = 1 / values.reference, -np.log(values.reference)
+        # A value that the reference does not know gains without end.
+        gains = values.gains * weight[values.value_of]
+        if self.kind == "enhanced":
+            gains[gains > bound[values.value_of] + ROUNDING] = math.inf
+        return values.maxima(gains)
+
+    def score(self, values: SensitiveValues) -> Score:
+        """Give the largest gain in a class, the values being known."""
+        largest = float(self.achieved(values).max()) if values.n_classes else 0.0
+        inputs = {"sensitive": self.sensitive}
+        return Score(f"beta-likeness-{self.kind}", largest, best=0, worst=math.inf, inputs=inputs)

@@ -1,0 +1,38 @@
+"""k-anonymity."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from tokumei.core.errors import InputError
+from tokumei.core.score import Score
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.measure.requirement import Holds
+
+
+@dataclass(frozen=True)
+class KAnonymity:
+    """Every record shares its values with at least k − 1 others; measures the size of the smallest class.
+
+    0 for no rows, 1 if somebody is alone; the more the better. Answers record linkage (Sweeney 2002).
+    """
+
+    k: int = field(metadata={"help": "Fewest rows allowed in one class."})
+
+    sensitive_columns: ClassVar[tuple[str, ...]] = ()
+    is_monotone: ClassVar[bool] = True
+    is_strongly_monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise InputError.of("at least 1", column="k", value=self.k)
+
+    def holds_in(self, counts: ClassCounts) -> Holds:
+        """Say for each class whether it has k rows."""
+        return counts.sizes >= self.k
+
+    def measure(self, counts: ClassCounts) -> Score:
+        """Give the size of the smallest class."""
+        return Score("k-anonymity", counts.k, best=math.inf, worst=0)

@@ -1,0 +1,117 @@
+"""Predictors side by side on one table, against the k that counting gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.core.registry import part_options
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.hierarchy.lattice import Lattice, Node
+from tokumei.predict.counted_nodes import roll_up_counter
+from tokumei.predict.predictor import PREDICTORS, Fitted, Prediction, Predictor
+from tokumei.predict.quadrants import Quadrants, Rule, is_served
+
+
+@dataclass(frozen=True)
+class ComparedNode:
+    """One node: its class count, the true k, and what each predictor says."""
+
+    node: Node
+    class_count: int
+    k: int
+    predictions: Mapping[str, Prediction]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the predictors said of all nodes, those with fewest classes first, and the predictors themselves."""
+
+    lattice: Lattice
+    fitted: Mapping[str, Fitted]
+    nodes: tuple[ComparedNode, ...]
+
+    def mean_error_ratio(self, name: str) -> float:
+        """Give the mean over the nodes of a predictor's error ratio, 1 if it is always right."""
+        if not self.nodes:
+            raise InputError.of("a node of more than one class")
+        return fmean(error_ratio(each.k, each.predictions[name].k) for each in self.nodes)
+
+    def quadrants(self, name: str, k_p: float, *, by: Rule = "low") -> Quadrants:
+        """Give what would come of serving nodes by a predictor at k_p."""
+        return Quadrants.of((is_served(each.predictions[name], k_p, by=by), each.k >= k_p) for each in self.nodes)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give the nodes as a frame: levels, class count and k, then k, low and high by each predictor."""
+        rows = []
+        for each in self.nodes:
+            levels = ", ".join(f"{name}={level}" for name, level in self.lattice.levels(each.node).items())
+            row: dict[str, Any] = {"levels": levels, "class_count": each.class_count, "k": each.k}
+            for name, prediction in each.predictions.items():
+                row |= {f"{name} {what}": float(getattr(prediction, what)) for what in ("k", "low", "high")}
+            rows.append(row)
+        return pl.DataFrame(rows)
+
+    def summary(self) -> dict[str, dict[str, float]]:
+        """Give by predictor its mean error ratio, the classes counted to fit it, and the numbers it publishes."""
+        return {
+            name: {
+                "mean_error_ratio": self.mean_error_ratio(name),
+                "n_classes_counted": fitted.n_classes_counted,
+                "n_numbers_published": n_numbers(fitted.knowledge),
+            }
+            for name, fitted in self.fitted.items()
+        }
+
+
+def compare(
+    lattice: Lattice,
+    counts: ClassCounts,
+    predictors: Mapping[str, Predictor],
+    *,
+    nodes: Iterable[Node] | None = None,
+) -> Comparison:
+    """Fit predictors on one table and compare them on nodes of the lattice, all of them unless some are named.
+
+    Nodes of one class are left out, since the k of the whole table is its number of rows.
+    """
+    count = roll_up_counter(lattice, counts)
+    fitted = {name: predictor.fit(lattice, count) for name, predictor in predictors.items()}
+    asked = sorted((lattice.class_count(node), node) for node in (lattice if nodes is None else nodes))
+    compared = []
+    with step("comparing predictors", len(asked)) as bar:
+        for class_count, node in asked:
+            if class_count > 1:
+                predictions = {name: each.predict(node) for name, each in fitted.items()}
+                compared.append(ComparedNode(node, class_count, count(node).k, predictions))
+            bar.advance()
+    return Comparison(lattice, fitted, tuple(compared))
+
+
+def predictors_for(k_p: int) -> dict[str, Predictor]:
+    """Make all registered predictors by name, for a k to serve where they have that option."""
+    out = {}
+    for name in PREDICTORS:
+        has_k_p = any(option.name == "k_p" for option in part_options(PREDICTORS.get(name)))
+        out[name] = PREDICTORS.make(name, **({"k_p": k_p} if has_k_p else {}))
+    return out
+
+
+def error_ratio(k: float, predicted: float) -> float:
+    """Give how many times too large or too small a prediction is: max(k/k̂, k̂/k), 1 if it is right."""
+    return max(k / predicted, predicted / k)
+
+
+def n_numbers(knowledge: object) -> int:
+    """Count the numbers in knowledge: how much is published."""
+    if isinstance(knowledge, Mapping):
+        return sum(n_numbers(value) for value in knowledge.values())
+    if isinstance(knowledge, (list, tuple)):
+        return sum(n_numbers(value) for value in knowledge)
+    return int(isinstance(knowledge, (int, float)))

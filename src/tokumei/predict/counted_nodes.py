@@ -1,0 +1,59 @@
+"""Nodes counted for a predictor, and what that cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tokumei.core.errors import InputError
+from tokumei.counting.class_counts import ClassCounts, ColumnMap
+from tokumei.hierarchy.lattice import Lattice, Node
+from tokumei.predict.predictor import Counter
+
+
+class CountedNodes:
+    """Counts nodes and adds up what that cost: the class count of each, as the thesis reckons it.
+
+    Counts of the lattice's values are rolled up; a counter is asked.
+    """
+
+    def __init__(self, lattice: Lattice, counter: Counter | ClassCounts) -> None:
+        for hierarchy in lattice.hierarchies:
+            if not hierarchy.has_single_top:
+                raise InputError.of("a hierarchy whose last level has one label", column=hierarchy.attribute)
+        self.lattice = lattice
+        self.n_classes_counted = 0
+        self._count: Counter = roll_up_counter(lattice, counter) if isinstance(counter, ClassCounts) else counter
+
+    def k(self, node: Node) -> int:
+        """Count the k of a node; a table without rows is an InputError."""
+        self.n_classes_counted += self.lattice.class_count(node)
+        counted = self._count(node)
+        k = counted.k if isinstance(counted, ClassCounts) else counted
+        if k < 1:
+            raise InputError.of("a table with rows", column="k", value=k)
+        return k
+
+    def classes(self, node: Node) -> ClassCounts:
+        """Count the classes of a node."""
+        self.n_classes_counted += self.lattice.class_count(node)
+        counted = self._count(node)
+        if not isinstance(counted, ClassCounts):
+            raise TypeError("this predictor needs a counter that gives the classes of a node, not only its k")
+        return counted
+
+
+def roll_up_counter(lattice: Lattice, counts: ClassCounts) -> Callable[[Node], ClassCounts]:
+    """Give a counter that rolls up the counts of the lattice's values to any node."""
+    over = counts.over(lattice.attributes)
+    maps: dict[tuple[int, int], ColumnMap] = {}
+
+    def map_of(place: int, level: int) -> ColumnMap:
+        if (place, level) not in maps:
+            hierarchy = lattice.hierarchies[place]
+            maps[place, level] = over.maps([hierarchy.recoding(level)])[hierarchy.attribute]
+        return maps[place, level]
+
+    def classes(node: Node) -> ClassCounts:
+        return over.roll_up({name: map_of(place, node[place]) for place, name in enumerate(lattice.attributes)})
+
+    return classes

@@ -1,0 +1,79 @@
+"""Packed roll-ups against counting anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokumei.anonymize.search.packed import PackedLattice, lay_fields, sorted_order
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.counting.count import count_classes
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.lattice import Lattice
+
+LETTERS = list("abcdef")
+
+
+def three_levels(name: str) -> Hierarchy:
+    pairs = ["ab", "ab", "cd", "cd", "ef", "ef"]
+    return Hierarchy.of_levels(name, [LETTERS, pairs, ["*"] * 6])
+
+
+ROW = st.tuples(st.none() | st.sampled_from(LETTERS), st.sampled_from(LETTERS), st.sampled_from("xyz") | st.none())
+
+
+@settings(max_examples=60)
+@given(st.lists(ROW, min_size=1, max_size=40))
+def test_every_node_rolled_up_equals_every_node_counted(rows: list[tuple[str | None, str, str | None]]) -> None:
+    frame = pl.DataFrame(rows, schema={"a": pl.String, "b": pl.String, "s": pl.String}, orient="row")
+    lattice = Lattice.of([three_levels("a"), three_levels("b")])
+    packed = PackedLattice(lattice, count_classes(frame, ["a", "b"], sensitive=["s"]))
+    for node in reversed(list(lattice)):
+        recodings = [h.recoding(level) for h, level in zip(lattice.hierarchies, node, strict=True)]
+        anew = count_classes(frame, ["a", "b"], recodings=recodings, sensitive=["s"])
+        assert _classes(packed.counts(packed.at(node))) == _classes(anew)
+
+
+def _classes(counts: ClassCounts) -> dict[tuple[object, ...], tuple[int, tuple[tuple[str, int], ...]]]:
+    frame = counts.to_frame()
+    histogram = counts.histograms["s"]
+    values: dict[int, list[tuple[str, int]]] = {}
+    for at, value, n in zip(histogram.class_of, histogram.value_of, histogram.counts, strict=True):
+        values.setdefault(int(at), []).append((str(histogram.values[int(value)]), int(n)))
+    return {row[:-1]: (row[-1], tuple(sorted(values[at]))) for at, row in enumerate(frame.iter_rows())}
+
+
+def test_fields_fill_a_word_and_then_start_another() -> None:
+    fields = lay_fields([2, 1 << 40, 1 << 30])
+    assert [(one.word, one.shift, one.bits) for one in fields] == [(0, 0, 1), (0, 1, 40), (1, 0, 30)]
+
+
+def test_attributes_of_more_than_64_bits_are_counted_all_the_same() -> None:
+    names = [f"c{n}" for n in range(30)]
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({name: rng.choice(LETTERS, 50) for name in names})
+    lattice = Lattice.of([three_levels(name) for name in names])
+    packed = PackedLattice(lattice, count_classes(frame, names))
+    assert len(packed.at(lattice.bottom).classes.words) == 2
+    node = tuple([2] * 28 + [1, 0])
+    recodings = [h.recoding(level) for h, level in zip(lattice.hierarchies, node, strict=True)]
+    anew = count_classes(frame, names, recodings=recodings)
+    assert sorted(packed.at(node).classes.sizes.tolist()) == sorted(anew.sizes.tolist())
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_sorted_order_sorts(dtype: type) -> None:
+    rng = np.random.default_rng(2)
+    word: Any = rng.integers(0, 2**32 - 1, 1000).astype(dtype)
+    assert (word[sorted_order([word])] == np.sort(word)).all()
+
+
+def test_value_without_a_leaf_is_named() -> None:
+    frame = pl.DataFrame({"a": ["a", "zebra"]})
+    with pytest.raises(Exception, match="zebra"):
+        PackedLattice(Lattice.of([three_levels("a")]), count_classes(frame, ["a"]))
