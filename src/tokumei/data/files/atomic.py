@@ -11,17 +11,21 @@ from pathlib import Path
 
 from tokumei.core.errors import InputError
 
+REMOVAL_TRIES = 10
+
 
 @contextmanager
 def atomic_path(target: Path | str) -> Iterator[Path]:
-    """Give a path beside the target to write to; it takes the target's place only if all went well.
+    """Give a path near the target to write to; it takes the target's place only if all went well.
 
-    The path may become a file or a folder. Its name keeps the target's suffixes, since writers look at them.
-    A folder takes the place of a folder and a file that of a file, so that a slip of the pen costs no folder.
+    The path may become a file or a folder. It has the target's name, since writers look at suffixes, in a folder of its
+    own: a writer that failed may go on in the background, and must find nowhere left to leave a file. A folder takes the place of a folder and a file that of a file, so that a slip of the pen costs no folder.
     """
     target = Path(target)
     _check_can_write(target)
-    draft = _beside(target)
+    own_folder = _beside(target)
+    own_folder.mkdir()
+    draft = own_folder / target.name
     try:
         yield draft
         _flush_to_disk(draft)
@@ -30,16 +34,21 @@ def atomic_path(target: Path | str) -> Iterator[Path]:
         else:
             draft.replace(target)
     finally:
-        if draft.is_dir():
-            shutil.rmtree(draft, ignore_errors=True)
-        else:
-            draft.unlink(missing_ok=True)
+        _remove(own_folder)
 
 
 def write_text(target: Path | str, text: str) -> None:
     """Write a text file atomically, in UTF-8 with the line ends as given."""
     with atomic_path(target) as draft:
         draft.write_bytes(text.encode("utf-8"))
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, again if a file came into it meanwhile."""
+    for _ in range(REMOVAL_TRIES):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
 
 
 def _beside(target: Path) -> Path:
