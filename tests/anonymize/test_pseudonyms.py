@@ -62,3 +62,35 @@ def test_pseudonyms_tell_nothing_by_their_order() -> None:
     names = Pseudonyms(1).anonymize(many, seed=1).frame["customer"].to_list()
     assert names != sorted(names)
     assert len({len(name) for name in names}) == 1
+
+
+def test_pseudonyms_by_risk_are_halved_only_where_a_life_is_too_easily_found() -> None:
+    # Alone on both days, a is found unless both rows are unknown: 1 − 0.5² = 0.75. With two customers alike on each
+    # day, b and c are found with 1 − 0.75² = 0.4375.
+    days = ("2011-01-03", "2011-02-03")
+    both = history(("a", "2011-01-01"), ("a", "2011-02-01"), *((name, day) for name in "bc" for day in days))
+    names = Pseudonyms(2, risk_limit=0.6, known=0.5).anonymize(both, seed=1).frame["customer"].to_list()
+    assert names[0] != names[1]
+    assert names[2] == names[3]
+    assert names[4] == names[5]
+
+
+def test_pseudonyms_by_risk_halve_again_down_to_a_month() -> None:
+    months = history(*(("a", f"2011-{month:02d}-01") for month in range(1, 13)))
+    lives = {
+        limit: Pseudonyms(12, risk_limit=limit, known=0.5).anonymize(months, seed=1).frame["customer"].n_unique()
+        for limit in (1.0, 0.99, 0.9, 0.8, 0.0)
+    }
+    # The chance over 12, 6, 3, 2 and 1 months is 0.9998, 0.984, 0.875, 0.75 and 0.5.
+    assert lives == {1.0: 1, 0.99: 2, 0.9: 4, 0.8: 8, 0.0: 12}
+
+
+@pytest.mark.parametrize("options", [{"risk_limit": 1.5}, {"known": -0.1}])
+def test_pseudonyms_by_an_impossible_risk_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="from 0 to 1"):
+        Pseudonyms(**options).anonymize(YEAR, seed=1)  # type: ignore[arg-type]
+
+
+def test_pseudonyms_avoid_the_ids_of_customers() -> None:
+    release = Pseudonyms(1).anonymize(history(("P1", "2011-01-01"), ("P2", "2011-01-01")), seed=1)
+    assert sorted(release.frame["customer"]) == ["PP1", "PP2"]

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
+from scipy.stats import binomtest
 
-from tokumei.attack.judge import judge
+from tokumei.attack.judge import judge, wilson_interval
+from tokumei.data.history import History
 
 SCHEMA = {"customer": pl.String, "period": pl.Int32, "pseudonym": pl.String}
 
@@ -19,6 +22,7 @@ def test_judge_of_half_right_guesses_counts_rows_and_cells() -> None:
     verdict = judge(cells(("a", 1, "P"), ("a", 2, "X"), ("b", 1, "R")), TRUTH, ["a", "b"], [1, 2])
     assert verdict.row.value == 1 / 2
     assert verdict.cell.value == 2 / 4
+    assert verdict.transaction is None
 
 
 def test_judge_counts_a_guess_where_there_is_nobody_as_wrong() -> None:
@@ -29,3 +33,48 @@ def test_judge_counts_a_guess_where_there_is_nobody_as_wrong() -> None:
 def test_judge_of_no_guess_finds_only_customers_without_rows() -> None:
     verdict = judge(cells(), TRUTH, ["a", "b", "c"], [1, 2])
     assert (verdict.row.value, verdict.cell.value) == (1 / 3, 0)
+
+
+def test_judge_blind_baseline_is_worked_out() -> None:
+    verdict = judge(cells(), TRUTH, ["a", "b"], [1, 2])
+    # Month 1 has two pseudonyms for two customers, month 2 one. a: 1/2 · 1/2; b: 1/2 · (1 − 1/2).
+    assert verdict.row.baseline == 1 / 4
+    # Three cells hold a pseudonym, each is met with chance 1/2.
+    assert verdict.cell.baseline == 3 / 4 / 2
+
+
+def test_judge_blind_baseline_is_the_mean_over_all_one_to_one_guesses() -> None:
+    truth = cells(("a", 1, "P"), ("b", 1, "Q"))
+    customers = ["a", "b", "c"]
+    pairs = [(one, other) for one in customers for other in customers if one != other]
+    values = [judge(cells((one, 1, "P"), (other, 1, "Q")), truth, customers, [1]) for one, other in pairs]
+    assert values[0].row.baseline == pytest.approx(sum(value.row.value for value in values) / len(values))
+    assert values[0].cell.baseline == pytest.approx(sum(value.cell.value for value in values) / len(values))
+
+
+def test_judge_of_transactions_counts_published_rows() -> None:
+    rows = [("P", "0001-02-01")] * 3 + [("Q", "0001-03-01")]
+    frame = pl.DataFrame(rows, schema=["customer", "date"], orient="row").with_columns(
+        pl.col("date").str.to_date(), item=pl.lit("1"), price=pl.lit(1.0), quantity=pl.lit(1)
+    )
+    truth = cells(("a", 13, "P"), ("a", 14, "Q"))
+    verdict = judge(cells(("a", 13, "P"), ("a", 14, "P")), truth, ["a"], [13, 14], History.of(frame))
+    assert verdict.transaction is not None
+    assert verdict.transaction.value == 3 / 4
+    assert verdict.transaction.baseline == 1
+
+
+@pytest.mark.parametrize(("n_successes", "n_trials"), [(0, 10), (5, 10), (10, 10), (450, 500), (1, 1)])
+def test_wilson_interval_is_what_scipy_gives(n_successes: int, n_trials: int) -> None:
+    expected = binomtest(n_successes, n_trials).proportion_ci(method="wilson")
+    assert wilson_interval(n_successes, n_trials) == pytest.approx((expected.low, expected.high))
+
+
+def test_wilson_interval_without_trials_is_everything() -> None:
+    assert wilson_interval(0, 0) == (0, 1)
+
+
+def test_judge_row_interval_holds_the_value() -> None:
+    verdict = judge(cells(("a", 1, "P"), ("a", 2, "Q"), ("b", 1, "R")), TRUTH, ["a", "b"], [1, 2])
+    assert verdict.row.value == 1
+    assert verdict.row.interval == pytest.approx((0.3424, 1), abs=1e-4)

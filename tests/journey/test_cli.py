@@ -279,3 +279,149 @@ def test_anonymize_table_with_bad_options_says_which(
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not out.exists()
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("shop")
+    tokumei_json("data", "make", "retail", "--customers", 40, "--seed", 3, "--out", folder)
+    return folder
+
+
+def test_history_goes_from_original_to_verdict(shop: Path, tmp_path: Path) -> None:
+    original = shop / "history.parquet"
+    release, published, truth = tmp_path / "A.parquet", tmp_path / "S.parquet", tmp_path / "F.csv"
+    made = tokumei_json(
+        *("anonymize", "history", original, "--method", "pseudonyms", "--set", "lifetime=1", "--seed", 1),
+        *("--out", release, "--published", published, "--truth", truth),
+    )
+    assert made["released"] == made["rows"]
+    assert made["pseudonyms"] > made["customers"]
+    measured = tokumei_json(
+        "measure", "history", "--original", original, "--release", release, "--measures", "rows,date"
+    )
+    assert [score["value"] for score in measured["scores"].values()] == [0, 0]
+    guess = tmp_path / "Fh.csv"
+    attacked = tokumei_json("attack", "history", "s6", "--knowledge", original, "--release", published, "--out", guess)
+    assert attacked["customers"] == 40
+    judged = tokumei_json("judge", "--truth", truth, guess)
+    assert 0 < judged["row"]["value"] <= 1
+    assert judged["customers"] == 40
+
+
+def test_published_rows_are_shuffled_and_hold_no_customer(shop: Path, tmp_path: Path) -> None:
+    original = pl.read_parquet(shop / "history.parquet")
+    tokumei_json(
+        *("anonymize", "history", shop / "history.parquet", "--method", "pseudonyms", "--seed", 1),
+        *("--out", tmp_path / "A.parquet", "--published", tmp_path / "S.parquet"),
+    )
+    published = pl.read_parquet(tmp_path / "S.parquet")
+    assert published.height == original.height
+    assert published["date"].to_list() != original["date"].to_list()
+    assert not set(published["customer"]) & set(original["customer"])
+
+
+def test_pipeline_file_is_followed(shop: Path, tmp_path: Path) -> None:
+    pipeline = tmp_path / "p.toml"
+    pipeline.write_text('[[step]]\nmethod = "delete"\nrandom = 0.2\n\n[[step]]\nmethod = "pseudonyms"\n')
+    made = tokumei_json(
+        *("anonymize", "history", shop / "history.parquet", "--pipeline", pipeline, "--out", tmp_path / "A.parquet")
+    )
+    assert made["released"] < made["rows"]
+
+
+def test_knowledge_shows_ten_attackers(shop: Path) -> None:
+    found = tokumei_json("knowledge", shop / "history.parquet")
+    assert [row["attacker"] for row in found["attackers"]] == list(range(10))
+    assert found["attackers"][0]["measured"] == pytest.approx(1 / 40)
+
+
+def test_report_shows_every_attack_and_asks_for_nothing_outside(shop: Path, tmp_path: Path) -> None:
+    tokumei_json(
+        *("anonymize", "history", shop / "history.parquet", "--method", "pseudonyms", "--out", tmp_path / "A.parquet")
+    )
+    found = tokumei_json(
+        *("report", "--original", shop / "history.parquet", "--release", tmp_path / "A.parquet"),
+        *("--knowledge", "25", "--knowledge", "100", "--attacks", "s1,s6", "--out", tmp_path / "r.html"),
+    )
+    assert {(row["attack"], row["known"]) for row in found["attacks"]} == {
+        ("s1", "25"),
+        ("s1", "100"),
+        ("s6", "25"),
+        ("s6", "100"),
+    }
+    page = (tmp_path / "r.html").read_text()
+    assert "<script" not in page
+    assert "most exposed" in page
+
+
+def test_sweep_draws_a_frontier_and_goes_on_where_it_was(shop: Path, tmp_path: Path) -> None:
+    grid = tmp_path / "grid.toml"
+    way = '[[pipeline]]\nname = "{}"\n[[pipeline.step]]\nmethod = "pseudonyms"\nlifetime = {}\n'
+    grid.write_text(way.format("year", 12) + way.format("month", 1))
+    arguments = ["sweep", shop / "history.parquet", "--grid", grid, "--attacks", "s6", "--out", tmp_path / "sweep"]
+    found = tokumei_json(*arguments)
+    assert {way["name"] for way in found["ways"]} == {"year", "month"}
+    assert any(way["is_on_frontier"] for way in found["ways"])
+    results = sorted((tmp_path / "sweep" / "results").iterdir())
+    before = [path.stat().st_mtime_ns for path in results]
+    grid.write_text(grid.read_text() + way.format("quarter", 3))
+    assert len(tokumei_json(*arguments)["ways"]) == 3
+    assert [path.stat().st_mtime_ns for path in results] == before
+    assert (tmp_path / "sweep" / "sweep.html").read_text().count("<svg") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["anonymize", "history", "history.parquet", "--out", "A.parquet"], "either --method or --pipeline"),
+        (["anonymize", "history", "history.parquet", "--method", "pseudonym", "--out", "A.csv"], "pseudonyms"),
+        (["attack", "history", "s7", "--knowledge", "x", "--release", "x", "--out", "y"], "s7"),
+        (["judge", "--truth", "nowhere.csv", "nothing.csv"], "nowhere.csv"),
+        (["sweep", "history.parquet", "--knowledge", "x", "--out", "d"], "a share in per cent"),
+    ],
+)
+def test_history_commands_with_bad_input_say_what_is_wrong(shop: Path, arguments: list[str], message: str) -> None:
+    done = tokumei(*arguments, cwd=shop)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_generalised_history_goes_from_original_to_verdict(tmp_path: Path) -> None:
+    rng = range(1, 29)
+    lines = [
+        f"{c},2011/{1 + d % 11}/{d},{20000 + d % 5},{1 + d % 3}.5,{1 + (c + d) % 4}"
+        for c in range(101, 107)
+        for d in rng
+    ]
+    (tmp_path / "T.csv").write_text("\n".join(lines) + "\n")
+    original, release, published, truth = (tmp_path / name for name in ("T.csv", "A.csv", "Ap.csv", "F.csv"))
+    made = tokumei_json(
+        *("anonymize", "history", original, "--method", "generalise", "--set", "k=3", "--out", release),
+        *("--published", published, "--truth", truth),
+    )
+    assert made["pseudonyms"] == 6
+    measured = tokumei_json("measure", "history", "--original", original, "--release", release)
+    assert all(score["value"] >= 0 for score in measured["scores"].values())
+    guess = tmp_path / "Fp.csv"
+    tokumei_json(
+        "attack", "history", "items-in-common", "--knowledge", original, "--release", published, "--out", guess
+    )
+    judged = tokumei_json("judge", "--truth", truth, guess)
+    assert not judged["is_unsafe"]
+
+
+def test_fault_of_the_program_is_one_line_and_exit_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tokumei.cli import main
+
+    def break_down(*arguments: object, **options: object) -> None:
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr(main, "app", break_down)
+    with pytest.raises(SystemExit) as left:
+        main.main(["count"])
+    assert left.value.code == 3
+    assert "a fault of Tokumei" in capsys.readouterr().err

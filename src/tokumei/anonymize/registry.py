@@ -12,7 +12,11 @@ from tokumei.data.release import Release
 
 
 class HistoryAnonymizer(Protocol):
-    """Makes a release of a purchase history; its fields are its options."""
+    """Makes a release of a purchase history; its fields are its options.
+
+    There are two kinds. A step (`tokumei.anonymize.steps.HistoryStep`) changes rows and keeps customers; alone it
+    ends with one pseudonym for each. All others name the customers themselves and can only come last in a pipeline.
+    """
 
     def anonymize(self, original: History, *, seed: int) -> Release:
         """Make the release; the same seed makes the same one."""

@@ -2,41 +2,112 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from tokumei.core.score import Score
+from tokumei.data.history import History, period_of
+
+KEYS = ["customer", "period"]
+# The normal quantile of a 95 % interval.
+Z_95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The two measures of a guess, both from 0 (nobody found, best for the people in the data) to 1."""
+    """The measures of a guess, all from 0 (nobody found, best for the people in the data) to 1.
+
+    Each has as its baseline what blind guessing is expected to score; `row` has a 95 % interval, customers being the
+    trials. `transaction` is there where the published rows were given.
+    """
 
     row: Score
     cell: Score
+    transaction: Score | None = None
 
 
-def judge(guesses: pl.DataFrame, truth: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]) -> Verdict:
+def judge(
+    guesses: pl.DataFrame,
+    truth: pl.DataFrame,
+    customers: Sequence[str],
+    periods: Sequence[int],
+    published: History | None = None,
+) -> Verdict:
     """Judge guesses of customer, period and pseudonym against the truth in the same form.
 
     A customer and month missing from the truth has no pseudonym there, and is right where the guess says so too.
     `row` is the share of customers who are right in every month, as the contests counted; `cell` is the share of
-    all cells that hold a pseudonym and are right.
+    all cells that hold a pseudonym and are right; `transaction` is the share of published rows whose customer has been
+    found in that month.
     """
+    cells = _cells(guesses, truth, customers, periods)
+    n_cells, n_customers = max(1, cells.height), max(1, len(customers))
+    n_right = int(cells.group_by("customer").agg(pl.col("is_right").all())["is_right"].sum())
+    n_found = int(cells["is_found"].sum())
+    n_present = int(cells["pseudonym"].is_not_null().sum())
+    return Verdict(
+        row=Score(
+            "row success",
+            n_right / n_customers,
+            best=0,
+            worst=1,
+            interval=wilson_interval(n_right, len(customers)),
+            baseline=blind_row_success(cells),
+        ),
+        cell=Score("cell success", n_found / n_cells, best=0, worst=1, baseline=n_present / n_cells / n_customers),
+        transaction=None if published is None else _transaction_success(cells, published, n_customers),
+    )
+
+
+def _cells(
+    guesses: pl.DataFrame, truth: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]
+) -> pl.DataFrame:
+    """Give every customer and period with the true pseudonym, whether the guess is right, and found somebody."""
     cells = pl.DataFrame({"customer": customers}, schema={"customer": pl.String}).join(
         pl.DataFrame({"period": periods}, schema={"period": pl.Int32}), how="cross"
     )
-    keys = ["customer", "period"]
-    both = cells.join(truth.select(*keys, "pseudonym"), on=keys, how="left").join(
-        guesses.select(*keys, guess="pseudonym"), on=keys, how="left"
+    both = cells.join(truth.select(*KEYS, "pseudonym"), on=KEYS, how="left").join(
+        guesses.select(*KEYS, guess="pseudonym"), on=KEYS, how="left"
     )
-    n_cells, n_customers = max(1, cells.height), max(1, len(customers))
     is_right = pl.col("guess").eq_missing(pl.col("pseudonym"))
-    by_customer = both.group_by("customer").agg(is_right.all().alias("all_right"))
-    found = both.select((is_right & pl.col("pseudonym").is_not_null()).sum()).item()
-    return Verdict(
-        row=Score("row success", int(by_customer["all_right"].sum()) / n_customers, best=0, worst=1),
-        cell=Score("cell success", found / n_cells, best=0, worst=1),
-    )
+    return both.with_columns(is_right=is_right, is_found=is_right & pl.col("pseudonym").is_not_null())
+
+
+def _transaction_success(cells: pl.DataFrame, published: History, n_customers: int) -> Score:
+    found = cells.filter("is_found").select("period", customer="pseudonym").unique()
+    rows = published.kept.with_columns(period=period_of(pl.col("date")))
+    n_rows = max(1, rows.height)
+    n_found = rows.join(found, on=KEYS, how="semi").height
+    baseline = min(1, rows.height) / n_customers
+    return Score("transaction success", n_found / n_rows, best=0, worst=1, baseline=baseline)
+
+
+def blind_row_success(cells: pl.DataFrame) -> float:
+    """Expect the row success of giving the pseudonyms of each period to customers at random, one to one.
+
+    Of n customers in a month of m pseudonyms, one who is there is found with chance 1/n, and one who is not is left
+    alone with chance 1 − m/n. Months are drawn on their own, so a customer's chances multiply.
+    """
+    n_customers = max(1, cells["customer"].n_unique())
+    is_present = pl.col("pseudonym").is_not_null()
+    left_alone = 1 - is_present.sum().over("period") / n_customers
+    chance = pl.when(is_present).then(1 / n_customers).otherwise(left_alone)
+    by_customer = cells.select("customer", chance.alias("chance")).group_by("customer").agg(pl.col("chance").product())
+    # Summed exactly, as the order of the groups is not fixed.
+    return math.fsum(by_customer["chance"]) / n_customers
+
+
+def wilson_interval(n_successes: int, n_trials: int) -> tuple[float, float]:
+    """Give the 95 % interval of a share."""
+    if not n_trials:
+        return 0.0, 1.0
+    # Wilson, since the normal interval fails near 0 and 1.
+    share, z2 = n_successes / n_trials, Z_95**2 / n_trials
+    middle = (share + z2 / 2) / (1 + z2)
+    half = Z_95 * math.sqrt(share * (1 - share) / n_trials + z2 / n_trials / 4) / (1 + z2)
+    # At the ends rounding would leave the interval a hair short of 0 or 1.
+    least = 0.0 if n_successes == 0 else middle - half
+    return least, 1.0 if n_successes == n_trials else middle + half

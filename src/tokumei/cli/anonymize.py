@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tokumei.anonymize.tables import Goal
     from tokumei.hierarchy.hierarchy import Hierarchy
 
-app = typer.Typer(help="Anonymize tables.", no_args_is_help=True)
+app = typer.Typer(help="Anonymize tables and histories.", no_args_is_help=True)
 
 QiOption = Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")]
 HierarchiesOption = Annotated[

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import typer
 
-from tokumei.cli import anonymize, audit, compare, count, data, demo, hierarchy, parts, predict
+from tokumei.cli import anonymize, audit, compare, count, data, demo, hierarchy, history, parts, predict, report
 from tokumei.cli.output import fail
 from tokumei.core.errors import TokumeiError
 
@@ -26,11 +26,18 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(anonymize.app, name="anonymize")
+anonymize.app.command("history")(history.anonymize_history)
+app.add_typer(history.measure_app, name="measure")
+app.add_typer(history.attack_app, name="attack")
+app.command("judge")(history.judge)
+app.command("knowledge")(history.knowledge)
 app.command("audit")(audit.audit)
 app.command("compare")(compare.compare)
 app.command("count")(count.count)
 app.command("parts")(parts.parts)
 app.command("predict")(predict.predict)
+app.command("report")(report.report)
+app.command("sweep")(report.sweep)
 app.command("demo")(demo.demo)
 
 
@@ -68,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         sys.exit(fail(error, wants_json=wants_json))
     except Exception as error:
-        if not hasattr(error, "format_message"):
+        if os.environ.get("TOKUMEI_DEBUG"):
             raise
         sys.exit(fail(error, wants_json=wants_json))
     sys.exit(code if isinstance(code, int) else 0)

@@ -19,6 +19,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object an
 # 1: a promise or a check failed. Everything else that goes wrong is bad input or usage: 2.
 EXIT_CHECK_FAILED = 1
 EXIT_BAD_INPUT = 2
+EXIT_INTERNAL = 3
 CHECK_FAILURES = (CannotAnonymize, PromiseBroken, NotAllowed)
 
 
@@ -61,16 +62,21 @@ def fail(error: Exception, *, wants_json: bool) -> int:
     elif isinstance(error, OSError):
         message = f"{error.filename or 'file'}: {error.strerror or error}"
         shape = {"error": "FileError", "message": message}
-    else:
+    elif hasattr(error, "format_message"):
         # A usage error of the command line library.
-        message = error.format_message()  # type: ignore[attr-defined]
+        message = error.format_message()
         shape = {"error": "UsageError", "message": message}
+    else:
+        message = f"{type(error).__name__}: {error} (a fault of Tokumei, not yours; TOKUMEI_DEBUG=1 shows where)"
+        shape = {"error": "InternalError", "message": message}
     if wants_json:
         print_json(shape)
     else:
         typer.echo(f"Error: {message}", err=True)
         if shape["error"] == "UsageError":
             typer.echo("Try 'tokumei --help', or --help after the command.", err=True)
+    if shape["error"] == "InternalError":
+        return EXIT_INTERNAL
     return EXIT_CHECK_FAILED if isinstance(error, CHECK_FAILURES) else EXIT_BAD_INPUT
 
 

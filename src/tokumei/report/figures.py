@@ -39,6 +39,22 @@ def line_figure(
     return to_svg(chart)
 
 
+def frontier_figure(points: pl.DataFrame, *, x: str, y: str, is_best: str, x_title: str, y_title: str) -> str:
+    """Draw points of two losses, both better when smaller, with a line through those that no other beats."""
+    import altair as alt
+
+    base = alt.Chart(points).encode(
+        x=alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y(f"{y}:Q", title=y_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+    )
+    best = points.filter(pl.col(is_best))
+    line = base.mark_line(color=COLOURS[1], interpolate="step-after").properties(data=best)
+    dots = base.mark_point(filled=True, size=60).encode(
+        color=alt.condition(alt.datum[is_best], alt.value(COLOURS[1]), alt.value("#9aa5b1"))
+    )
+    return to_svg(alt.layer(line, dots).properties(width=WIDTH, height=HEIGHT))
+
+
 def bar_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str, is_log: bool = False) -> str:
     """Draw one horizontal bar for each row, in the order given."""
     import altair as alt

@@ -19,7 +19,8 @@ def atomic_path(target: Path | str) -> Iterator[Path]:
     """Give a path near the target to write to; it takes the target's place only if all went well.
 
     The path may become a file or a folder. It has the target's name, since writers look at suffixes, in a folder of its
-    own: a writer that failed may go on in the background, and must find nowhere left to leave a file. A folder takes the place of a folder and a file that of a file, so that a slip of the pen costs no folder.
+    own: a writer that failed may go on in the background, and must find nowhere left to leave a file. A folder takes
+    the place of a folder and a file that of a file, so that a slip of the pen costs no folder.
     """
     target = Path(target)
     _check_can_write(target)

@@ -89,7 +89,7 @@ def read_release(path: Path | str) -> GeneralisedHistory:
 
 def write_release(release: GeneralisedHistory, path: Path | str, *, line_end: str = LINE_END) -> None:
     """Write A."""
-    _write_cells(RELEASE, _text_of(release), path, line_end)
+    _write_cells(RELEASE, text_of(release), path, line_end)
 
 
 def read_published(path: Path | str) -> GeneralisedHistory:
@@ -99,7 +99,7 @@ def read_published(path: Path | str) -> GeneralisedHistory:
 
 def write_published(release: GeneralisedHistory, path: Path | str, *, line_end: str = LINE_END) -> None:
     """Write A′ from A: the kept rows, sorted as text, so that their order tells nothing of T."""
-    text = _text_of(release.filter(~release.is_deleted))
+    text = text_of(release.filter(~release.is_deleted))
     _write_cells(PUBLISHED, text.sort(pl.concat_str(pl.all(), separator=",")), path, line_end)
 
 
@@ -115,17 +115,18 @@ def write_guess(guess: pl.DataFrame, path: Path | str, *, line_end: str = LINE_E
 
 def _read_cells(form: ContestFile, path: Path | str, name: str) -> GeneralisedHistory:
     text = form.read(path)
-    release = _cells_of(text, name)
+    release = cells_of(text, name)
     _check_cells(release, text, form, path)
     return release
 
 
 def _write_cells(form: ContestFile, text: pl.DataFrame, path: Path | str, line_end: str) -> None:
-    _check_cells(_cells_of(text, str(path)), text, form, path)
+    _check_cells(cells_of(text, str(path)), text, form, path)
     form.write(text, path, line_end=line_end)
 
 
-def _cells_of(text: pl.DataFrame, name: str) -> GeneralisedHistory:
+def cells_of(text: pl.DataFrame, name: str) -> GeneralisedHistory:
+    """Read text cells as A has them; what cannot be read has the kind BROKEN."""
     return GeneralisedHistory(
         customer=text["customer"],
         date=read_range_cells(text["date"], DATE.read),
@@ -136,7 +137,8 @@ def _cells_of(text: pl.DataFrame, name: str) -> GeneralisedHistory:
     )
 
 
-def _text_of(release: GeneralisedHistory) -> pl.DataFrame:
+def text_of(release: GeneralisedHistory) -> pl.DataFrame:
+    """Write cells as A has them."""
     return pl.DataFrame(
         {
             "customer": release.customer,

@@ -1,0 +1,104 @@
+"""Which rows of the customers of a group are written as one, and what that costs.
+
+The cost of a cell is the Err of the 2018 contest: 0 for the value itself, 1 − 1/n for a set of n items, for a range
+the mean distance of its grid from the truth in standard deviations, and 1 for a suppressed cell, which is also what
+each column of a deleted row costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from tokumei.anonymize.generalising.purchases import N_COLUMNS, Floats, Indices, Purchases
+from tokumei.data.files.pwscup2018 import LARGEST_SET
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Rows of a group that are written alike: one line per written row, one column per member; the rest is deleted."""
+
+    rows: Indices
+    cost: float
+
+
+def align(purchases: Purchases, members: Sequence[int], *, n_rounds: int = 0) -> Alignment:
+    """Align the rows of a group, starting from the member with the fewest, which keeps all of them.
+
+    The others join one by one, each at least cost to those before it. In each further round every member is taken
+    out and joined again, which never costs more.
+    """
+    mine = [purchases.rows[member] for member in members]
+    order = sorted(range(len(members)), key=lambda place: (len(mine[place]), place))
+    aligned = np.empty((len(mine[order[0]]), len(members)), dtype=np.int64)
+    aligned[:, order[0]] = mine[order[0]]
+    cost = 0.0
+    for n_joined, place in enumerate(order[1:], start=1):
+        aligned[:, place], cost = _join(purchases, aligned[:, order[:n_joined]], mine[place])
+    for _ in range(n_rounds if len(members) > 2 else 0):
+        before = cost
+        for place in order:
+            others = [other for other in order if other != place]
+            aligned[:, place], cost = _join(purchases, aligned[:, others], mine[place])
+        if cost > before - 1e-9:
+            break
+    n_deleted = sum(len(rows) - len(aligned) for rows in mine)
+    return Alignment(aligned, cost + N_COLUMNS * n_deleted)
+
+
+def _join(purchases: Purchases, aligned: Indices, rows: Indices) -> tuple[Indices, float]:
+    """Give the row that joins each aligned line, and what all lines cost then."""
+    costs = joining_costs(purchases, aligned, rows)
+    lines, chosen = linear_sum_assignment(costs)
+    return rows[chosen], float(costs[lines, chosen].sum())
+
+
+def joining_costs(purchases: Purchases, aligned: Indices, rows: Indices) -> Floats:
+    """Give what each aligned line costs in all its cells when a row joins it: lines × rows."""
+    n_members = aligned.shape[1] + 1
+    costs = _item_costs(purchases.items[aligned], purchases.items[rows])
+    for values, width in zip(purchases.values, purchases.width, strict=True):
+        new, old = values[rows], values[aligned]
+        if n_members == 2:
+            # For two values the formula comes down to their distance.
+            ranges = np.abs(old - new)
+        else:
+            low = np.minimum(old.min(axis=1)[:, None], new)
+            high = np.maximum(old.max(axis=1)[:, None], new)
+            sums = old.sum(axis=1)[:, None] + new
+            squares = (old**2).sum(axis=1)[:, None] + new**2
+            ranges = _range_costs(low, high, sums, squares, n_members, width)
+        costs += np.minimum(ranges, n_members)
+    return costs
+
+
+def _item_costs(old: Indices, new: Indices) -> Floats:
+    """Give the cost of the item sets: lines × rows."""
+    n_members = old.shape[1] + 1
+    ordered = np.sort(old, axis=1)
+    n_items = 1 + (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
+    is_known = np.zeros((len(old), len(new)), dtype=bool)
+    for column in old.T:
+        is_known |= column[:, None] == new
+    sizes = n_items[:, None] + ~is_known
+    costs: Floats = n_members * (1 - 1 / np.arange(1, n_members + 1))
+    costs[LARGEST_SET:] = n_members
+    found: Floats = costs[sizes - 1]
+    return found
+
+
+def line_costs(values: Floats, width: float) -> Floats:
+    """Give what each line of aligned values of one column costs its members together as a range."""
+    low, high = values.min(axis=1), values.max(axis=1)
+    return _range_costs(low, high, values.sum(axis=1), (values**2).sum(axis=1), values.shape[1], width)
+
+
+def _range_costs(low: Floats, high: Floats, sums: Floats, squares: Floats, n: int, width: float) -> Floats:
+    """Give the Err of n values in a range together, from their sum and the sum of their squares."""
+    # Σ (low−x)² + (high−x)², multiplied out.
+    ends = n * (low**2 + high**2) - 2 * (low + high) * sums + 2 * squares
+    length = high - low
+    return (ends + n * width * length) / (2 * (length + width))

@@ -1,0 +1,57 @@
+"""The purchases of a history as numbers: what alignment and grouping compute with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from tokumei.data.history import History
+
+# The columns written as ranges, with the width of the grid on which a range is drawn: a day, a cent, a piece.
+GRID = {"date": 1.0, "price": 0.01, "quantity": 1.0}
+N_COLUMNS = len(GRID) + 1
+
+Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+Indices = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class Purchases:
+    """Rows in units of each column's standard deviation, and which rows belong to which customer.
+
+    `values` has a line for each column of GRID, `width` is the grid in the same units, `items` numbers the items.
+    `rows` holds for each customer the numbers of its rows, in the order of `customers`.
+    """
+
+    values: Floats
+    width: Floats
+    items: Indices
+    customers: list[str]
+    rows: list[Indices]
+
+    @classmethod
+    def of(cls, history: History) -> Purchases:
+        """Take the purchases of a history; deleted rows belong to nobody."""
+        frame = history.frame.with_row_index("row")
+        raw = np.stack([frame[column].to_physical().cast(pl.Float64).to_numpy() for column in GRID])
+        kept = history.frame["customer"].is_not_null().to_numpy()
+        raw = np.where(kept, raw, 0.0)
+        deviation = raw[:, kept].std(axis=1, keepdims=True)
+        # A column with one value costs nothing, whatever it is divided by.
+        deviation[deviation == 0] = 1.0
+        mean = raw[:, kept].mean(axis=1, keepdims=True)
+        by_customer = frame.filter(pl.col("customer").is_not_null()).group_by("customer").agg("row").sort("customer")
+        return cls(
+            values=(raw - mean) / deviation,
+            width=np.array(list(GRID.values())) / deviation[:, 0],
+            items=frame["item"].rank("dense").fill_null(0).cast(pl.Int64).to_numpy(),
+            customers=by_customer["customer"].to_list(),
+            rows=[np.asarray(rows, dtype=np.int64) for rows in by_customer["row"].to_list()],
+        )
+
+    @property
+    def n_rows(self) -> Indices:
+        """Number of rows of each customer."""
+        return np.array([len(rows) for rows in self.rows], dtype=np.int64)

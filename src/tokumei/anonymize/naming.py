@@ -1,0 +1,54 @@
+"""Pseudonyms in place of customers: the last thing that happens to every history."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from tokumei.core.errors import PromiseBroken
+from tokumei.core.seeds import generator
+from tokumei.data.history import History, period_of
+from tokumei.data.release import Recipe, Release
+
+MAP_COLUMNS = ["customer", "period", "pseudonym"]
+
+
+def customer_periods(history: History) -> pl.DataFrame:
+    """List the months in which each customer bought something: columns customer and period, in order."""
+    columns = ["customer", "period"]
+    return history.frame.with_columns(period=history.period).select(columns).drop_nulls().unique().sort(columns)
+
+
+def release_under_pseudonyms(history: History, lives: pl.DataFrame, *, recipe: Recipe, seed: int) -> Release:
+    """Put one pseudonym for each life in place of the customers; rows keep their order.
+
+    | customer | period | life |
+    |----------|--------|------|
+    | 12352    | 24133  | 0    |
+    | 12352    | 24134  | 1    |
+
+    `lives` names for each customer and month the life whose pseudonym stands there: numbers from 0 without a gap.
+    """
+    if lives.select("period", "life").is_duplicated().any():
+        raise PromiseBroken("Two customers would share a pseudonym in one month.")
+    names = _names(lives["life"].n_unique(), history, seed)
+    named_lives = lives.with_columns(pseudonym=names.gather(lives["life"])).select(MAP_COLUMNS)
+    rows = history.frame.with_columns(period=period_of(pl.col("date")))
+    named = rows.join(named_lives, on=["customer", "period"], how="left", maintain_order="left")
+    return Release(
+        frame=named.with_columns(customer=pl.col("pseudonym")).select(history.frame.columns),
+        recipe=recipe,
+        rows=pl.Series("row", np.arange(history.n_rows)),
+        pseudonyms=named.select(MAP_COLUMNS).drop_nulls().unique().sort(MAP_COLUMNS),
+    )
+
+
+def _names(n: int, history: History, seed: int) -> pl.Series:
+    """Give n names in random order, all of one length so that the length tells nothing."""
+    numbers = generator(seed, "pseudonyms").permutation(n) + 1
+    width = len(str(n))
+    prefix = "P"
+    # A customer may be called P12 already, and no pseudonym may be anybody's id.
+    while history.kept["customer"].str.starts_with(prefix).any():
+        prefix += "P"
+    return pl.Series("pseudonym", [f"{prefix}{number:0{width}d}" for number in numbers], pl.String)

@@ -1,0 +1,203 @@
+"""Several methods one after the other, described by a TOML file.
+
+    seed = 1
+
+    [[step]]
+    method = "delete"
+    random = 0.2
+
+    [[step]]
+    method = "pseudonyms"
+    lifetime = 1
+
+Methods that change rows come in any number; the last may name the customers. Where none does, each customer gets
+one pseudonym for the whole time.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, HistoryAnonymizer
+from tokumei.anonymize.steps import HistoryStep, all_rows, name_for_the_whole_time, recipe_of
+from tokumei.core.errors import InputError, UnknownPart, nearest
+from tokumei.core.progress import step as progress_step
+from tokumei.core.registry import Option, part_options
+from tokumei.core.seeds import LARGEST_SEED, check_seed, generator
+from tokumei.data.files.source import check_is_file
+from tokumei.data.history import History
+from tokumei.data.release import Recipe, Release
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Some steps that change rows, and at most one method after them that names the customers."""
+
+    methods: tuple[HistoryAnonymizer, ...]
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for number, method in enumerate(self.methods[:-1], 1):
+            if not isinstance(method, HistoryStep):
+                raise InputError.of(
+                    "methods that name the customers to come last", column=f"step {number}", value=type(method).__name__
+                )
+
+    def anonymize(self, original: History, *, seed: int | None = None) -> Release:
+        """Apply the methods in turn; a seed given here counts before the one in the file.
+
+        The release's `rows` lead back to the original through all steps, missing where a step made a row up, and
+        its `pseudonyms` lead from the original's customers to the names published. What a step promises is
+        recounted at the end, since a later one may have broken it.
+        """
+        seed = self.seed if seed is None else seed
+        if seed is None:
+            raise InputError.of("a seed, in the pipeline's file or beside it", column="seed")
+        steps = [method for method in self.methods if isinstance(method, HistoryStep)]
+        recipes = []
+        history, rows = original, all_rows(original)
+        with progress_step("anonymizing", len(steps) + 1) as bar:
+            for number, step in enumerate(steps, 1):
+                changed = step.change(history, seed=_seed_of(seed, number))
+                history, rows = changed.history, rows.gather(changed.rows)
+                recipes.append(recipe_of(step, _seed_of(seed, number)))
+                bar.advance()
+            last = self._name(history, _seed_of(seed, len(steps) + 1))
+            bar.advance()
+        # Ranges and sets of a generalised release cannot be counted as items; `generalise` recounts its own promise.
+        if last.frame.schema == original.frame.schema:
+            for step in steps:
+                step.check_promise(History(last.frame))
+        recipes.append(last.recipe)
+        recipe = Recipe(
+            "pipeline", {"steps": [{"method": r.method, "options": r.options, "seed": r.seed} for r in recipes]}, seed
+        )
+        return replace(last, recipe=recipe, rows=None if last.rows is None else rows.gather(last.rows))
+
+    def _name(self, history: History, seed: int) -> Release:
+        """Give the customers their pseudonyms."""
+        if self.methods and not isinstance(self.methods[-1], HistoryStep):
+            return self.methods[-1].anonymize(history, seed=seed)
+        return name_for_the_whole_time(history, recipe=Recipe("pseudonyms for the whole time", {}, seed), seed=seed)
+
+
+def read_pipeline(path: Path | str) -> Pipeline:
+    """Read a pipeline from its TOML file."""
+    path = check_is_file(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        settings = tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise InputError.of("text in UTF-8", file=path) from None
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        raise InputError.of(f"TOML ({error})", file=path, line=int(line[1]) if line else None) from None
+    return pipeline_of(settings, where=_Where(str(path), text))
+
+
+@dataclass(frozen=True)
+class _Where:
+    """Knows on which line of a file a setting stands, as far as that can be told from the text."""
+
+    file: str | None = None
+    text: str = ""
+
+    def line(self, number: int | None, key: str) -> int | None:
+        """Find a key of the numbered step, or of the top where there is no number."""
+        lines = self.text.splitlines()
+        heads = [at for at, line in enumerate(lines) if re.match(r"\s*\[\[\s*step\s*\]\]", line)]
+        bounds = [0, *heads, len(lines)]
+        if number is not None and number > len(heads):
+            return None
+        start, end = bounds[number or 0], bounds[(number or 0) + 1]
+        for at in range(start, end):
+            if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", lines[at]):
+                return at + 1
+        return start + 1 if number is not None else None
+
+    def fault(self, expected: str, number: int | None, key: str, value: object = None) -> InputError:
+        """Make the error for one setting."""
+        return InputError.of(expected, file=self.file, line=self.line(number, key), column=key, value=value)
+
+
+def pipeline_of(settings: Mapping[str, Any], *, where: _Where | None = None) -> Pipeline:
+    """Make a pipeline from settings as they stand in its file."""
+    where = where or _Where()
+    for key in settings:
+        if key not in ("seed", "step"):
+            raise where.fault("only the keys seed and step", None, key, settings[key])
+    seed = settings.get("seed")
+    if seed is not None:
+        try:
+            check_seed(seed)
+        except InputError as error:
+            raise where.fault(error.faults[0].expected, None, "seed", seed) from None
+    steps = settings.get("step")
+    if not isinstance(steps, list) or not steps or not all(isinstance(step, Mapping) for step in steps):
+        raise where.fault("at least one [[step]]", None, "step")
+    methods = [_make_method(step, number, where) for number, step in enumerate(steps, 1)]
+    for number, method in enumerate(methods[:-1], 1):
+        if not isinstance(method, HistoryStep):
+            name = steps[number - 1]["method"]
+            raise where.fault("a method that names the customers only as the last step", number, "method", name)
+    return Pipeline(tuple(methods), seed)
+
+
+def _make_method(step: Mapping[str, Any], number: int, where: _Where) -> HistoryAnonymizer:
+    """Make the method of one step with its options."""
+    name = step.get("method")
+    if not isinstance(name, str):
+        raise where.fault(f"a method: {', '.join(HISTORY_ANONYMIZERS)}", number, "method", name)
+    try:
+        part = HISTORY_ANONYMIZERS.get(name)
+    except UnknownPart as error:
+        wanted = f"'{error.nearest}'" if error.nearest else f"one of {', '.join(HISTORY_ANONYMIZERS)}"
+        raise where.fault(f"a method: {wanted}", number, "method", name) from None
+    known = {option.name: option for option in part_options(part)}
+    options = {}
+    for key, value in step.items():
+        if key == "method":
+            continue
+        if key not in known:
+            near = nearest(key, known)
+            wanted = f"'{near}'" if near else f"one of {', '.join(known) or 'none'}"
+            raise where.fault(f"an option of '{name}': {wanted}", number, key, value)
+        options[key] = _fitted(known[key], value, number, where)
+    return HISTORY_ANONYMIZERS.make(name, **options)
+
+
+def _fitted(option: Option, value: object, number: int, where: _Where) -> Any:
+    try:
+        return _fit(option.type, value)
+    except ValueError:
+        raise where.fault(f"a value of type {option.type_name}", number, option.name, value) from None
+
+
+def _fit(wanted: Any, value: object) -> Any:
+    """Turn a TOML value into the type of an option: lists become tuples, whole numbers fractions where wanted."""
+    origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
+    if origin in (typing.Union, types.UnionType):
+        # TOML has no null: an option that may be missing is left out.
+        return _fit(next(a for a in arguments if a is not types.NoneType), value)
+    if origin is typing.Literal and value in arguments:
+        return value
+    if origin is tuple and isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(_fit(arguments[0], part) for part in value)
+    # A truth value is a whole number to Python, but not to whoever writes a file.
+    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(wanted, type) and origin is None and type(value) is wanted:
+        return value
+    raise ValueError(value)
+
+
+def _seed_of(seed: int, number: int) -> int:
+    """Give each step a seed of its own, so that changing one does not change what the others draw."""
+    return int(generator(seed, "step", number).integers(LARGEST_SEED, endpoint=True))

@@ -1,0 +1,166 @@
+"""Ten attackers by what they know of a purchase, and how likely each finds the customer.
+
+A basket is one customer's rows of one day. An attacker may know when it was bought (the day), how many rows it has,
+and what was in it: one item, or the set of all. The customers who fit that knowledge x are U_x, of whom one is picked:
+
+    risk = Σ_x Pr(x) / |U_x|
+
+An attacker who knows a bought item meets x with the share of rows that fit it, any other with the share of baskets.
+The theory of the slides (PWS 2017) takes every row to be another customer's and all kinds of knowledge to be
+independent: Π ω / m, with ω the number of distinct values of each kind and m the number of rows. It is no probability
+and may exceed 1.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.score import Score
+from tokumei.data.history import History
+
+Met = Literal["usual", "rows", "baskets"]
+
+
+@dataclass(frozen=True)
+class Attacker:
+    """One of the ten; `knows` are the kinds of knowledge: day, how many, one item, all items."""
+
+    number: int
+    knows: tuple[str, ...]
+
+    @property
+    def meets_rows(self) -> bool:
+        """Whether knowledge comes with a row rather than with a basket."""
+        return "one item" in self.knows
+
+    @property
+    def fits_by(self) -> list[str]:
+        """What a customer must agree in to fit."""
+        # The set of items says how many kinds there are: only so does attacker 4 come to the .9788 of the slides.
+        return [kind for kind in self.knows if kind != "how many" or "all items" not in self.knows]
+
+    def __str__(self) -> str:
+        return f"attacker {self.number} ({', '.join(self.knows) or 'knows nothing'})"
+
+
+ATTACKERS = (
+    Attacker(0, ()),
+    Attacker(1, ("one item",)),
+    Attacker(2, ("how many",)),
+    Attacker(3, ("how many", "one item")),
+    Attacker(4, ("how many", "all items")),
+    Attacker(5, ("day",)),
+    Attacker(6, ("day", "one item")),
+    Attacker(7, ("day", "how many")),
+    Attacker(8, ("day", "how many", "one item")),
+    Attacker(9, ("day", "how many", "all items")),
+)
+KINDS = ("day", "how many", "one item", "all items")
+
+
+def measure_risks(original: History, released: History | None = None, *, met: Met = "usual") -> list[Score]:
+    """Measure the risk of each attacker, 0 to 1: the chance to name the customer of a purchase known in part.
+
+    With a release, row by row as the original, what is known is true of the original and the attacker picks one of
+    the released pseudonyms that fit it; that is right where the pseudonym is the customer's in any row. The baseline
+    is the chance of picking blindly. `met` says what share meets a piece of knowledge: the toy example of the slides
+    counts rows for attackers who know no item, too.
+    """
+    sides = _Sides.of(original, released)
+    blind = _risk(sides, ATTACKERS[0], met)
+    return [
+        Score(str(attacker), _risk(sides, attacker, met), best=0, worst=1, baseline=blind) for attacker in ATTACKERS
+    ]
+
+
+def predict_risks(history: History) -> list[float]:
+    """Give the theory's risk of each attacker, Π ω / m; of the one who knows nothing, one in all customers."""
+    rows = _with_knowledge(history.kept)
+    n_values = {kind: rows[kind].n_unique() for kind in KINDS}
+    predicted = [1 / max(1, rows["customer"].n_unique())]
+    for attacker in ATTACKERS[1:]:
+        product = 1
+        for kind in attacker.knows:
+            product *= n_values[kind]
+        predicted.append(product / max(1, rows.height))
+    return predicted
+
+
+def knowledge_points(history: History, attacker: Attacker) -> pl.DataFrame:
+    """Count |R_x| rows against |U_x| customers: n_rows, n_customers, and how many pieces of knowledge x lie there.
+
+    The theory takes the two to be equal; the farther the points lie below that line, the more it is mistaken.
+    """
+    rows = _with_knowledge(history.kept)
+    fitting = rows.group_by(attacker.fits_by or pl.lit(0).alias("any"))
+    points = fitting.agg(n_rows=pl.len(), n_customers=pl.col("customer").n_unique())
+    return points.group_by("n_rows", "n_customers").agg(n_known=pl.len()).sort("n_rows", "n_customers")
+
+
+def danger_by_kind(risks: list[Score]) -> pl.DataFrame:
+    """Tell which kind of knowledge is dangerous: the risk of it alone, and what it adds to other knowledge on average.
+
+    `all items` is never known alone: it comes with how many, to which it is compared. The most dangerous comes first.
+    """
+    if len(risks) != len(ATTACKERS):
+        raise InputError.of(f"the risks of {len(ATTACKERS)} attackers", value=len(risks))
+    risk_of = {frozenset(attacker.knows): score.value for attacker, score in zip(ATTACKERS, risks, strict=True)}
+    found = []
+    for kind in KINDS:
+        pairs = itertools.product(risk_of, risk_of)
+        added = [risk_of[more] - risk_of[less] for less, more in pairs if kind not in less and more == less | {kind}]
+        found.append((kind, risk_of.get(frozenset({kind})), sum(added) / len(added)))
+    return pl.DataFrame(found, schema=["kind", "alone", "added"], orient="row").sort("added", descending=True)
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What is true (rows and baskets of the original), what fits (rows of the release), and who is who."""
+
+    true_rows: pl.DataFrame
+    released_rows: pl.DataFrame
+    owners: pl.DataFrame
+
+    @classmethod
+    def of(cls, original: History, released: History | None) -> _Sides:
+        true_rows = _with_knowledge(original.kept)
+        if released is None:
+            names = true_rows["customer"].unique()
+            return cls(true_rows, true_rows, pl.DataFrame({"customer": names, "pseudonym": names}))
+        if released.n_rows != original.n_rows:
+            expected = f"as many rows as the original, {original.n_rows:,}, deleted ones written as missing"
+            raise InputError.of(expected, file=released.name, value=f"{released.n_rows:,} rows")
+        pairs = pl.DataFrame({"customer": original.frame["customer"], "pseudonym": released.frame["customer"]})
+        owners = pairs.drop_nulls().unique().cast(pl.Categorical)
+        return cls(true_rows, _with_knowledge(released.kept), owners)
+
+
+def _with_knowledge(rows: pl.DataFrame) -> pl.DataFrame:
+    """Give each row what may be known of its basket."""
+    basket = ["customer", "date"]
+    # As categories names group and join as fast as numbers, and one name is one number on both sides.
+    rows = rows.select(pl.col("customer", "item").cast(pl.Categorical), "date")
+    items = pl.col("item").to_physical().unique().sort().cast(pl.String).str.join(" ")
+    baskets = rows.group_by(basket).agg(pl.len().alias("how many"), items.cast(pl.Categorical).alias("all items"))
+    return rows.join(baskets, on=basket).rename({"item": "one item"}).with_columns(day="date")
+
+
+def _risk(sides: _Sides, attacker: Attacker, met: Met) -> float:
+    """Sum up Pr(x, customer) times the share of the fitting pseudonyms that are the customer's."""
+    meets_rows = attacker.meets_rows if met == "usual" else met == "rows"
+    keys = attacker.fits_by or ["any"]
+    true_rows = sides.true_rows.with_columns(any=pl.lit(0))
+    known = true_rows if meets_rows else true_rows.unique(["customer", "date"])
+    met_pairs = known.group_by(*keys, "customer").agg(n_met=pl.len())
+    fits = sides.released_rows.with_columns(any=pl.lit(0)).select(*keys, pseudonym="customer").unique()
+    fits = fits.with_columns(n_fit=pl.len().over(keys))
+    found = met_pairs.join(sides.owners, on="customer").join(fits, on=[*keys, "pseudonym"])
+    # Counts are added before they are divided, so that the order of rows cannot change a digit.
+    by_size = found.group_by("n_fit").agg(pl.col("n_met").sum()).sort("n_fit")
+    expected: float = sum(n_met / n_fit for n_fit, n_met in by_size.iter_rows())
+    return expected / max(1, known.height)

@@ -1,0 +1,27 @@
+"""The attacker who compares what people buy: item sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from tokumei.attack.item_sets import count_items, guess_all_months, nearest_by_jaccard
+from tokumei.data.history import History
+
+
+@dataclass(frozen=True)
+class Jaccard:
+    """Give each pseudonym to the customer whose item set is most like its own (Jaccard similarity).
+
+    Knowledge: some rows of the original, items whole or cut to their first characters. Aim: the customer behind each
+    pseudonym. Success: the pseudonym is the customer's own in that month. A pseudonym that lives several months is
+    compared as one. Where several pseudonyms of a month go to one customer, the most similar is the guess.
+    """
+
+    def guess(self, knowledge: History, published: History) -> pl.DataFrame:
+        """Give the most similar pseudonym of those that go to each customer, in each month it lives."""
+        counts = count_items(knowledge.kept, published.kept)
+        best, how_like = nearest_by_jaccard(counts.released, counts.known)
+        return guess_all_months(counts, best, how_like.astype(np.float64), published)

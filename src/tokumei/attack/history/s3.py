@@ -1,0 +1,25 @@
+"""Sample attacker S3 of PWSCUP 2017: kind of item and quantity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from tokumei.attack.history.exact_match import ExactMatch
+from tokumei.data.history import History
+
+FIELDS = ("item", "quantity")
+
+
+@dataclass(frozen=True)
+class S3:
+    """Take whoever bought an item of the same kind in the same quantity for the customer.
+
+    Knowledge: some rows of the original, items cut to their first characters. Aim: the customer's pseudonym in each
+    month. Success: the pseudonym is the customer's own; of several rows that agree the last counts (see ExactMatch).
+    """
+
+    def guess(self, knowledge: History, published: History) -> pl.DataFrame:
+        """Give the pseudonym of each customer and month for which a row agrees."""
+        return ExactMatch(FIELDS).guess(knowledge, published)

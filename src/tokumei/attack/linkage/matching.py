@@ -1,0 +1,47 @@
+"""One customer, one pseudonym: from scores of pairs to the likeliest matching."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from tokumei.attack.linkage.comparison import Floats, Ints
+
+ROUNDS = 60
+# Weight of a pseudonym being nobody's whom the attacker knows of.
+STRANGER = 0.02
+SCORE_BOUNDS = (-80.0, 250.0)
+# Months in which nothing is known of a customer are matched a little more often than their chances say.
+ABSENCE_WEIGHT = 0.8
+
+
+def match_chances(scores: Floats) -> tuple[Floats, Floats]:
+    """Give the chance of each pair and of each customer being absent.
+
+    Scores are log odds of a customer (down) being a pseudonym (across) against being absent. Scaling rows and
+    columns in turn (Sinkhorn) makes a customer be one pseudonym or absent, and a pseudonym one customer or a stranger.
+    """
+    weights = np.exp(np.clip(scores, *SCORE_BOUNDS))
+    of_pseudonym = np.ones(scores.shape[1])
+    of_customer = np.ones(scores.shape[0])
+    for _ in range(ROUNDS):
+        of_customer = 1 / (1 + weights @ of_pseudonym)
+        of_pseudonym = 1 / (STRANGER + of_customer @ weights)
+    of_customer = 1 / (1 + weights @ of_pseudonym)
+    return of_customer[:, None] * weights * of_pseudonym, of_customer
+
+
+def match(scores: Floats) -> tuple[Ints, Floats]:
+    """Give the pseudonym of each customer, −1 where absence is likelier, and how sure that is.
+
+    Of all one-to-one matchings the one with about the most cells expected to be right is taken.
+    """
+    chances, absent = match_chances(scores)
+    found = np.full(len(scores), -1)
+    sure = absent.copy()
+    gain = chances - ABSENCE_WEIGHT * absent[:, None]
+    customers, pseudonyms = linear_sum_assignment(np.maximum(gain, 0), maximize=True)
+    is_match = gain[customers, pseudonyms] > 0
+    found[customers[is_match]] = pseudonyms[is_match]
+    sure[customers[is_match]] = chances[customers[is_match], pseudonyms[is_match]]
+    return found, sure

@@ -1,0 +1,30 @@
+"""Who is who in a release that keeps the rows of its original."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.seeds import generator
+from tokumei.data.history import History
+
+
+def truth_of(original: History, released: History) -> pl.DataFrame:
+    """Give the pseudonym of each customer in each month in which the release has a row: customer, period, pseudonym."""
+    if original.n_rows != released.n_rows:
+        expected = f"a release with the {original.n_rows:,} rows of the original, in their order"
+        raise InputError.of(expected, file=released.name, value=f"{released.n_rows:,} rows")
+    columns = {"customer": original.frame["customer"], "period": original.period}
+    rows = pl.DataFrame({**columns, "pseudonym": released.frame["customer"]}).drop_nulls().unique()
+    clash = rows.filter(pl.struct("customer", "period").is_duplicated())
+    for customer, _, pseudonym in clash.head(1).iter_rows():
+        raise InputError.of("one pseudonym for a customer and month", column=customer, value=pseudonym)
+    return rows.sort("customer", "period")
+
+
+def published(released: History, *, seed: int) -> History:
+    """Give what is published of a release: the rows that are left, in an order that tells nothing."""
+    rows = released.kept
+    order = generator(seed, "publish").permutation(rows.height)
+    return History(rows[np.asarray(order)], f"{released.name}, published")

@@ -1,0 +1,120 @@
+"""Item–item similarity: what a shop that recommends goods by what else their buyers bought would learn.
+
+Users × items counts V are sparse; the similarity w of two items is the cosine of their columns. V holds whole
+numbers and so do its products, which are therefore exact: neither the order of rows nor that of users can change a
+digit of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy import sparse
+
+from tokumei.core.score import Score
+from tokumei.data.history import History
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Matrix = sparse.csr_array[Any, tuple[int, int]]
+
+# What a user's total quantity of an item counts as.
+Weigh = Callable[[Ints], Ints]
+
+DOZEN = 12
+# Rows of the item–item matrix held at once: a block of both matrices stays within a few dozen megabytes.
+BLOCK_ITEMS = 256
+
+
+def in_dozens(total: Ints) -> Ints:
+    """Count whole dozens."""
+    return total // DOZEN
+
+
+def below_a_dozen(total: Ints) -> Ints:
+    """Count pieces where there are fewer than twelve."""
+    return np.where(total < DOZEN, total, 0)
+
+
+def is_bought(total: Ints) -> Ints:
+    """Count 1, however many were bought."""
+    return np.ones_like(total)
+
+
+def score_item_cf(
+    name: str, original: History, released: History, weigh: Weigh, items: list[str] | None = None
+) -> Score:
+    """Compare the similarities of both: Σ|w − w′| / Σw over the pairs similar in the original, at most 1.
+
+    `items` are all of the original where not given; items that only the release has are left out. Where no two items
+    are similar in the original nothing can be lost, and the score is 0.
+    """
+    listed = original.kept["item"].unique().sort() if items is None else pl.Series(items, dtype=pl.String)
+    before, after = user_items(original, listed, weigh), user_items(released, listed, weigh)
+    # An item that counts for nobody is similar to none in the original, so its pairs are never compared.
+    used = np.flatnonzero(_squares(before))
+    return Score(name, _distance(before[:, used], after[:, used]), best=0, worst=1)
+
+
+def user_items(history: History, items: pl.Series, weigh: Weigh) -> Matrix:
+    """Sum up what each user bought of each of the items, and weigh the sums."""
+    kept = history.kept
+    users = pl.Enum(kept["customer"].unique())
+    rows = kept["customer"].cast(users).to_physical().to_numpy()
+    columns = kept["item"].cast(pl.Enum(items), strict=False).to_physical()
+    is_listed = columns.is_not_null().to_numpy()
+    cells = rows[is_listed].astype(np.int32), columns.drop_nulls().to_numpy().astype(np.int32)
+    shape = (len(users.categories), len(items))
+    # Making rows of loose cells adds up those of one user and item, several times faster than a group-by.
+    totals = sparse.coo_array((kept["quantity"].to_numpy()[is_listed], cells), shape=shape).tocsr()
+    weights = weigh(totals.data).astype(np.float64)
+    counts = sparse.csr_array((weights, totals.indices, totals.indptr), shape=shape)
+    counts.eliminate_zeros()
+    return counts
+
+
+def _distance(before: Matrix, after: Matrix) -> float:
+    scale, scale_after = _inverse_norms(before), _inverse_norms(after)
+    moved = total = 0.0
+    for start in range(0, before.shape[1], BLOCK_ITEMS):
+        was: Floats = _products(before, start).toarray()
+        n_rows = len(was)
+        was *= scale[start : start + n_rows, None]
+        was *= scale[start:]
+        # Both matrices are symmetric, so a pair counts once: where it stands right of the diagonal.
+        was[:, :n_rows] = np.triu(was[:, :n_rows], 1)
+        total += float(was.sum())
+
+        now = _products(after, start)
+        row = np.repeat(np.arange(n_rows), np.diff(now.indptr))
+        cosines = now.data * scale_after[start + row] * scale_after[start + now.indices]
+        cells, at = was.ravel(), row * was.shape[1] + now.indices
+        # Cells that the release does not fill differ by all they were, and stay as they are.
+        cells[at] = np.where(cells[at] > 0, np.abs(cells[at] - cosines), 0)
+        moved += float(was.sum())
+    return min(1.0, moved / total) if total else 0.0
+
+
+def _products(counts: Matrix, start: int) -> Matrix:
+    """Multiply the columns of the block from `start` (rows of the result) with all from `start` on (its columns)."""
+    later = counts[:, start:]
+    products: Matrix = later[:, :BLOCK_ITEMS].T.tocsr() @ later
+    return products
+
+
+def _inverse_norms(counts: Matrix) -> Floats:
+    """Give 1 / the length of each item's column, and 0 for an empty one."""
+    norms = np.sqrt(_squares(counts))
+    return np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+def _squares(counts: Matrix) -> Floats:
+    """Sum the squares of each item's column."""
+    squares: Floats = np.bincount(counts.indices, counts.data * counts.data, minlength=counts.shape[1]).astype(
+        np.float64
+    )
+    return squares

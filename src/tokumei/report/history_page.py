@@ -1,0 +1,102 @@
+"""The report of a released history: what use is left, who is found by whom, and how other ways would fare."""
+
+from __future__ import annotations
+
+import inspect
+
+import polars as pl
+
+from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.report.evaluation import Evaluation
+from tokumei.report.figures import frontier_figure, line_figure
+from tokumei.report.page import Page
+
+MOST_EXPOSED = 20
+
+
+def history_page(
+    title: str, evaluation: Evaluation, swept: pl.DataFrame | None = None, *, introduction: str | None = None
+) -> Page:
+    """Make the page; with the results of a sweep it ends with the frontier of use and safety."""
+    page = Page(title)
+    if introduction is not None:
+        page.paragraph(introduction)
+    least = min(evaluation.attacks["known"], key=int)
+    attack, share = evaluation.best_attack(str(least))
+    page.paragraph(
+        f"The best attack that knows {least} % of the purchases, {attack}, names {share:.1%} of the customers rightly "
+        f"in every month. The worst of the contest's seven losses is {evaluation.contest_utility:.3f}."
+    )
+    _add_utility(page, evaluation)
+    _add_attacks(page, evaluation)
+    _add_exposed(page, evaluation)
+    if swept is not None:
+        add_frontier(page, swept)
+    return page
+
+
+def add_frontier(page: Page, swept: pl.DataFrame) -> None:
+    """Add the figure and the table of a sweep."""
+    page.heading("What safety costs")
+    page.figure(
+        frontier_figure(
+            swept,
+            x="utility",
+            y="found",
+            is_best="is_on_frontier",
+            x_title="use lost (worst of seven losses)",
+            y_title="customers found by the best attack",
+        ),
+        "Every point is one way to anonymize. On the line are those that no other beats in both.",
+    )
+    ordered = swept.sort("found", "utility")
+    page.table(
+        ["way", "use lost", "customers found", "by", "on the frontier"],
+        [
+            [n, u, f, a, "yes" if b else ""]
+            for n, u, f, a, b in ordered.select("name", "utility", "found", "attack", "is_on_frontier").iter_rows()
+        ],
+        "Ways to anonymize, the safest first.",
+    )
+
+
+def _add_utility(page: Page, evaluation: Evaluation) -> None:
+    page.heading("What use is left")
+    rows = []
+    for name, score in evaluation.utility.items():
+        meaning = (inspect.getdoc(HISTORY_UTILITIES.get(name)) or "").split("\n")[0]
+        rows.append([name, float(score.value), meaning])
+    page.table(["measure", "loss", "what it says"], rows, "Losses: 0 is as useful as the original.")
+
+
+def _add_attacks(page: Page, evaluation: Evaluation) -> None:
+    page.heading("Who is found")
+    points = evaluation.attacks.with_columns(share=pl.col("known").cast(pl.Float64) / 100)
+    page.figure(
+        line_figure(
+            points,
+            x="share",
+            y="row",
+            series="attack",
+            x_title="share of purchases the attacker knows",
+            y_title="customers found",
+            series_title="attack",
+        ),
+        "Share of customers whose pseudonym is named rightly in every month. Lower is safer.",
+    )
+    wide = evaluation.attacks.pivot("known", index="attack", values="row")
+    page.table(
+        ["attack", *(f"{known} % known" for known in wide.columns[1:])],
+        [list(row) for row in wide.iter_rows()],
+        "The attacks in figures: 0 is nobody, 1 is everybody.",
+    )
+
+
+def _add_exposed(page: Page, evaluation: Evaluation) -> None:
+    page.heading("Who is most exposed")
+    rows = [list(row) for row in evaluation.exposed.head(MOST_EXPOSED).iter_rows()]
+    page.table(
+        ["customer", "months with purchases", "share of months found, over all attacks"],
+        rows,
+        "Look at these customers first. This page names them, so keep it to yourself.",
+    )

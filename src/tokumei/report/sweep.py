@@ -1,0 +1,126 @@
+"""Many ways to anonymize one history, each measured and attacked: how much safety costs how much use.
+
+Every finished result is a file of its own, named by what decides it, so that a sweep that was broken off goes on where
+it was, and one with more ways in it only does what is new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.anonymize.pipeline import pipeline_of
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.data.files.atomic import write_text
+from tokumei.data.files.source import check_is_file
+from tokumei.data.history import History
+from tokumei.report.evaluation import CONTEST_UTILITIES, evaluate
+
+
+def read_grid(path: Path | str) -> dict[str, dict[str, Any]]:
+    """Read the pipelines of a sweep by name: a TOML file with a [[pipeline]] table for each, as of a pipeline file."""
+    path = check_is_file(path)
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError.of(f"a TOML file ({error})", file=path) from None
+    pipelines = found.get("pipeline")
+    if not isinstance(pipelines, list) or not pipelines:
+        raise InputError.of("a [[pipeline]] table for each way to anonymize", file=path)
+    grid: dict[str, dict[str, Any]] = {}
+    for number, one in enumerate(pipelines, 1):
+        name = str(one.get("name", f"pipeline {number}"))
+        if name in grid:
+            raise InputError.of("a name for each pipeline", file=path, value=name)
+        grid[name] = {key: value for key, value in one.items() if key != "name"}
+    return grid
+
+
+def default_grid() -> dict[str, dict[str, Any]]:
+    """Give the ways that are tried when none are named.
+
+    They combine how long a pseudonym lives, whether dates, times, quantities and prices are changed as far as the
+    contest allows, and how many of the rows that give most away are deleted.
+    """
+    noise = {
+        "method": "perturb",
+        "days": 31,
+        "quantities": 1.0,
+        "prices": 1.0,
+        "hides_times": True,
+        "whole_baskets": False,
+    }
+    grid: dict[str, dict[str, Any]] = {
+        "exchanged pseudonyms": {"step": [{"method": "exchange-pseudonyms", "share": 1.0}]}
+    }
+    for months, is_noisy, deleted in itertools.product((1, 6, 12), (False, True), (0.0, 0.1, 0.15, 0.2, 0.3)):
+        delete = {"method": "delete", "telling": deleted, "once": False, "price_deviations": 0.0}
+        steps = ([dict(noise)] if is_noisy else []) + ([delete] if deleted else [])
+        name = f"pseudonyms of {months} months{', all values moved' if is_noisy else ''}, {deleted:.0%} deleted"
+        grid[name] = {"step": [*steps, {"method": "pseudonyms", "lifetime": months}]}
+    return grid
+
+
+def sweep(
+    original: History,
+    knowledge: Mapping[str, History],
+    grid: Mapping[str, Mapping[str, Any]],
+    folder: Path,
+    *,
+    seed: int,
+    attacks: Sequence[str],
+) -> pl.DataFrame:
+    """Anonymize, measure and attack in every way; give a row for each: name, utility, safety, the best attack."""
+    results = folder / "results"
+    results.mkdir(parents=True, exist_ok=True)
+    pipelines = {name: pipeline_of(settings) for name, settings in grid.items()}
+    least = min(knowledge, key=int)
+    rows = []
+    with step("sweeping", len(grid)) as bar:
+        for name, settings in grid.items():
+            file = results / f"{_key(original, knowledge, settings, seed, attacks)}.json"
+            if not file.exists():
+                release = pipelines[name].anonymize(original, seed=seed)
+                done = evaluate(
+                    original, History(release.frame), knowledge, seed=seed, utilities=CONTEST_UTILITIES, attacks=attacks
+                )
+                best, found = done.best_attack(least)
+                row = {"name": name, "utility": done.contest_utility, "found": found, "attack": best}
+                write_text(file, json.dumps(row | {"evaluation": done.as_dict(), "pipeline": settings}) + "\n")
+            rows.append({**json.loads(file.read_text(encoding="utf-8")), "name": name})
+            bar.advance()
+    table = pl.DataFrame([{key: row[key] for key in ("name", "utility", "found", "attack")} for row in rows])
+    return table.with_columns(is_on_frontier=frontier(table))
+
+
+def frontier(points: pl.DataFrame) -> pl.Series:
+    """Mark the ways that no other beats: none loses less use and lets fewer be found."""
+    pairs = points.select("utility", "found").rows()
+    return pl.Series(
+        [
+            not any((u <= utility and f <= found and (u, f) != (utility, found)) for u, f in pairs)
+            for utility, found in pairs
+        ]
+    )
+
+
+def _key(
+    original: History,
+    knowledge: Mapping[str, History],
+    settings: Mapping[str, Any],
+    seed: int,
+    attacks: Sequence[str],
+) -> str:
+    """Name a result by everything that decides it."""
+    frames = [original.frame, *(part.frame for part in knowledge.values())]
+    content = [str(frame.hash_rows(seed=0).sum()) for frame in frames]
+    decided = json.dumps([settings, seed, sorted(attacks), sorted(knowledge), content], sort_keys=True)
+    return hashlib.blake2b(decided.encode(), digest_size=12).hexdigest()

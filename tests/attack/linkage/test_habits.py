@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+
+from tokumei.attack.linkage.habits import KINDS, Habits, learn_weights
+
+# Two periods of two pseudonyms each; P1 and Q1 buy the same.
+ROWS = pl.DataFrame(
+    {
+        "item": ["22728", "85123A", "22728", "84029"],
+        "price": [1.0, 2.0, 1.0, 3.0],
+        "quantity": [12, 1, 12, 2],
+    }
+)
+NAMES = pl.Series(["P1", "P2", "Q1", "P2"])
+
+
+def features() -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    habits = Habits(ROWS, np.arange(4), np.array([0, 0, 1, 1]), NAMES)
+    # Customer 0 was P1, customer 1 was P2 and customer 2 has not been found.
+    matched = csr_array(np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 0, 0]]))
+    return habits.features(matched, 1)
+
+
+def test_habits_favour_who_bought_the_same_before() -> None:
+    for kind in range(len(KINDS)):
+        of_kind = features()[:, :, kind]
+        assert of_kind[0, 0] > 0
+        assert of_kind[[0, 1, 1], [1, 0, 1]].tolist() == [0, 0, 0]
+
+
+def test_habits_of_who_was_not_found_say_nothing() -> None:
+    assert not features()[2].any()
+
+
+def test_habits_see_a_pseudonym_that_lives_on() -> None:
+    assert features()[:, :, -1].tolist() == [[0, 0], [0, 1], [0, 0]]
+
+
+def test_weights_are_large_for_what_tells_and_none_for_what_does_not() -> None:
+    rng = np.random.default_rng(1)
+    answers = rng.integers(0, 5, 200)
+    values = rng.normal(size=(200, 5, 2))
+    values[np.arange(200), answers, 0] += 2
+    weights = learn_weights(values, answers, np.zeros(5))
+    # Normal values that differ by two in the mean have a log likelihood ratio of slope two.
+    assert weights == pytest.approx([2, 0], abs=0.4)

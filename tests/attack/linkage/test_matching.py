@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tokumei.attack.linkage.matching import match, match_chances
+
+
+def test_match_prefers_the_best_for_all_over_the_best_for_one() -> None:
+    # Both customers like pseudonym 0; only the first has another choice.
+    found, sure = match(np.array([[20.0, 19.0], [20.0, -20.0]]))
+    assert found.tolist() == [1, 0]
+    assert (sure > 0.95).all()
+
+
+def test_match_leaves_absent_who_fits_nobody() -> None:
+    found, sure = match(np.array([[10.0], [-10.0]]))
+    assert found.tolist() == [0, -1]
+    assert (sure > 0.99).all()
+
+
+def test_match_without_pseudonyms_finds_nobody() -> None:
+    found, sure = match(np.zeros((2, 0)))
+    assert found.tolist() == [-1, -1]
+    assert sure.tolist() == [1, 1]
+
+
+def test_chances_of_a_customer_sum_to_one_and_of_a_pseudonym_to_at_most_one() -> None:
+    scores = np.random.default_rng(1).normal(0, 3, (6, 4))
+    chances, absent = match_chances(scores)
+    assert chances.sum(axis=1) + absent == pytest.approx(np.ones(6))
+    assert (chances.sum(axis=0) < 1 + 1e-6).all()
+    # Most pseudonyms are somebody's.
+    assert chances.sum() > 3.5

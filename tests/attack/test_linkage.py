@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import datetime
+
+import polars as pl
+import pytest
+
+from tokumei.anonymize.history.pseudonyms import Pseudonyms
+from tokumei.attack.history.linkage import Linkage
+from tokumei.attack.judge import judge
+from tokumei.attack.knowledge import draw_knowledge
+from tokumei.core.errors import InputError
+from tokumei.data.history import History
+from tokumei.data.made.retail import make_retail
+
+JANUARY, FEBRUARY = 24132, 24133
+
+
+def history(*rows: tuple[str, str, str, float, int]) -> History:
+    frame = pl.DataFrame(list(rows), schema=["customer", "date", "item", "price", "quantity"], orient="row")
+    return History.of(frame.with_columns(pl.col("date").str.to_date()))
+
+
+@pytest.fixture(scope="module")
+def original() -> History:
+    return History.of(make_retail(60, seed=5))
+
+
+def test_linkage_finds_each_customer_and_leaves_out_absent_months() -> None:
+    january = [("a", "P", "22728", 3.75, 6), ("b", "Q", "84029", 1.25, 24), ("c", "R", "15036", 0.5, 100)]
+    february = [("a", "S", "21212", 9.5, 1), ("c", "U", "15036", 0.5, 120)]
+    rows = [(*row, f"2011-01-{day:02}") for day, row in enumerate(january, start=3)]
+    rows += [(*row, f"2011-02-{day:02}") for day, row in enumerate(february, start=3)]
+    known = history(*((who, date, item[:2], price, n) for who, _, item, price, n, date in rows))
+    published = history(*((alias, date, item, price, n) for _, alias, item, price, n, date in reversed(rows)))
+    assert Linkage().guess(known, published).rows() == [
+        ("a", JANUARY, "P"),
+        ("a", FEBRUARY, "S"),
+        ("b", JANUARY, "Q"),
+        ("c", JANUARY, "R"),
+        ("c", FEBRUARY, "U"),
+    ]
+
+
+@pytest.mark.parametrize("lifetime", [1, 12])
+def test_linkage_with_full_knowledge_finds_nearly_everybody(original: History, lifetime: int) -> None:
+    release = Pseudonyms(lifetime).anonymize(original, seed=1)
+    assert release.pseudonyms is not None
+    guesses = Linkage().guess(draw_knowledge(original, 1, seed=1), History(release.frame))
+    verdict = judge(guesses, release.pseudonyms, original.customers, original.periods)
+    assert verdict.row.value >= 0.95
+
+
+def test_linkage_does_not_depend_on_the_order_of_rows(original: History) -> None:
+    published = Pseudonyms().anonymize(original, seed=1).frame
+    knowledge = draw_knowledge(original, 0.3, seed=1)
+    guesses = Linkage().guess(knowledge, History(published))
+    assert guesses.equals(Linkage().guess(knowledge, History(published.sample(fraction=1, shuffle=True, seed=1))))
+
+
+def test_linkage_joins_months_of_a_pseudonym_that_lives_all_year(original: History) -> None:
+    release = Pseudonyms(12).anonymize(original, seed=1)
+    assert release.pseudonyms is not None
+    knowledge = draw_knowledge(original, 0.1, seed=1)
+    by_rows, by_habits = (
+        judge(
+            Linkage(rounds).guess(knowledge, History(release.frame)),
+            release.pseudonyms,
+            original.customers,
+            original.periods,
+        )
+        for rounds in (0, 2)
+    )
+    assert by_habits.cell.value > by_rows.cell.value
+
+
+def test_linkage_without_knowledge_or_release_guesses_nothing() -> None:
+    some = history(("a", "2011-01-01", "22", 1.0, 1))
+    none = History(some.frame.clear())
+    for knowledge, published in ((some, none), (none, some)):
+        guesses = Linkage().guess(knowledge, published)
+        assert guesses.columns == ["customer", "period", "pseudonym"]
+        assert guesses.is_empty()
+
+
+def test_linkage_of_knowledge_in_other_months_than_the_release_guesses_without_rows() -> None:
+    known = history(("a", "2011-01-01", "22", 1.0, 1))
+    published = history(("P", "2011-05-01", "84", 9.0, 7))
+    assert set(Linkage().guess(known, published)["pseudonym"]) <= {"P"}
+
+
+def test_linkage_reads_times_only_where_both_sides_have_them() -> None:
+    known = history(("a", "2011-01-01", "22", 1.0, 1), ("b", "2011-01-02", "84", 2.0, 5))
+    timed = History(known.frame.with_columns(time=pl.lit(datetime.time(9)), customer="P" + pl.col("customer")))
+    assert Linkage().guess(known, timed)["pseudonym"].to_list() == ["Pa", "Pb"]
+
+
+def test_linkage_refuses_a_negative_number_of_rounds() -> None:
+    some = history(("a", "2011-01-01", "22", 1.0, 1))
+    with pytest.raises(InputError, match="0 or more"):
+        Linkage(-1).guess(some, some)

@@ -1,0 +1,106 @@
+"""How strong the linkage attack is on the 2017 set, on releases it was not tuned to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tokumei.anonymize.history.pseudonyms import Pseudonyms
+from tokumei.attack.history.linkage import Linkage
+from tokumei.attack.judge import judge
+from tokumei.attack.registry import HISTORY_ATTACKS
+from tokumei.core.seeds import generator
+from tokumei.data.files.pwscup2017 import read_history, read_knowledge
+from tokumei.data.history import History
+
+SEED = 2017
+
+
+@pytest.fixture(scope="module")
+def folder(shared_data: Path) -> Path:
+    return shared_data / "pwscup2017"
+
+
+@pytest.fixture(scope="module")
+def original(folder: Path) -> History:
+    return read_history(folder / "T.csv.gz")
+
+
+def publish(original: History, changed: pl.DataFrame, is_kept: pl.Series) -> tuple[History, pl.DataFrame]:
+    """Give the kept rows in another order, and the truth."""
+    truth = pl.DataFrame(
+        {"customer": original.frame["customer"], "period": original.period, "pseudonym": changed["customer"]}
+    )
+    published = changed.filter(is_kept).sample(fraction=1, shuffle=True, seed=SEED)
+    return History(published), truth.filter(is_kept).unique()
+
+
+@pytest.fixture(scope="module")
+def monthly(original: History) -> tuple[History, pl.DataFrame]:
+    release = Pseudonyms(1).anonymize(original, seed=SEED)
+    return publish(original, release.frame, pl.Series(np.ones(original.n_rows, bool)))
+
+
+@pytest.fixture(scope="module")
+def perturbed(original: History) -> tuple[History, pl.DataFrame]:
+    """A fifth of the rows gone, days anywhere in the month, quantities and prices up or down by some."""
+    rng = generator(SEED, "perturbed")
+    frame = Pseudonyms(1).anonymize(original, seed=SEED).frame
+    n = original.n_rows
+    last_day = frame["date"].dt.month_end().dt.day().to_numpy()
+    days = pl.Series(np.floor(rng.random(n) * last_day).astype(np.int64))
+    changed = frame.with_columns(
+        date=pl.col("date").dt.month_start() + pl.duration(days=pl.lit(days)),
+        quantity=pl.Series(np.maximum(1, np.rint(frame["quantity"].to_numpy() * rng.uniform(0.6, 1.6, n)))).cast(
+            pl.Int64
+        ),
+        price=pl.Series(np.maximum(0.01, np.round(frame["price"].to_numpy() * rng.uniform(0.8, 1.25, n), 2))),
+    )
+    return publish(original, changed, pl.Series(rng.random(n) >= 0.2))
+
+
+def row_success(
+    attack: str, folder: Path, original: History, release: tuple[History, pl.DataFrame], share: int
+) -> float:
+    published, truth = release
+    guesses = HISTORY_ATTACKS.make(attack).guess(read_knowledge(folder / f"T{share}.csv.gz"), published)
+    return judge(guesses, truth, original.customers, original.periods).row.value
+
+
+@pytest.mark.parametrize(("share", "least"), [(25, 0.90), (100, 0.99)])
+def test_linkage_undoes_monthly_pseudonyms(
+    folder: Path, original: History, monthly: tuple[History, pl.DataFrame], share: int, least: float
+) -> None:
+    assert row_success("linkage", folder, original, monthly, share) >= least
+
+
+@pytest.mark.parametrize(("share", "least"), [(25, 0.85), (100, 0.98)])
+def test_linkage_undoes_deletion_and_perturbation(
+    folder: Path, original: History, perturbed: tuple[History, pl.DataFrame], share: int, least: float
+) -> None:
+    assert row_success("linkage", folder, original, perturbed, share) >= least
+
+
+@pytest.mark.parametrize(("share", "about"), [(25, 0.336), (100, 0.402)])
+def test_best_sample_attack_is_as_known(folder: Path, original: History, share: int, about: float) -> None:
+    # S6 takes the last row that agrees, so the rows stay in their order here.
+    release = Pseudonyms(1).anonymize(original, seed=SEED)
+    assert release.pseudonyms is not None
+    published = (History(release.frame), release.pseudonyms)
+    assert row_success("s6", folder, original, published, share) == pytest.approx(about, abs=0.0005)
+
+
+def test_linkage_by_rows_alone_finds_no_month_without_known_rows(
+    folder: Path, original: History, monthly: tuple[History, pl.DataFrame]
+) -> None:
+    published, truth = monthly
+    knowledge = read_knowledge(folder / "T25.csv.gz")
+    guesses = Linkage(rounds=0).guess(knowledge, published)
+    verdict = judge(guesses, truth, original.customers, original.periods, published)
+    # 65 of 500 customers have a month in which nothing is known of them.
+    assert verdict.row.value == pytest.approx(435 / 500, abs=0.004)
+    assert verdict.row.baseline is not None
+    assert verdict.row.baseline < 0.001

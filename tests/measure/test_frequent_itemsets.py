@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import datetime
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from tokumei.core.errors import InputError
+from tokumei.data.history import History
+from tokumei.measure.utility.frequent_itemsets import FrequentItemsets, frequent_itemsets
+
+
+def history(*rows: tuple[str, int, str]) -> History:
+    frame = pl.DataFrame(list(rows), schema=["customer", "day", "item"], orient="row")
+    date = pl.date(2011, 1, pl.col("day"))
+    return History.of(frame.with_columns(date=date, price=pl.lit(1.0), quantity=pl.lit(1)))
+
+
+# Four invoices: x stands in three, y in two, both together in two, z in one.
+ORIGINAL = history(("a", 1, "x"), ("a", 1, "y"), ("b", 1, "y"), ("b", 1, "x"), ("a", 2, "x"), ("c", 1, "z"))
+
+
+def test_itemsets_of_half_the_invoices_are_compared() -> None:
+    # {x}, {y} and {x, y} are frequent; with another item for one y only {x} is left.
+    released = history(("a", 1, "x"), ("a", 1, "w"), ("b", 1, "y"), ("b", 1, "x"), ("a", 2, "x"), ("c", 1, "z"))
+    assert FrequentItemsets(0.5).measure(ORIGINAL, released).value == pytest.approx(2 / 3)
+
+
+def test_largest_size_of_one_compares_single_items() -> None:
+    # With each row a customer's of its own there are six invoices, and x in three of them is the only frequent item.
+    released = history(("a", 1, "x"), ("p", 1, "y"), ("b", 1, "y"), ("q", 1, "x"), ("a", 2, "x"), ("c", 1, "z"))
+    assert FrequentItemsets(0.5, 1).measure(ORIGINAL, released).value == 0.5
+
+
+def test_original_without_frequent_itemsets_has_nothing_to_lose() -> None:
+    assert FrequentItemsets(1.0).measure(ORIGINAL, ORIGINAL).value == 0
+
+
+def test_release_without_rows_has_lost_all() -> None:
+    gone = History(ORIGINAL.frame.with_columns(pl.when(pl.lit(value=False)).then(pl.all())))
+    assert FrequentItemsets(0.5).measure(ORIGINAL, gone).value == 1
+
+
+@pytest.mark.parametrize("options", [{"least_support": 0.0}, {"least_support": 1.5}, {"largest_size": 0}])
+def test_options_that_make_no_sense_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(InputError, match=next(iter(options))):
+        FrequentItemsets(**options).measure(ORIGINAL, ORIGINAL)  # type: ignore[arg-type]
+
+
+def test_date_is_part_of_the_invoice() -> None:
+    same_day = ORIGINAL.frame.with_columns(date=pl.lit(datetime.date(2011, 1, 1)))
+    # Then a has one invoice of x and y, and x stands in two of three.
+    assert FrequentItemsets(0.7).measure(ORIGINAL, History(same_day)).value == 1
+
+
+@given(st.lists(st.sets(st.integers(0, 5)), min_size=1, max_size=12), st.integers(1, 4), st.integers(1, 4))
+def test_levels_find_what_trying_all_sets_finds(invoices: list[set[int]], n_least: int, largest: int) -> None:
+    marks = np.array([[item in invoice for item in range(6)] for invoice in invoices], np.int32)
+    tried = {
+        items
+        for size in range(1, largest + 1)
+        for items in itertools.combinations(range(6), size)
+        if sum(set(items) <= invoice for invoice in invoices) >= n_least
+    }
+    found = frequent_itemsets(sparse.csr_array(marks), n_least, largest)
+    assert len(found) == len(set(found))
+    assert set(found) == tried
