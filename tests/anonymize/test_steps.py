@@ -14,8 +14,9 @@ from tokumei.anonymize.history.delete import Delete
 from tokumei.anonymize.history.exchange_pseudonyms import ExchangePseudonyms
 from tokumei.anonymize.naming import release_under_pseudonyms
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
-from tokumei.anonymize.steps import Changed, part_name
+from tokumei.anonymize.steps import Changed
 from tokumei.core.errors import CannotAnonymize, PromiseBroken
+from tokumei.core.registry import part_name
 from tokumei.data.history import SCHEMA, History, period_of
 from tokumei.data.release import Recipe, Release
 

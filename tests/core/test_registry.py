@@ -11,7 +11,7 @@ import pytest
 
 from tokumei.core import registry as registry_module
 from tokumei.core.errors import DuplicatePart, InputError, UnknownPart
-from tokumei.core.registry import Registry, part_options
+from tokumei.core.registry import Registry, class_name, part_name, part_options
 
 PART = '''
 from dataclasses import dataclass, field
@@ -100,3 +100,8 @@ def test_part_options_give_default_and_help() -> None:
     assert options["size"].is_required
     assert options["is_fast"].help == "Whether it is fast."
     assert options["share"].default == 0.5
+
+
+@pytest.mark.parametrize("name", ["same-day", "s1", "k-anonymity", "x-y-anonymity"])
+def test_part_name_gives_back_the_name_of_its_class(name: str) -> None:
+    assert part_name(type(class_name(name), (), {})()) == name

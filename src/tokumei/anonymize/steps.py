@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -12,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.anonymize.naming import customer_periods, release_under_pseudonyms
+from tokumei.core.registry import part_name
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 
@@ -70,8 +70,3 @@ def all_rows(history: History) -> pl.Series:
 def recipe_of(method: Any, seed: int) -> Recipe:
     """Write the recipe of a registered method."""
     return Recipe(part_name(method), asdict(method), seed)
-
-
-def part_name(method: object) -> str:
-    """Give the name a part is registered under, from its class: `ExchangePseudonyms` → `exchange-pseudonyms`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", type(method).__name__).lower()

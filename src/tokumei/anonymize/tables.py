@@ -15,6 +15,7 @@ from tokumei.anonymize.search.problem import Problem, recoded_requirement
 from tokumei.anonymize.search.result import Found
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.progress import step
+from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes, write_recoded
@@ -194,11 +195,6 @@ def part_as_dict(part: Any) -> dict[str, Any]:
     """Give a part by its name and its options, for JSON; hierarchies are left to whoever makes it again."""
     options = {one.name: getattr(part, one.name) for one in fields(part)}
     return {"name": part_name(part), "options": {k: v for k, v in options.items() if not isinstance(v, Hierarchy)}}
-
-
-def part_name(part: object) -> str:
-    """Give the registered name of a part: that of its file."""
-    return type(part).__module__.rpartition(".")[2].replace("_", "-")
 
 
 def _suppressed(problem: Problem, found: Found, recodings: Sequence[Recoding]) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -114,6 +115,11 @@ class Registry(Generic[P]):
 def class_name(name: str) -> str:
     """Give the class that a part's file must define: `same-day` → `SameDay`."""
     return "".join(word[:1].upper() + word[1:] for word in name.split("-"))
+
+
+def part_name(part: object) -> str:
+    """Give the name that a part's class stands for: `SameDay` → `same-day`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", type(part).__name__).lower()
 
 
 def part_options(part: type) -> list[Option]:

@@ -27,32 +27,19 @@ from tokumei.data.files.layout import check_layout
 from tokumei.data.files.source import blocks, is_gzip
 from tokumei.data.frames import as_frame
 
-SPARK_SETTINGS = {
-    "spark.log.level": "ERROR",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    # UTC, so that a time is the same one on every machine.
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
-}
-# A session in this process listens to this machine only, and does not cut small work into two hundred tasks.
-SPARK_HERE = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.shuffle.partitions": "8",
-}
-
 
 def connect_remote(address: str) -> RemoteEngine:
     """Connect to an engine by name or address; what goes wrong is an InputError without the password."""
     kinds: dict[str, type[RemoteEngine]] = {
         "duckdb": DuckDBEngine,
-        "spark": SparkEngine,
-        "sc": SparkEngine,
         "postgresql": PostgresEngine,
         "postgres": PostgresEngine,
     }
     kind = kinds.get(address.partition(":")[0], RemoteEngine)
+    if address == "spark" or address.startswith(("spark://", "sc://")):
+        from tokumei.counting.spark import SparkEngine
+
+        kind = SparkEngine
     try:
         return kind.connect(address)
     except (InputError, ImportError):
@@ -233,65 +220,6 @@ class PostgresEngine(RemoteEngine):
     def labels(self, frame: pl.DataFrame) -> Any:
         """Give the small table of a recoding."""
         return self.table_of_frame(frame)
-
-
-class SparkEngine(RemoteEngine):
-    """Spark: reads and writes files itself; what it writes is a folder of parts."""
-
-    @classmethod
-    def connect(cls, address: str) -> SparkEngine:
-        """Use the running session, or start one: in this process, on a cluster, or behind Spark Connect."""
-        from pyspark.sql import SparkSession
-
-        builder = SparkSession.builder.appName("tokumei")
-        if address.startswith("sc://"):
-            return cls(ibis.pyspark.connect(builder.remote(address).getOrCreate()))
-        settings = SPARK_SETTINGS | (SPARK_HERE if address == "spark" else {})
-        for key, value in settings.items():
-            builder = builder.config(key, value)
-        builder = builder.master("local[*]" if address == "spark" else address)
-        return cls(ibis.pyspark.connect(builder.getOrCreate()))
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Leave the session running: it takes seconds to start and ends with the process."""
-
-    def table_of_file(self, path: Path, delimiter: str | None, encoding: str) -> Any:
-        """Let Spark read Parquet, and plain CSV whose shape was checked."""
-        if path.is_dir() or path.suffix == ".parquet":
-            return self.backend.read_parquet(str(path))
-        if not is_plain_csv(path, encoding):
-            return super().table_of_file(path, delimiter, encoding)
-        delimiter, _ = checked_shape(path, delimiter)
-        options = {"sep": delimiter, "quote": '"', "escape": '"', "header": True, "inferSchema": False}
-        return empty_as_missing(self.backend.read_csv(str(path), multiLine=True, **options))
-
-    def table_of_frame(self, frame: pl.DataFrame) -> Any:
-        """Hand a frame over as Arrow."""
-        name = fresh_name()
-        self.backend._session.createDataFrame(frame.to_arrow()).createOrReplaceTempView(name)
-        return self.backend.table(name)
-
-    def labels(self, frame: pl.DataFrame) -> Any:
-        """Give the small table of a recoding."""
-        return self.table_of_frame(frame)
-
-    def fetch(self, expression: Any) -> pl.DataFrame:
-        """Fetch a result as Arrow; by way of pandas, whole numbers with gaps would become floats."""
-        return as_frame(self._spark_frame(expression).toArrow())
-
-    def write(self, expression: Any, out: Path) -> None:
-        """Let Spark write a folder of parts."""
-        with atomic_path(out) as draft:
-            writer = self._spark_frame(expression).write
-            if out.suffix == ".parquet":
-                writer.parquet(str(draft))
-            else:
-                writer.csv(str(draft), header=True, quote='"', escape='"', emptyValue="")
-
-    def _spark_frame(self, expression: Any) -> Any:
-        return self.backend._session.sql(self.backend.compile(expression))
 
 
 def is_plain_csv(path: Path, encoding: str) -> bool:

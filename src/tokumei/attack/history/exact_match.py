@@ -34,14 +34,13 @@ class ExactMatch:
         for name in self.fields:
             if name not in FIELDS:
                 raise InputError.of(f"a field: {', '.join(FIELDS)}", column="fields", value=name)
-        known = knowledge.kept
-        n_characters = known.select(pl.col("item").str.len_chars().max()).item()
-        released = published.kept.with_columns(item=pl.col("item").str.slice(0, n_characters))
         on = list(self.fields)
-        found = released.unique(on, keep="last", maintain_order=True).select(*on, pseudonym="customer")
+        known = knowledge.kept.select("customer", *on, period=period_of(pl.col("date")))
+        released = published.kept.select(*on, pseudonym="customer")
+        if "item" in on:
+            n_characters = known.select(pl.col("item").str.len_chars().max()).item()
+            released = released.with_columns(item=pl.col("item").str.slice(0, n_characters))
+        found = released.unique(on, keep="last")
         matched = known.join(found, on=on, how="inner", maintain_order="left")
-        return (
-            matched.select("customer", period_of(pl.col("date")).alias("period"), "pseudonym")
-            .unique(["customer", "period"], keep="last")
-            .sort("customer", "period")
-        )
+        cells = matched.select("customer", "period", "pseudonym")
+        return cells.unique(["customer", "period"], keep="last").sort("customer", "period")
