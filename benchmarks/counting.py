@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import polars as pl
 
-from benchmarks.measure import Figure, best_seconds, in_new_process
+from benchmarks.measure import Figure, best_seconds, in_new_process, run_command
 from tokumei.counting.count import count_classes
 from tokumei.data.made.survey import make_survey
 from tokumei.hierarchy.build.from_data import FromData
@@ -50,9 +49,7 @@ def run() -> list[Figure]:
     counts = count_classes(table, columns)
     maps = counts.maps(FromData().build(column, counts.domain(column)).recoding(1) for column in columns)
     roll_up = best_seconds(lambda: counts.roll_up(maps), repeat=50)
-    help_seconds = best_seconds(
-        lambda: subprocess.run([sys.executable, "-m", "tokumei", "--help"], capture_output=True, check=True)
-    )
+    help_seconds = best_seconds(lambda: run_command([sys.executable, "-m", "tokumei", "--help"]))
     return [
         Figure("10 M rows, nine columns: Polars' own group-by", polars[0], "s", note=f"{polars[1]:.2f} GB"),
         Figure("10 M rows, nine columns: tokumei count", ours[0], "s"),

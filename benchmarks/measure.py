@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -29,6 +30,12 @@ class Figure:
         note = f"  {self.note}" if self.note else ""
         value = f"{self.value:,.0f}" if self.value >= 1000 else f"{self.value:.3g}"
         return f"{self.name:<58} {value:>9} {self.unit}{limit}{note}"
+
+
+def run_command(command: list[str]) -> None:
+    """Run a command as a user would: with compiled modules kept from run to run, whatever this machine says."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run(command, check=True, capture_output=True, env=environment)
 
 
 def best_seconds(work: Callable[[], object], *, repeat: int = 5) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from functools import partial
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.adult import COLUMNS, FOLDER, HIERARCHIES, adult, write_resampled
-from benchmarks.measure import Figure, best_seconds, in_new_process
+from benchmarks.measure import Figure, best_seconds, in_new_process, run_command
 from tokumei.anonymize.tables import Goal, decide
 from tokumei.counting.count import count_classes
 from tokumei.hierarchy.files import read_hierarchies
@@ -82,7 +81,7 @@ def _whole_process(folder: Path) -> list[Figure]:
         command = [sys.executable, "-m", "tokumei", "anonymize", "table", str(FOLDER / "adult.csv.gz")]
         command += ["--qi", ",".join(COLUMNS), "--hierarchies", str(HIERARCHIES), "--k", "5", "--json"]
         command += ["--suppress", str(suppression), "--out", str(folder / "release.csv")]
-        seconds = best_seconds(partial(subprocess.run, command, check=True, capture_output=True))
+        seconds = best_seconds(partial(run_command, command))
         figures.append(Figure(f"tokumei anonymize table, {suppression:.0%}: whole process", seconds, "s", limit))
     return figures
 
