@@ -331,7 +331,9 @@ def test_pipeline_file_is_followed(shop: Path, tmp_path: Path) -> None:
 
 
 def test_knowledge_shows_ten_attackers(shop: Path) -> None:
-    found = tokumei_json("knowledge", shop / "history.parquet")
+    page = shop / "knowledge.html"
+    found = tokumei_json("knowledge", shop / "history.parquet", "--out", page)
+    assert page.read_text().count("<svg") == 1
     assert [row["attacker"] for row in found["attackers"]] == list(range(10))
     assert found["attackers"][0]["measured"] == pytest.approx(1 / 40)
 

@@ -200,21 +200,27 @@ def knowledge(
     release: Annotated[
         Path | None, typer.Option("--release", metavar="A", help="Look for them in this release instead.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Show how dangerous each kind of knowledge is: the risk of being found, measured and predicted.
 
-    Example: tokumei knowledge T.csv
+    Example: tokumei knowledge T.csv --out knowledge.html
     """
     from tokumei.attack.background import danger_by_kind, measure_risks, predict_risks
     from tokumei.core.progress import step
     from tokumei.data.files.histories import read_history, read_released_history
+    from tokumei.report.knowledge_page import knowledge_page
 
     with showing_progress(), step("measuring knowledge"):
         original = read_history(file)
         risks = measure_risks(original, None if release is None else read_released_history(release))
         theory = predict_risks(original)
         danger = danger_by_kind(risks)
+        if out is not None:
+            knowledge_page(original, risks, theory, danger).write(out)
     rows = [
         {"attacker": number, "knows": score.name, "measured": score.value, "theory": expected}
         for number, (score, expected) in enumerate(zip(risks, theory, strict=True))

@@ -39,6 +39,30 @@ def line_figure(
     return to_svg(chart)
 
 
+def crowd_figure(points: pl.DataFrame, *, x: str, y: str, series: str, x_title: str, y_title: str) -> str:
+    """Draw points of two counts on logarithmic axes, one colour for each series; on the diagonal both are equal."""
+    import altair as alt
+
+    order = points[series].unique(maintain_order=True).to_list()
+    chart = (
+        alt.Chart(points)
+        .mark_point(filled=True, opacity=0.5, size=25)
+        .encode(
+            x=alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(type="log")),
+            y=alt.Y(f"{y}:Q", title=y_title, scale=alt.Scale(type="log")),
+            color=alt.Color(
+                f"{series}:N",
+                title=None,
+                sort=order,
+                scale=alt.Scale(range=COLOURS),
+                legend=alt.Legend(orient="bottom", columns=2, columnPadding=40, labelLimit=0),
+            ),
+        )
+        .properties(width=WIDTH, height=HEIGHT)
+    )
+    return to_svg(chart)
+
+
 def frontier_figure(points: pl.DataFrame, *, x: str, y: str, is_best: str, x_title: str, y_title: str) -> str:
     """Draw points of two losses, both better when smaller, with a line through those that no other beats."""
     import altair as alt
