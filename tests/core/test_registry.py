@@ -105,3 +105,15 @@ def test_part_options_give_default_and_help() -> None:
 @pytest.mark.parametrize("name", ["same-day", "s1", "k-anonymity", "x-y-anonymity"])
 def test_part_name_gives_back_the_name_of_its_class(name: str) -> None:
     assert part_name(type(class_name(name), (), {})()) == name
+
+
+def test_option_types_are_told_in_words() -> None:
+    told = {option.name: option.type_name for option in part_options(Foreign)}
+    assert told == {
+        "size": "whole number",
+        "share": "number",
+        "names": "list of text",
+        "kind": "a or b",
+        "limit": "whole number or none",
+        "is_fast": "yes or no",
+    }

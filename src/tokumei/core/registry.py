@@ -43,7 +43,7 @@ class Option:
     @property
     def type_name(self) -> str:
         """The type in words, as shown on the command line."""
-        return getattr(self.type, "__name__", str(self.type)) if not typing.get_args(self.type) else str(self.type)
+        return _type_name(self.type)
 
 
 class Registry(Generic[P]):
@@ -142,7 +142,19 @@ def read_option(option: Option, text: str) -> Any:
     try:
         return _read(option.type, text)
     except ValueError:
-        raise InputError.of(f"a value of type {option.type_name}", column=option.name, value=text) from None
+        raise InputError.of(option.type_name, column=option.name, value=text) from None
+
+
+def _type_name(wanted: Any) -> str:
+    origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join("none" if one is types.NoneType else _type_name(one) for one in arguments)
+    if origin is typing.Literal:
+        return " or ".join(str(one) for one in arguments)
+    if origin is tuple:
+        return f"list of {_type_name(arguments[0])}"
+    plain = {int: "whole number", float: "number", str: "text", bool: "yes or no"}
+    return plain.get(wanted, getattr(wanted, "__name__", str(wanted)))
 
 
 def _read(wanted: Any, text: str) -> Any:
