@@ -23,22 +23,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(data.app, name="data")
-app.add_typer(hierarchy.app, name="hierarchy")
-app.add_typer(anonymize.app, name="anonymize")
 anonymize.app.command("history")(history.anonymize_history)
-app.add_typer(history.measure_app, name="measure")
-app.add_typer(history.attack_app, name="attack")
-app.command("judge")(history.judge)
-app.command("knowledge")(history.knowledge)
-app.command("audit")(audit.audit)
-app.command("compare")(compare.compare)
-app.command("count")(count.count)
-app.command("parts")(parts.parts)
-app.command("predict")(predict.predict)
-app.command("report")(report.report)
-app.command("sweep")(report.sweep)
-app.command("demo")(demo.demo)
+
+DATA, PROTECT, ATTACK, MORE = "Data and hierarchies", "Anonymize and measure", "Attack and compare", "More"
+app.add_typer(data.app, name="data", rich_help_panel=DATA)
+app.add_typer(hierarchy.app, name="hierarchy", rich_help_panel=DATA)
+app.command("count", rich_help_panel=DATA)(count.count)
+app.add_typer(anonymize.app, name="anonymize", rich_help_panel=PROTECT)
+app.add_typer(history.measure_app, name="measure", rich_help_panel=PROTECT)
+app.command("audit", rich_help_panel=PROTECT)(audit.audit)
+app.command("predict", rich_help_panel=PROTECT)(predict.predict)
+app.command("compare", rich_help_panel=PROTECT)(compare.compare)
+app.add_typer(history.attack_app, name="attack", rich_help_panel=ATTACK)
+app.command("judge", rich_help_panel=ATTACK)(history.judge)
+app.command("knowledge", rich_help_panel=ATTACK)(history.knowledge)
+app.command("report", rich_help_panel=ATTACK)(report.report)
+app.command("sweep", rich_help_panel=ATTACK)(report.sweep)
+app.command("parts", rich_help_panel=MORE)(parts.parts)
+app.command("demo", rich_help_panel=MORE)(demo.demo)
 
 
 def _show_version(wanted: bool) -> None:
