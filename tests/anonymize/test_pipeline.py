@@ -148,9 +148,9 @@ def test_pipeline_file_is_read_with_its_options(tmp_path: Path, original: Histor
             "[[step]]\nmethod = 'delete'\n[[step]]\nmethod = 'perturb'\nday = 3",
             r"line 5, column day: found '3', expected an option of 'perturb': 'days'",
         ),
-        ("[[step]]\nmethod = 'perturb'\ndays = 'x'", r"line 3, column days: found 'x', expected a value of type int"),
-        ("[[step]]\nmethod = 'perturb'\ndays = true", r"column days: found 'True', expected a value of type int"),
-        ("[[step]]\nmethod = 'perturb'\nprices = true", r"column prices: found 'True', expected a value of type float"),
+        ("[[step]]\nmethod = 'perturb'\ndays = 'x'", r"line 3, column days: found 'x', expected whole number"),
+        ("[[step]]\nmethod = 'perturb'\ndays = true", r"column days: found 'True', expected whole number"),
+        ("[[step]]\nmethod = 'perturb'\nprices = true", r"column prices: found 'True', expected number"),
         ("[[step]]\nmethod = 'pseudonyms'\n[[step]]\nmethod = 'delete'", r"line 2, column method: found 'pseudonyms'"),
     ],
 )

@@ -177,7 +177,7 @@ def _fitted(option: Option, value: object, number: int, where: _Where) -> Any:
     try:
         return _fit(option.type, value)
     except ValueError:
-        raise where.fault(f"a value of type {option.type_name}", number, option.name, value) from None
+        raise where.fault(option.type_name, number, option.name, value) from None
 
 
 def _fit(wanted: Any, value: object) -> Any:
