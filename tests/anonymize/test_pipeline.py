@@ -180,4 +180,4 @@ def test_pipeline_file_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> 
 def test_pipeline_of_any_settings_is_made_or_refused_with_an_input_error(value: object) -> None:
     for settings in ({"step": value}, {"step": [{"method": value}]}, {"step": [{"method": "perturb", "days": value}]}):
         with contextlib.suppress(InputError):
-            pipeline_of(settings)
+            assert pipeline_of(settings).methods

@@ -18,21 +18,13 @@ def line_figure(
     """Draw one line for each series over x, with y from 0 to 1."""
     import altair as alt
 
-    order = points[series].unique(maintain_order=True).to_list()
     chart = (
         alt.Chart(points)
         .mark_line(point=True)
         .encode(
             x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(format="%")),
             y=alt.Y(f"{y}:Q", title=y_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
-            color=alt.Color(
-                f"{series}:N",
-                title=series_title,
-                sort=order,
-                scale=alt.Scale(range=COLOURS),
-                # Below and with room between: readers' fonts are wider or narrower than the one measured here.
-                legend=alt.Legend(orient="bottom", columns=3, columnPadding=40, labelLimit=0),
-            ),
+            color=_colour(points, series, series_title, n_columns=3),
         )
         .properties(width=WIDTH, height=HEIGHT)
     )
@@ -43,20 +35,13 @@ def crowd_figure(points: pl.DataFrame, *, x: str, y: str, series: str, x_title: 
     """Draw points of two counts on logarithmic axes, one colour for each series; on the diagonal both are equal."""
     import altair as alt
 
-    order = points[series].unique(maintain_order=True).to_list()
     chart = (
         alt.Chart(points)
         .mark_point(filled=True, opacity=0.5, size=25)
         .encode(
             x=alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(type="log")),
             y=alt.Y(f"{y}:Q", title=y_title, scale=alt.Scale(type="log")),
-            color=alt.Color(
-                f"{series}:N",
-                title=None,
-                sort=order,
-                scale=alt.Scale(range=COLOURS),
-                legend=alt.Legend(orient="bottom", columns=2, columnPadding=40, labelLimit=0),
-            ),
+            color=_colour(points, series, None, n_columns=2),
         )
         .properties(width=WIDTH, height=HEIGHT)
     )
@@ -96,6 +81,20 @@ def bar_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str, is_log: bo
         .properties(width=WIDTH, height=28 * max(1, points.height))
     )
     return to_svg(chart)
+
+
+def _colour(points: pl.DataFrame, series: str, title: str | None, *, n_columns: int) -> Any:
+    """Give each series a colour, in the order in which they first stand, with a legend below the figure."""
+    import altair as alt
+
+    return alt.Color(
+        f"{series}:N",
+        title=title,
+        sort=points[series].unique(maintain_order=True).to_list(),
+        scale=alt.Scale(range=COLOURS),
+        # With room between: readers' fonts are wider or narrower than the one measured here.
+        legend=alt.Legend(orient="bottom", columns=n_columns, columnPadding=40, labelLimit=0),
+    )
 
 
 def to_svg(chart: Any) -> str:
