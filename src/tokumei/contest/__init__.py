@@ -1,0 +1,1 @@
+"""Contests: editions, their rules, phases and ranking; pure functions and files, no server."""

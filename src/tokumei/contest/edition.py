@@ -1,0 +1,240 @@
+"""What an edition of a contest states, and what its functions give.
+
+An edition works on files and holds no state: the commands and the server call the same functions and print the same
+digits. Files go by the names that the edition gives them, such as `T` or `AT`; `files_in` finds them in a folder.
+
+| who        | when       | does                                                             |
+|------------|------------|------------------------------------------------------------------|
+| organiser  | prepare    | `make_data`, `draw_knowledge`                                    |
+| team       | anonymize  | submits `release_files`: `check`, then `score`                   |
+| organiser  | publish    | `publish`: what attackers see, and the truth that stays secret   |
+| team       | attack     | submits `guess_files`: `check_guess`, then `judge`               |
+| organiser  | close      | `rank`                                                           |
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.errors import InputError
+
+Files = Mapping[str, Path]
+
+
+@dataclass(frozen=True)
+class FileRole:
+    """One file of a contest: its name there, and what it holds in both languages."""
+
+    name: str
+    holds: str
+    holds_ja: str
+    suffix: str = ".csv"
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file in a folder."""
+        return f"{self.name}{self.suffix}"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule that a submission must keep, in both languages; `name` is what faults and tests call it."""
+
+    name: str
+    says: str
+    says_ja: str
+
+
+@dataclass(frozen=True)
+class ReleaseScore:
+    """What a release is worth.
+
+    `details` is the object that `tokumei score --json` prints. `utility` and `safety` sum it up as losses (0 is best);
+    `safety` is missing where only attacks of other teams decide it. `flags` are sentences about what is suspicious.
+    """
+
+    details: Mapping[str, Any]
+    utility: float
+    safety: float | None = None
+    flags: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give all of it for a log."""
+        return {
+            "details": dict(self.details),
+            "utility": self.utility,
+            "safety": self.safety,
+            "flags": list(self.flags),
+        }
+
+    @classmethod
+    def of(cls, written: Mapping[str, Any]) -> ReleaseScore:
+        """Read it back from a log."""
+        return cls(written["details"], written["utility"], written["safety"], tuple(written["flags"]))
+
+
+@dataclass(frozen=True)
+class GuessScore:
+    """How right a guess was, from 0 to 1; `is_proof` tells, where an edition tests that, if the release is unsafe."""
+
+    success: float
+    details: Mapping[str, Any]
+    is_proof: bool | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give all of it for a log."""
+        return {"success": self.success, "details": dict(self.details), "is_proof": self.is_proof}
+
+    @classmethod
+    def of(cls, written: Mapping[str, Any]) -> GuessScore:
+        """Read it back from a log."""
+        return cls(written["success"], written["details"], written["is_proof"])
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One judged attack on a release: by whom, and with which knowledge (empty where an edition has one level only)."""
+
+    attacker: str
+    knowledge: str
+    score: GuessScore
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A team's release that counts, and all judged attacks on it."""
+
+    team: str
+    release: ReleaseScore
+    attempts: Sequence[Attempt] = ()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One line of the ranking; `value` is what teams are ordered by, lower is better, and missing where not ranked.
+
+    `numbers` are further columns of the scoreboard by name. `reason` says why a team is not ranked like the others.
+    """
+
+    place: int
+    team: str
+    value: float | None
+    utility: float
+    safety: float | None
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the line for JSON."""
+        return {
+            "place": self.place,
+            "team": self.team,
+            "value": self.value,
+            "utility": self.utility,
+            "safety": self.safety,
+            "numbers": dict(self.numbers),
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What an edition says of itself, for the rules page, the kit and the forms; both languages.
+
+    `summary` tells in a few sentences what is anonymized, what attackers know and how teams are ranked.
+    `knowledge_files` are handed out when attacks begin, by level; one level "" without files where attackers know
+    all the data. The limits are of attempts a team has: on releases in all, and on guesses at one release and level.
+    """
+
+    title: str
+    title_ja: str
+    summary: str
+    summary_ja: str
+    data_files: Sequence[FileRole]
+    release_files: Sequence[FileRole]
+    published_files: Sequence[FileRole]
+    truth_files: Sequence[FileRole]
+    guess_files: Sequence[FileRole]
+    knowledge_files: Mapping[str, Sequence[FileRole]]
+    release_rules: Sequence[Rule]
+    guess_rules: Sequence[Rule]
+    n_releases_allowed: int = 20
+    n_guesses_allowed: int = 10
+
+    @property
+    def all_knowledge_files(self) -> list[FileRole]:
+        """The files of knowledge of all levels."""
+        return [role for roles in self.knowledge_files.values() for role in roles]
+
+
+class Edition(ABC):
+    """A contest's rules and scores; its fields are its options."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> Terms:
+        """What the edition says of itself."""
+
+    @abstractmethod
+    def make_data(self, folder: Path, *, seed: int, source: Path | None = None) -> None:
+        """Write the data files: sampled from the source, or made up where none is given."""
+
+    @abstractmethod
+    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
+        """Write the files of knowledge of all levels."""
+
+    @abstractmethod
+    def check(self, data: Files, release: Files) -> None:
+        """Raise one InputError with every fault of a release: line, column, value and rule."""
+
+    @abstractmethod
+    def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
+        """Score a release that passed the check; `knowledge` holds the files of all levels by their names."""
+
+    @abstractmethod
+    def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
+        """Write what attackers see of a release in an order that tells nothing, and apart from it the truth."""
+
+    @abstractmethod
+    def check_guess(self, data: Files, published: Files, guess: Files) -> None:
+        """Raise one InputError with every fault of a guess."""
+
+    @abstractmethod
+    def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
+        """Hold a guess that passed the check against the truth."""
+
+    @abstractmethod
+    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+        """Order the teams, the best first; the order of the entries does not matter."""
+
+    @abstractmethod
+    def anonymizers(self) -> Sequence[str]:
+        """Name what `anonymize` can do, simplest first; the first is the kit's sample."""
+
+    @abstractmethod
+    def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
+        """Write the release files that a built-in anonymizer makes."""
+
+    @abstractmethod
+    def attacks(self) -> Sequence[str]:
+        """Name what `attack` can do, simplest first; the first is the kit's sample."""
+
+    @abstractmethod
+    def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
+        """Write the guess files that a built-in attack makes from the knowledge of one level."""
+
+
+def files_in(folder: Path, roles: Sequence[FileRole]) -> dict[str, Path]:
+    """Find the files of a folder by their names, plain or gzipped; a missing one is an error."""
+    found = {}
+    for role in roles:
+        plain = folder / role.file_name
+        path = next((path for path in (plain, plain.with_name(f"{plain.name}.gz")) if path.is_file()), None)
+        if path is None:
+            raise InputError.of(f"the file {role.file_name}: {role.holds}", file=folder)
+        found[role.name] = path
+    return found

@@ -1,0 +1,1 @@
+"""What the rules of each edition ask of a submission: one edition a file."""

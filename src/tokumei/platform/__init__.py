@@ -1,0 +1,1 @@
+"""The server: accounts, teams, contests, the exchange, jobs, pages and the API."""
