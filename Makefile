@@ -36,7 +36,7 @@ format: $(VENV)/ready-to-develop ## Put the code in shape.
 	$(BIN)/ruff format .
 
 locks: $(VENV)/ready-to-develop ## Choose newer versions of what is depended on.
-	$(COMPILE) --upgrade pyproject.toml --group build -o locks/run.txt
+	$(COMPILE) --upgrade pyproject.toml --group build --extra platform -o locks/run.txt
 	$(COMPILE) --upgrade pyproject.toml --group build --all-extras -c locks/run.txt -o locks/dev.txt
 
 clean: ## Remove what was set up.
