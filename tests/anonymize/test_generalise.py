@@ -96,7 +96,29 @@ def test_deleted_rows_of_the_original_stay_deleted() -> None:
     assert smallest_class(frame) == 2
 
 
-@pytest.mark.parametrize(("options", "column"), [({"k": 1}, "k"), ({"rounds": -1}, "rounds")])
+def test_unhidden_customers_are_those_with_most_rows_and_written_as_they_are() -> None:
+    release = Generalise(k=2, unhidden=1).anonymize(FOUR, seed=1)
+    assert release.pseudonyms is not None
+    names = dict(release.pseudonyms.select("customer", "pseudonym").rows())
+    assert release.frame.filter(customer=names["2"]).drop("customer").rows() == [
+        ("2011/1/4", "A", "1", "7"),
+        ("2011/7/20", "Z", "9", "90"),
+        ("2011/1/3", "C", "2.5", "6"),
+    ]
+    hidden = release.frame.filter(pl.col("customer") != names["2"])
+    # One group of three: two would leave one customer over.
+    assert smallest_class(hidden) == 3
+    assert smallest_class(release.frame) == 1
+
+
+def test_too_few_customers_left_to_hide_cannot_be_anonymized() -> None:
+    with pytest.raises(CannotAnonymize, match="1 customers cannot"):
+        Generalise(k=2, unhidden=3).anonymize(FOUR, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "column"), [({"k": 1}, "k"), ({"rounds": -1}, "rounds"), ({"unhidden": -1}, "unhidden")]
+)
 def test_options_that_make_no_sense_are_refused(options: dict[str, int], column: str) -> None:
     with pytest.raises(InputError, match=column):
         Generalise(**options).anonymize(FOUR, seed=1)
@@ -186,15 +208,17 @@ def test_every_release_follows_the_rules_and_keeps_its_promise(
 
 
 @settings(max_examples=40)
-@given(CUSTOMERS, st.integers(2, 4))
+@given(CUSTOMERS, st.integers(2, 4), st.integers(0, 2))
 def test_groups_hold_every_customer_once_and_at_least_k(
-    customers: list[list[tuple[int, str, int, int]]], k: int
+    customers: list[list[tuple[int, str, int, int]]], k: int, n_alone: int
 ) -> None:
-    if len(customers) < k:
+    if len(customers) < k + n_alone:
         return
-    groups = group_customers(Purchases.of(of_customers(customers)), k, np.random.default_rng(1))
+    groups = group_customers(Purchases.of(of_customers(customers)), k, np.random.default_rng(1), n_alone=n_alone)
     assert sorted(member for group in groups for member in group) == list(range(len(customers)))
-    assert min(map(len, groups)) >= k
+    assert min(map(len, groups[n_alone:])) >= k
+    n_rows = [len(customers[member]) for group in groups[:n_alone] for member in group]
+    assert n_rows == sorted(map(len, customers), reverse=True)[:n_alone]
 
 
 @settings(max_examples=40)

@@ -123,6 +123,26 @@ def test_attack_submits_as_many_as_the_report_reckons_with(original: History, pu
     assert Generalised().guess(original, published.public).height == {2: 24, 3: 7}[k]
 
 
+def test_two_unhidden_customers_are_found_and_save_what_was_aimed_at(original: History) -> None:
+    release = Generalise(k=3, unhidden=2).anonymize(original, seed=1)
+    assert release.pseudonyms is not None
+    truth = release.pseudonyms.select("pseudonym", "customer").unique()
+    cells = generalised(release.frame)
+    assert cells.contains(original).to_numpy().all()
+    assert loss(original, cells) < 0.262
+    published = generalised(release.frame.filter(pl.col("customer") != "*").sort(pl.all()))
+    guesses = {name: part().guess(original, published) for name, part in GENERALISED_ATTACKS.items()}
+    # With two given away, blind luck disproves the rest once in 36 attacks.
+    assert not any(judge_guesses(mine, truth).is_unsafe for mine in guesses.values())
+    # Both are named for sure, and after them nobody with a chance above a third.
+    sure = guesses["generalised"]["confidence"].to_numpy()
+    assert sure[:2] == pytest.approx(1)
+    assert sure[2:].max() == pytest.approx(1 / 3, abs=1e-6)
+    largest = original.frame.group_by("customer").len().top_k(2, by="len")["customer"].to_list()
+    assert set(guesses["generalised"]["customer"][:2]) == set(largest)
+    assert judge_guesses(guesses["generalised"][:2], truth).n_right == 2
+
+
 def test_history_under_pseudonyms_alone_is_unsafe(original: History) -> None:
     customers = original.customers[:100]
     names = {customer: str(n + 1) for n, customer in enumerate(customers)}

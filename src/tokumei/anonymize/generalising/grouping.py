@@ -73,11 +73,16 @@ class Estimate:
         return costs
 
 
-def group_customers(purchases: Purchases, size: int, random: np.random.Generator) -> list[list[int]]:
-    """Put the customers into groups of `size`; those left over join the group where it costs least."""
+def group_customers(
+    purchases: Purchases, size: int, random: np.random.Generator, *, n_alone: int = 0
+) -> list[list[int]]:
+    """Put the customers into groups of `size`; those left over join the group where it costs least.
+
+    The `n_alone` customers with the most rows come first, each as a group of its own.
+    """
     estimate = Estimate.of(purchases)
     pair_costs = estimate.pair_costs()
-    by_size = np.argsort(-estimate.n_rows, kind="stable")
+    alone, by_size = np.split(np.argsort(-estimate.n_rows, kind="stable"), [n_alone])
     n_left = len(by_size) % size
     # The smallest customers are left over: they cost least wherever they go.
     grouped, left = by_size[: len(by_size) - n_left], by_size[len(by_size) - n_left :]
@@ -87,7 +92,7 @@ def group_customers(purchases: Purchases, size: int, random: np.random.Generator
         before = np.concatenate([estimate.costs(np.array([group])) for group in found])
         after = np.concatenate([estimate.costs(np.array([[*group, customer]])) for group in found])
         found[int((after - before).argmin())].append(customer)
-    return found
+    return [[customer] for customer in alone.tolist()] + found
 
 
 def _first_groups(pair_costs: Floats, grouped: Indices, size: int) -> Indices:

@@ -37,16 +37,24 @@ class Generalise:
     Similar customers are grouped, and their rows aligned at the least loss by the Err of the 2018 contest. Rows that
     other members of a group have no counterpart for are deleted: `*` in every cell. The release is text, row by row
     as the original, in the form of the file A of 2018; invoice and time are not released.
+
+    A pseudonym that fits k customers has no more rows than the k-th largest of all: nobody can hide the surplus of
+    those who have far more, and its deletion may cost more than all else. `unhidden` customers with the most rows are
+    therefore left out on demand: they are written as they are, and whoever knows the original names them.
     """
 
     k: int = field(default=3, metadata={"help": "Fewest customers that each pseudonym fits."})
     rounds: int = field(default=2, metadata={"help": "Times that each member's rows are aligned anew, for less loss."})
+    unhidden: int = field(
+        default=0, metadata={"help": "Customers with the most rows that are NOT protected, but written as they are."}
+    )
 
     def anonymize(self, original: History, *, seed: int) -> Release:
         """Write the rows in their order; CannotAnonymize if there are fewer than k customers."""
         self._check(original)
         purchases = Purchases.of(original)
-        groups = group_customers(purchases, self.k, generator(seed, "generalise", "groups"))
+        random = generator(seed, "generalise", "groups")
+        groups = group_customers(purchases, self.k, random, n_alone=self.unhidden)
         alignments = []
         with step("aligning rows", total=len(groups)) as bar:
             for group in groups:
@@ -54,7 +62,8 @@ class Generalise:
                 bar.advance()
         pseudonyms = dict(zip(purchases.customers, _draw_pseudonyms(purchases.customers, seed), strict=True))
         frame = text_of(write_groups(original, purchases, alignments, pseudonyms))
-        k = smallest_class(frame)
+        unhidden = [pseudonyms[purchases.customers[customer]] for [customer] in groups[: self.unhidden]]
+        k = smallest_class(frame.filter(~pl.col("customer").is_in(unhidden)))
         if k < self.k:
             raise PromiseBroken(f"A pseudonym of the release fits {k} customers, not {self.k}.")
         named = original.kept.select("customer", period=period_of(pl.col("date"))).unique()
@@ -73,8 +82,11 @@ class Generalise:
             raise InputError.of("at least 2 customers", column="k", value=self.k)
         if self.rounds < 0:
             raise InputError.of("0 rounds or more", column="rounds", value=self.rounds)
-        if len(original.customers) < self.k:
-            raise CannotAnonymize(f"{len(original.customers)} customers cannot be put into groups of {self.k}.")
+        if self.unhidden < 0:
+            raise InputError.of("0 customers or more", column="unhidden", value=self.unhidden)
+        n_hidden = max(0, len(original.customers) - self.unhidden)
+        if n_hidden < self.k:
+            raise CannotAnonymize(f"{n_hidden} customers cannot be put into groups of {self.k}.")
         rows = original.frame.with_row_index("row", offset=1).filter(pl.col("customer").is_not_null())
         for column in COLUMNS:
             for row in rows.filter(pl.col(column).is_null())["row"][:1]:
