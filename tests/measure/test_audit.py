@@ -34,6 +34,7 @@ def test_audit_gives_the_score_of_every_measure() -> None:
     risk = {"threshold": 0.2, "n_suppressed": 1}
     made: list[tuple[str, dict[str, Any]]] = [
         ("k-anonymity", {"k": 2}),
+        ("mean-class-size", {"size": 1}),
         ("uniques", {"n_suppressed": 1}),
         ("prosecutor-risk", risk),
         ("journalist-risk", risk | {"population": population}),

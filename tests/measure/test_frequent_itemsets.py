@@ -70,3 +70,11 @@ def test_levels_find_what_trying_all_sets_finds(invoices: list[set[int]], n_leas
     found = frequent_itemsets(sparse.csr_array(marks), n_least, largest)
     assert len(found) == len(set(found))
     assert set(found) == tried
+
+
+def test_release_of_one_invoice_with_everything_is_measured_without_listing_its_sets() -> None:
+    # A thousand items in one invoice have 166 million sets of three.
+    rows = [("a", 1, "x"), ("b", 1, "x"), *(("c", day, f"i{day}") for day in range(1, 28))]
+    original = history(*rows, *(("d", 1, f"j{number}") for number in range(1_000)))
+    everything = original.frame.with_columns(customer=pl.lit("p"), date=pl.lit(datetime.date(2011, 1, 1)))
+    assert FrequentItemsets(0.06).measure(original, History(everything)).value == 0

@@ -29,6 +29,7 @@ def requirements(population: ClassCounts) -> list[Requirement]:
     made: list[tuple[str, dict[str, Any]]] = [
         ("k-anonymity", {"k": 3}),
         ("uniques", {}),
+        ("mean-class-size", {"size": 2.5}),
         ("l-diversity", {"sensitive": "s", "l": 2}),
         ("l-diversity", {"sensitive": "s", "l": 2, "is_missing_a_value": False}),
         ("l-diversity", {"sensitive": "s", "l": 1.8, "kind": "entropy"}),

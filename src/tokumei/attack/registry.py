@@ -8,6 +8,7 @@ import polars as pl
 
 from tokumei.core.registry import Registry
 from tokumei.data.history import History
+from tokumei.data.table import Table
 
 
 class HistoryAttack(Protocol):
@@ -20,4 +21,15 @@ class HistoryAttack(Protocol):
         """
 
 
+class TableAttack(Protocol):
+    """Finds people in a released table from knowledge of some of their columns; its fields are its options."""
+
+    def guess(self, knowledge: Table, published: Table, *, seed: int) -> pl.Series:
+        """Give for each published row the row of the knowledge believed to be the same person's, counted from 0.
+
+        A row without a guess is missing. The roles of both tables say what may be compared.
+        """
+
+
 HISTORY_ATTACKS: Registry[HistoryAttack] = Registry("history attack", "tokumei.attack.history")
+TABLE_ATTACKS: Registry[TableAttack] = Registry("table attack", "tokumei.attack.table")

@@ -21,6 +21,7 @@ from tokumei.measure.safety.k_anonymity import KAnonymity
 from tokumei.measure.safety.k_map import KMap
 from tokumei.measure.safety.l_diversity import LDiversity
 from tokumei.measure.safety.marketer_risk import MarketerRisk
+from tokumei.measure.safety.mean_class_size import MeanClassSize
 from tokumei.measure.safety.prosecutor_risk import ProsecutorRisk
 from tokumei.measure.safety.t_closeness import TCloseness
 from tokumei.measure.safety.uniques import Uniques
@@ -73,7 +74,8 @@ def audit(
     hierarchies, references = hierarchies or {}, references or {}
     for column in [*hierarchies, *references]:
         sensitive_histogram(counts, column)
-    classes = {score.name: score for score in (KAnonymity(1).measure(counts), Uniques(n_suppressed).measure(counts))}
+    sizes = (KAnonymity(1), MeanClassSize(1), Uniques(n_suppressed))
+    classes = {score.name: score for score in (part.measure(counts) for part in sizes)}
     classes |= ProsecutorRisk(threshold, n_suppressed).profile(counts).scores("prosecutor-risk")
     if population is None:
         marketer = MarketerRisk(threshold, None, n_suppressed).measure(counts)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from enum import StrEnum
+from typing import ClassVar, Protocol
+
+import polars as pl
 
 from tokumei.core.registry import Registry
 from tokumei.core.score import Score
 from tokumei.data.history import History
+from tokumei.data.table import Table
 
 
 class HistoryUtility(Protocol):
@@ -16,4 +20,29 @@ class HistoryUtility(Protocol):
         """Compare a release with its original, row by row where the measure needs it."""
 
 
+class Sees(StrEnum):
+    """What must be handed over to compute a number: the original X, the release Y, the row numbers I of Y."""
+
+    RELEASE = "Y"
+    """What is published anyhow."""
+    BOTH = "X and Y"
+    """The original as well, so whoever computes it must be trusted with it."""
+    ROWS = "X, Y and I"
+    """Also which row is whose: the secret of the release."""
+
+
+class TableUtility(Protocol):
+    """Measures how much use a released table lost; its fields are its options."""
+
+    sees: ClassVar[Sees]
+
+    def measure(self, original: Table, released: Table, rows: pl.Series) -> Score:
+        """Compare a release with its original, both with the same columns in the same roles.
+
+        `rows` holds for each released row the row of the original that it came from, counted from 0; a measure that
+        does not see rows does not look at them.
+        """
+
+
 HISTORY_UTILITIES: Registry[HistoryUtility] = Registry("history utility", "tokumei.measure.utility")
+TABLE_UTILITIES: Registry[TableUtility] = Registry("table utility", "tokumei.measure.table")

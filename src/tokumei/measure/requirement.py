@@ -39,6 +39,7 @@ class Requirement(Protocol):
     | k-anonymity, uniques, prosecutor risk | yes | yes | a merged class is larger |
     | k-map, journalist risk | yes | yes | a merged class is larger in the population too |
     | marketer risk | yes | yes | (a+b)/(A+B) is at most a/A + b/B, and all classes hold together |
+    | mean class size | yes | yes | fewer classes of as many rows, and all classes hold together |
     | distinct ℓ-diversity, (X,Y)-anonymity | yes | yes | a merged class has the values of both |
     | entropy ℓ-diversity | yes | no | entropy is concave: a mix has at least the mean |
     | recursive (c,ℓ)-diversity | yes | no | the top adds up at most, the tail at least |

@@ -1,9 +1,9 @@
-"""What the files of all PWSCUP editions share: CSV without a header, strict cells, deleted rows."""
+"""What the files of all PWSCUP editions share: CSV, mostly without a header, strict cells, deleted rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -92,6 +92,7 @@ class ContestFile:
     types: Mapping[str, ColumnType]
     may_delete: bool = False
     longest_line: int = LONGEST_RECORD
+    has_header: bool = False
 
     def read(self, path: Path | str) -> pl.DataFrame:
         """Read the file; a deleted row is missing in every column."""
@@ -103,8 +104,10 @@ class ContestFile:
         return frame
 
     def read_text(self, path: Path | str) -> TextFrame:
-        """Read the cells as text, having seen that the first line is no header."""
+        """Read the cells as text, having seen that the first line is the header, or is none."""
         text = read_csv(path, delimiter=",", columns=list(self.types), longest_line=self.longest_line)
+        if self.has_header:
+            return take_header(text)
         check_no_header(text, self.types)
         return text
 
@@ -128,7 +131,8 @@ class ContestFile:
         expected = f"lines of at most {self.longest_line:,} bytes"
         add_value_faults(lengths, lengths > self.longest_line, expected, faults)
         faults.raise_if_any()
-        write_csv(text.with_columns(pl.col(first).fill_null(DELETED)), path, has_header=False, line_end=line_end)
+        filled = text.with_columns(pl.col(first).fill_null(DELETED))
+        write_csv(filled, path, has_header=self.has_header, line_end=line_end)
 
     def _as_text(self, frame: pl.DataFrame, path: Path | str) -> pl.DataFrame:
         check_has_columns(self.types, frame.columns, path)
@@ -143,6 +147,14 @@ def deleted_rows(text: TextFrame, faults: FaultList) -> pl.Series:
         is_bad = is_deleted & text.frame[name].is_not_null()
         add_cell_faults(text, name, is_bad, f"an empty cell after {DELETED}", faults)
     return is_deleted
+
+
+def take_header(text: TextFrame) -> TextFrame:
+    """Take the header off a file whose columns are known; other names, or their order, are refused."""
+    names, found = text.frame.columns, ["" if cell is None else cell for cell in text.frame.row(0)]
+    if found != names:
+        raise InputError.of(f"the header {','.join(names)}", file=text.file, line=1, value=",".join(found))
+    return replace(text, frame=text.frame.slice(1), has_header=True)
 
 
 def check_no_header(text: TextFrame, types: Mapping[str, ColumnType]) -> None:

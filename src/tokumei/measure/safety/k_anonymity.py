@@ -16,7 +16,8 @@ from tokumei.measure.requirement import Holds
 class KAnonymity:
     """Every record shares its values with at least k − 1 others; measures the size of the smallest class.
 
-    0 for no rows, 1 if somebody is alone; the more the better. Answers record linkage (Sweeney 2002).
+    0 for no rows, 1 if somebody is alone; the more the better. Answers record linkage (Sweeney 2002). S1 k-anony of
+    PWSCUP 2015, over the quasi-identifiers of Y.
     """
 
     k: int = field(metadata={"help": "Fewest rows allowed in one class."})

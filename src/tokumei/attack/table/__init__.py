@@ -1,0 +1,1 @@
+"""Attacks on tables, one a file."""

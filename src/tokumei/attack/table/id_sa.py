@@ -1,0 +1,31 @@
+"""The attacker who knows quasi-identifiers, and then one sensitive column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from tokumei.attack.nearest import SharedClasses, as_guess, nearest_rows, sensitive_place
+from tokumei.data.table import Table
+from tokumei.measure.table_pair import TablePair
+
+COLUMN = 15
+
+
+@dataclass(frozen=True)
+class IdSa:
+    """Of the people with the quasi-identifiers of a released row, take the nearest in one sensitive column.
+
+    E2 IdSA of PWSCUP 2015, which compared the 15th column. Knowledge: the original; sees X and Y. Aim: whose each
+    released row is. Success: the row is that person's; 0 nobody, 1 all. Where nobody has these values there is no
+    guess; of values as near the lower is taken, of equal ones the first row, which is our choice.
+    """
+
+    column: str = field(default="", metadata={"help": "Sensitive column; the 15th of the table if none is named."})
+
+    def guess(self, knowledge: Table, published: Table, *, seed: int) -> pl.Series:  # noqa: ARG002
+        """Give the nearest row of the class of each published row."""
+        place = sensitive_place(knowledge, self.column, COLUMN)
+        pair = TablePair.of(knowledge, published)
+        return as_guess(nearest_rows(SharedClasses.of(pair), pair.amounts[:, place], pair.released_amounts[:, place]))

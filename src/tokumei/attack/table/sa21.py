@@ -1,0 +1,33 @@
+"""The attacker who knows one sensitive column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from tokumei.attack.nearest import SharedClasses, as_guess, nearest_rows, sensitive_place
+from tokumei.data.table import Table
+from tokumei.measure.table_pair import TablePair
+
+COLUMN = 21
+
+
+@dataclass(frozen=True)
+class Sa21:
+    """Take the person who is nearest in one sensitive column, whatever the other columns say.
+
+    E4 SA21 of PWSCUP 2015, which compared the 21st column. Knowledge: the original; sees X and Y. Aim: whose each
+    released row is. Success: the row is that person's; 0 nobody, 1 all. Changed quasi-identifiers do not help against
+    it. Of values as near the lower is taken, of equal ones the first row, which is our choice.
+    """
+
+    column: str = field(default="", metadata={"help": "Sensitive column; the 21st of the table if none is named."})
+
+    def guess(self, knowledge: Table, published: Table, *, seed: int) -> pl.Series:  # noqa: ARG002
+        """Give the nearest row for each published row."""
+        place = sensitive_place(knowledge, self.column, COLUMN)
+        pair = TablePair.of(knowledge, published)
+        everyone = SharedClasses(np.zeros(pair.n_rows, np.int64), np.zeros(pair.n_released, np.int64))
+        return as_guess(nearest_rows(everyone, pair.amounts[:, place], pair.released_amounts[:, place]))

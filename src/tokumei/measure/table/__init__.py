@@ -1,0 +1,1 @@
+"""What use of a table is left, one measure a file."""

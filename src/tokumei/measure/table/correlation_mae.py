@@ -1,0 +1,46 @@
+"""How far the correlations of sensitive columns moved."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import polars as pl
+
+from tokumei.core.score import Score
+from tokumei.data.table import Table
+from tokumei.measure.registry import Sees
+from tokumei.measure.table_pair import Floats, TablePair
+
+
+@dataclass(frozen=True)
+class CorrelationMae:
+    """Mean absolute error of the correlations of sensitive columns, halved: 0 if all are the same, 1 if all turn round.
+
+    U4 corMAE of PWSCUP 2015; sees X and Y. Pearson's correlation of each two sensitive columns; one that never varies
+    is correlated with nothing, 0. Halved is our choice, since correlations are up to 2 apart.
+    """
+
+    sees: ClassVar[Sees] = Sees.BOTH
+
+    def measure(self, original: Table, released: Table, rows: pl.Series) -> Score:  # noqa: ARG002
+        """Compare the correlation of each two sensitive columns."""
+        pair = TablePair.of(original, released)
+        before, after = _correlations(pair.amounts), _correlations(pair.released_amounts)
+        errors = [abs(one - other) / 2 for one, other in zip(before, after, strict=True)]
+        return Score("correlation-mae", math.fsum(errors) / max(1, len(errors)), best=0, worst=1)
+
+
+def _correlations(amounts: Floats) -> list[float]:
+    # Exact sums, so that the order of rows cannot change a digit.
+    centred = [column - math.fsum(column) / len(column) for column in amounts.T]
+    sizes = [math.sqrt(math.fsum(column**2)) for column in centred]
+    out = []
+    for one, other in combinations(range(len(centred)), 2):
+        # Not the product of both, which may be too small for a number.
+        is_flat = not (sizes[one] and sizes[other])
+        found = 0.0 if is_flat else math.fsum((centred[one] / sizes[one]) * (centred[other] / sizes[other]))
+        out.append(min(1.0, max(-1.0, found)))
+    return out
