@@ -50,6 +50,15 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Measure:
+    """One number of a score and what it says, in both languages; `name` is its key in the details of a score."""
+
+    name: str
+    says: str
+    says_ja: str
+
+
+@dataclass(frozen=True)
 class ReleaseScore:
     """What a release is worth.
 
@@ -147,7 +156,8 @@ class Terms:
 
     `summary` tells in a few sentences what is anonymized, what attackers know and how teams are ranked.
     `knowledge_files` are handed out when attacks begin, by level; one level "" without files where attackers know
-    all the data. The limits are of attempts a team has: on releases in all, and on guesses at one release and level.
+    all the data. `measures` explain the numbers of scores. The limits are of attempts a team has: on releases in all,
+    and on guesses at one release and level.
     """
 
     title: str
@@ -162,6 +172,7 @@ class Terms:
     knowledge_files: Mapping[str, Sequence[FileRole]]
     release_rules: Sequence[Rule]
     guess_rules: Sequence[Rule]
+    measures: Sequence[Measure] = ()
     n_releases_allowed: int = 20
     n_guesses_allowed: int = 10
 

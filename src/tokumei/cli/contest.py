@@ -1,0 +1,359 @@
+"""`tokumei contest …`: run a contest in a folder, from preparing it to its ranking."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tokumei.cli.options import part_options
+from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.core.errors import InputError, UnknownPart
+
+if TYPE_CHECKING:
+    from tokumei.contest.edition import Edition, Standing
+    from tokumei.contest.folder import Contest
+
+app = typer.Typer(help="Run a contest: teams anonymize, then attack each other.", no_args_is_help=True)
+
+ContestArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help="The folder of the contest.")]
+FolderArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help="The folder of the contest, or of its kit.")]
+FilesArgument = Annotated[Path, typer.Argument(metavar="FILES", help="A folder with the files, or the only file.")]
+MaybeFilesArgument = Annotated[
+    Path | None, typer.Argument(metavar="[FILES]", help="A folder with the files, or the only file.")
+]
+TeamOption = Annotated[str, typer.Option("--team", help="Who submits.")]
+EditionOption = Annotated[str | None, typer.Option("--edition", help="See 'tokumei parts edition'.")]
+OwnOption = Annotated[
+    Path | None, typer.Option("--contest", metavar="FILE.toml", help="A contest of one's own instead of an edition.")
+]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the edition; repeatable.")
+]
+SourceOption = Annotated[
+    Path | None, typer.Option("--source", metavar="FILE", help="Sample the data from it; made up if not given.")
+]
+PublishedOption = Annotated[
+    Path | None, typer.Option("--published", metavar="DIR", help="In a kit: what attackers see of the release.")
+]
+OWN_KINDS = ("table", "history")
+ALWAYS_SHOWN = ("place", "team", "value", "utility", "safety")
+
+
+@app.command("new")
+def new(
+    out: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The file to write.")],
+    kind: Annotated[str, typer.Option("--kind", help="table or history.")] = "table",
+    json: JsonFlag = False,
+) -> None:
+    """Write a commented contest of one's own, to change and then prepare.
+
+    Example: tokumei contest new my.toml --kind table
+    """
+    from tokumei.contest.own.template import template
+    from tokumei.data.files.atomic import write_text
+
+    if kind not in OWN_KINDS:
+        raise UnknownPart("kind of contest", kind, OWN_KINDS)
+    if out.exists():
+        raise InputError.of("a file that does not exist yet", file=out)
+    write_text(out, template(kind))
+    _show({"kind": kind, "out": str(out), "next": f"tokumei contest prepare --contest {out} --out my-contest"}, json)
+
+
+@app.command("prepare")
+def prepare(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to make.")],
+    edition: EditionOption = None,
+    own: OwnOption = None,
+    source: SourceOption = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=0, help="For rehearsals: a key from a number. Drawn afresh if not given."),
+    ] = None,
+    options: SetOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Make the folder of a new contest: the data, what attackers will know, and the log.
+
+    Example: tokumei contest prepare --edition pwscup2017 --out cup --seed 1 --set n_customers=50
+    """
+    from tokumei.contest.phases import prepare as prepare_contest
+
+    rules = chosen_edition(edition, own, options)
+    with showing_progress():
+        contest = prepare_contest(rules, out, seed=seed, source=source)
+    _show(_state(contest) | {"out": str(out)}, json)
+
+
+@app.command("show")
+def show(folder: ContestArgument, json: JsonFlag = False) -> None:
+    """Show where a contest stands, and the hash of its log to publish.
+
+    Example: tokumei contest show cup
+    """
+    _show(_state(_open(folder)), json)
+
+
+@app.command("check")
+def check(
+    folder: FolderArgument,
+    files: FilesArgument,
+    target: Annotated[str | None, typer.Option("--target", metavar="TEAM", help="Check a guess at this team.")] = None,
+    published: PublishedOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Check a release, or a guess, without submitting it.
+
+    Example: tokumei contest check cup my-release
+    """
+    from tokumei.contest.kit import is_kit, open_kit
+    from tokumei.contest.phases import check_guess, check_release
+
+    with showing_progress():
+        if is_kit(folder):
+            rules, data, _ = open_kit(folder)
+            if published is None:
+                rules.check(data, _found(files, rules.terms.release_files))
+            else:
+                seen = _found(published, rules.terms.published_files)
+                rules.check_guess(data, seen, _found(files, rules.terms.guess_files))
+        elif target is None:
+            check_release(_open(folder), files)
+        else:
+            check_guess(_open(folder), target, files)
+    _show({"files": str(files), "is_valid": True}, json)
+
+
+@app.command("score")
+def score(folder: FolderArgument, files: FilesArgument, json: JsonFlag = False) -> None:
+    """Check and score a release without submitting it.
+
+    Example: tokumei contest score cup my-release
+    """
+    from tokumei.contest.kit import is_kit, open_kit
+    from tokumei.contest.phases import score as score_release
+
+    with showing_progress():
+        if is_kit(folder):
+            rules, data, known = open_kit(folder)
+            release = _found(files, rules.terms.release_files)
+            rules.check(data, release)
+            found = rules.score(data, known, release)
+        else:
+            found = score_release(_open(folder), files)
+    _show_score({}, found.as_dict(), json)
+
+
+@app.command("submit")
+def submit(
+    folder: ContestArgument,
+    team: TeamOption,
+    files: MaybeFilesArgument = None,
+    played: Annotated[
+        str | None, typer.Option("--with", metavar="ANONYMIZER", help="Play a built-in anonymizer instead.")
+    ] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Submit a team's release: it is checked and scored; the last one taken counts.
+
+    Example: tokumei contest submit cup --team alpha my-release
+    """
+    from tokumei.contest.phases import submit as submit_release
+    from tokumei.contest.simulate import played_release
+
+    _check_either(files, played)
+    contest = _open(folder)
+    with showing_progress():
+        if files is not None:
+            taken = submit_release(contest, team, files)
+        else:
+            with played_release(contest, str(played), team) as made:
+                taken = submit_release(contest, team, made)
+    _show_score({"team": team, "number": taken.number, "left": taken.n_left}, taken.score.as_dict(), json)
+
+
+@app.command("publish")
+def publish(folder: ContestArgument, json: JsonFlag = False) -> None:
+    """End the anonymizing: publish each team's last release, and what attackers know.
+
+    Example: tokumei contest publish cup
+    """
+    from tokumei.contest.phases import publish as publish_releases
+
+    contest = _open(folder)
+    with showing_progress():
+        teams = publish_releases(contest)
+    _show(_state(contest) | {"published": teams}, json)
+
+
+@app.command("attack")
+def attack(
+    folder: ContestArgument,
+    team: TeamOption,
+    target: Annotated[str, typer.Option("--target", metavar="TEAM", help="Whose release is attacked.")],
+    files: MaybeFilesArgument = None,
+    knowledge: Annotated[str, typer.Option("--knowledge", metavar="LEVEL", help="The level of knowledge used.")] = "",
+    played: Annotated[str | None, typer.Option("--with", metavar="ATTACK", help="Play a built-in attack.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Submit a team's guess at another team's release: it is checked, and waits to be judged.
+
+    Example: tokumei contest attack cup --team beta --target alpha --knowledge 25 my-guess
+    """
+    from tokumei.contest.phases import attack as attack_release
+    from tokumei.contest.simulate import played_guess
+
+    _check_either(files, played)
+    contest = _open(folder)
+    with showing_progress():
+        if files is not None:
+            taken = attack_release(contest, team, target, files, knowledge=knowledge)
+        else:
+            with played_guess(contest, str(played), team, target, knowledge) as made:
+                taken = attack_release(contest, team, target, made, knowledge=knowledge)
+    _show({"team": team, "target": target, "knowledge": knowledge, "line": taken.line, "left": taken.n_left}, json)
+
+
+@app.command("judge")
+def judge(
+    folder: FolderArgument,
+    files: MaybeFilesArgument = None,
+    line: Annotated[int | None, typer.Option("--line", min=1, help="Only the guess of this line of the log.")] = None,
+    published: PublishedOption = None,
+    truth: Annotated[Path | None, typer.Option("--truth", metavar="DIR", help="In a kit: the truth.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Judge the guesses that wait; in a kit, judge a guess at the sample.
+
+    Example: tokumei contest judge cup
+    """
+    from tokumei.contest.kit import is_kit, open_kit
+    from tokumei.contest.phases import judge as judge_guesses
+
+    if is_kit(folder):
+        if files is None or published is None or truth is None:
+            raise InputError.of("a guess, --published and --truth, to judge in a kit")
+        rules, data, _ = open_kit(folder)
+        seen, guess = _found(published, rules.terms.published_files), _found(files, rules.terms.guess_files)
+        rules.check_guess(data, seen, guess)
+        verdict = rules.judge(data, seen, _found(truth, rules.terms.truth_files), guess)
+        _show_score({}, verdict.as_dict(), json)
+        return
+    with showing_progress():
+        judged = judge_guesses(_open(folder), line)
+    rows: list[dict[str, Any]] = [
+        {"line": one.line, "team": one.attacker, "target": one.target, "knowledge": one.knowledge}
+        | ({} if one.score is None else one.score.as_dict())
+        for one in judged
+    ]
+    if json:
+        print_json({"judged": rows})
+        return
+    columns = ["line", "team", "target", "knowledge", "success"]
+    print_table(columns, [[row[name] for name in columns] for row in rows])
+
+
+@app.command("rank")
+def rank(
+    folder: ContestArgument,
+    is_closing: Annotated[bool, typer.Option("--close", help="End the contest and write ranking.json.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Rank the teams as the log tells; with --close for good.
+
+    Example: tokumei contest rank cup --close
+    """
+    from tokumei.contest.phases import close, ranking
+
+    contest = _open(folder)
+    standings = close(contest) if is_closing else ranking(contest)
+    if json:
+        print_json({"phase": contest.season().phase, "ranking": [standing.as_dict() for standing in standings]})
+        return
+    print_ranking(standings, contest.terms.title)
+
+
+def chosen_edition(edition: str | None, own: Path | None, options: list[str] | None) -> Edition:
+    """Give the edition that was asked for, or the contest of one's own."""
+    from tokumei.contest.registry import EDITIONS
+    from tokumei.contest.setting import read_setting
+
+    if (edition is None) == (own is None):
+        raise InputError.of("either --edition or --contest")
+    if own is None:
+        return EDITIONS.make_from_text(str(edition), part_options(options))
+    if options:
+        raise InputError.of(f"options in {own}, not as --set", value=" ".join(options))
+    return read_setting(own)
+
+
+def print_ranking(standings: Sequence[Standing], title: str) -> None:
+    """Print a scoreboard, with as many of the further numbers as fit; what is to be said of a team follows below."""
+    from tokumei.contest.results_page import ranking_table
+
+    columns, rows = ranking_table(standings)
+    room = shutil.get_terminal_size().columns - max((len(standing.team) for standing in standings), default=0)
+    # A column takes its heading, or a number of some eight signs, and three to keep apart.
+    ends = list(itertools.accumulate(max(8, len(name)) + 3 for name in columns if name != "team"))
+    n_shown = max(len(ALWAYS_SHOWN), sum(end < room for end in ends) + 1)
+    print_table(columns[:n_shown], [row[:n_shown] for row in rows], title=title)
+    for standing in standings:
+        if standing.reason:
+            typer.echo(f"{standing.team}: {standing.reason}")
+
+
+def _open(folder: Path) -> Contest:
+    from tokumei.contest.folder import open_contest
+
+    return open_contest(folder)
+
+
+def _state(contest: Contest) -> dict[str, Any]:
+    from tokumei.contest.log import read_log
+
+    season, lines = contest.season(), read_log(contest.folder)
+    return {
+        "title": contest.terms.title,
+        "phase": season.phase,
+        "teams": len(season.counting_releases()),
+        "releases": len(season.releases),
+        "guesses": len(season.guesses),
+        "waiting": len(season.waiting()),
+        "lines": len(lines),
+        "head": lines[-1].hash,
+    }
+
+
+def _found(given: Path, roles: Any) -> dict[str, Path]:
+    from tokumei.contest.edition import files_in
+
+    return {roles[0].name: given} if given.is_file() and len(roles) == 1 else files_in(given, roles)
+
+
+def _check_either(files: Path | None, played: str | None) -> None:
+    if (files is None) == (played is None):
+        raise InputError.of("either files or --with")
+
+
+def _show(facts: dict[str, Any], json: bool) -> None:
+    print_json(facts) if json else print_facts(facts)
+
+
+def _show_score(facts: dict[str, Any], score: dict[str, Any], json: bool) -> None:
+    """Print a score; for people, its details one a line."""
+    if json:
+        print_json(facts | score)
+        return
+    rest = {name: value for name, value in score.items() if name != "details" and value not in (None, [])}
+    print_facts(facts | _leaves(score["details"], "") | rest)
+
+
+def _leaves(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        return {name: value}
+    return {leaf: one for key, part in value.items() for leaf, one in _leaves(part, f"{name} {key}".strip()).items()}

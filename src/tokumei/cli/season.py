@@ -1,0 +1,120 @@
+"""`tokumei contest kit|replay|simulate`: what teams get, whether it was all true, and a season without teams."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tokumei.cli.contest import (
+    ContestArgument,
+    EditionOption,
+    OwnOption,
+    SetOption,
+    SourceOption,
+    chosen_edition,
+    print_ranking,
+)
+from tokumei.cli.options import SeedOption
+from tokumei.cli.output import JsonFlag, print_facts, print_json, showing_progress
+from tokumei.core.errors import InputError
+
+
+def kit(
+    out: Annotated[Path, typer.Option("--out", metavar="KIT.zip", help="The zip file to write.")],
+    folder: Annotated[Path | None, typer.Argument(metavar="[CONTEST]", help="The folder of the contest.")] = None,
+    edition: EditionOption = None,
+    own: OwnOption = None,
+    source: SourceOption = None,
+    seed: SeedOption = 0,
+    options: SetOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Pack what teams need: rules, data, a sample release and attack; of an edition alone to practise.
+
+    Example: tokumei contest kit cup --out kit.zip
+    """
+    from tokumei.contest.folder import open_contest
+    from tokumei.contest.kit import kit_of_contest, kit_of_edition
+
+    with showing_progress():
+        if folder is not None:
+            if edition or own or source or options:
+                raise InputError.of("either a contest or an edition, not both")
+            names = kit_of_contest(open_contest(folder), out)
+        else:
+            rules = chosen_edition(edition, own, options)
+            names = kit_of_edition(rules, out, seed=seed, source=source)
+    result: dict[str, Any] = {"out": str(out), "files": names}
+    print_json(result) if json else print_facts(result)
+
+
+def replay(
+    folder: ContestArgument,
+    is_quick: Annotated[bool, typer.Option("--quick", help="Verify log and files; work out nothing again.")] = False,
+    head: Annotated[
+        str | None, typer.Option("--head", metavar="HASH", help="A hash shown before, which the log must still hold.")
+    ] = None,
+    source: SourceOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Audit a contest: verify its log and files, and work out every score, verdict and place again.
+
+    Example: tokumei contest replay cup
+    """
+    from dataclasses import asdict
+
+    from tokumei.contest.replay import replay as replay_contest
+
+    with showing_progress():
+        found = replay_contest(folder, is_quick=is_quick, head=head, source=source)
+    result = {"is_true": True} | asdict(found)
+    print_json(result) if json else print_facts(result)
+
+
+def simulate(
+    edition: EditionOption = None,
+    own: OwnOption = None,
+    teams: Annotated[int, typer.Option("--teams", min=1, help="How many teams play.")] = 8,
+    customers: Annotated[int | None, typer.Option("--customers", min=1, help="Same as --set n_customers=….")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="The contest's folder; season-EDITION if not given.")
+    ] = None,
+    source: SourceOption = None,
+    seed: SeedOption = 1,
+    options: SetOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Play a whole season: every built-in attack at every level of knowledge on the built-in anonymizers.
+
+    The teams are anonymizers, the attackers the house. The folder is a contest like any other, with a page of results.
+
+    Example: tokumei contest simulate --edition pwscup2017 --teams 8 --customers 100 --out season
+    """
+    from tokumei.contest.phases import ranking
+    from tokumei.contest.simulate import PAGE
+    from tokumei.contest.simulate import simulate as play
+
+    wanted = [*(options or []), *([] if customers is None else [f"n_customers={customers}"])]
+    rules = chosen_edition(edition, own, wanted)
+    folder = out or Path(f"season-{edition or (own.stem if own else '')}")
+    started = time.perf_counter()
+    with showing_progress():
+        contest = play(rules, folder, n_teams=teams, seed=seed, source=source)
+    standings = ranking(contest)
+    season = contest.season()
+    result: dict[str, Any] = {
+        "teams": teams,
+        "attacks": len(season.guesses),
+        "seed": seed,
+        "out": str(folder),
+        "page": str(folder / PAGE),
+        "seconds": round(time.perf_counter() - started, 1),
+    }
+    if json:
+        print_json(result | {"ranking": [standing.as_dict() for standing in standings]})
+        return
+    print_ranking(standings, f"{contest.terms.title}, a simulated season")
+    print_facts(result)

@@ -1,0 +1,49 @@
+"""Where the purchases of a contest come from: a shop's real ones, sampled, or made-up ones."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.seeds import generator
+from tokumei.data.files.csv import find_delimiter, first_bytes, header_names
+from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame
+from tokumei.data.files.histories import read_history
+from tokumei.data.files.source import check_is_file
+from tokumei.data.history import History
+from tokumei.data.made.retail import make_retail
+from tokumei.data.online_retail import SPELLINGS, clean_retail, to_history
+
+# The twelve months of the contests; Online Retail goes on for nine days more.
+FIRST_DAY, LAST_DAY = datetime.date(2010, 12, 1), datetime.date(2011, 11, 30)
+# Every release of UCI spells this column alike.
+TELLING_COLUMN = SPELLINGS["StockCode"][0]
+
+
+def sample_purchases(source: Path | None, n_customers: int, *, seed: int) -> History:
+    """Give the purchases of so many customers in the twelve months: drawn from the source, or made up without one."""
+    if source is None:
+        return History.of(make_retail(n_customers, seed=seed), name="T")
+    rows = read_purchases(source).kept.filter(pl.col("date").is_between(FIRST_DAY, LAST_DAY))
+    customers = rows["customer"].unique().sort()
+    if not 1 <= n_customers <= len(customers):
+        expected = f"from 1 to the {len(customers):,} customers of the source"
+        raise InputError.of(expected, file=source, column="n_customers", value=n_customers)
+    drawn = generator(seed, "contest", "customers").choice(len(customers), n_customers, replace=False)
+    chosen = customers.gather(np.sort(drawn))
+    return History(rows.filter(pl.col("customer").is_in(chosen.implode())), "T")
+
+
+def read_purchases(path: Path) -> History:
+    """Read a contest's T, a table with the columns of a history, or Online Retail as UCI has it, cleaned."""
+    check_is_file(path)
+    if format_of(path) in TEXT_SUFFIXES:
+        head = first_bytes(path)
+        is_raw = TELLING_COLUMN in header_names(head, find_delimiter(head))
+        return to_history(clean_retail(read_frame(path))) if is_raw else read_history(path)
+    frame = read_frame(path)
+    return to_history(clean_retail(frame)) if TELLING_COLUMN in frame.columns else read_history(path)

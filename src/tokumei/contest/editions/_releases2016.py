@@ -1,0 +1,121 @@
+"""The anonymizers of PWSCUP 2016: each gives M′ and T′ with the rows in the order of T, under pseudonyms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tokumei.core.seeds import generator
+
+DAYS = 7
+SPREAD = 0.2
+EXCHANGED = 0.3
+GROUP = 4
+LARGEST_QUANTITY = 999_999
+LARGEST_PRICE = 99_999.99
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A release before its rows are shuffled: `rows` are the rows of T they are declared to be, counted from 0."""
+
+    master: pl.DataFrame
+    history: pl.DataFrame
+    rows: npt.NDArray[np.int64]
+
+
+Anonymizer = Callable[[pl.DataFrame, pl.DataFrame, int], Draft]
+
+
+def pseudonyms(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
+    """Change nothing but the names of the customers, which are numbered in a random order."""
+    order = generator(seed, "pseudonyms").permutation(master.height)
+    names = pl.DataFrame({"customer": master["customer"], "name": [f"p{number + 1}" for number in order]})
+
+    def renamed(frame: pl.DataFrame) -> pl.DataFrame:
+        with_names = frame.join(names, on="customer", how="left", maintain_order="left")
+        return with_names.with_columns(customer="name").drop("name")
+
+    # The lines of M′ must not tell whose they were.
+    shuffled = renamed(master)[np.argsort(order)]
+    return Draft(shuffled, renamed(history), np.arange(history.height))
+
+
+def perturb(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
+    """Move each invoice by up to a week, and multiply prices and quantities by noise of about a fifth.
+
+    Birth dates keep their decade only.
+    """
+    draft = pseudonyms(master, history, seed)
+    rng = generator(seed, "perturb")
+    invoice = history["invoice"].rank("dense").cast(pl.Int64).to_numpy() - 1
+    days = pl.Series(rng.integers(-DAYS, DAYS, invoice.max() + 1, endpoint=True)[invoice]).cast(pl.Int32)
+    prices, quantities = (np.exp(rng.normal(0, SPREAD, history.height)) for _ in range(2))
+    moved = (pl.col("date").cast(pl.Int32) + days).cast(pl.Date)
+    noisy = draft.history.with_columns(
+        date=moved.clip(pl.col("date").min(), pl.col("date").max()),
+        price=(history["price"] * pl.Series(prices)).round(2).clip(0.01, LARGEST_PRICE),
+        quantity=(history["quantity"] * pl.Series(quantities)).round().clip(1, LARGEST_QUANTITY).cast(pl.Int64),
+    )
+    decades = pl.date(pl.col("birth").dt.year() // 10 * 10, 1, 1)
+    return replace(draft, history=noisy, master=draft.master.with_columns(birth=decades))
+
+
+def exchange_items(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
+    """Let three rows of ten exchange what was bought, item and price together, with each other."""
+    draft = pseudonyms(master, history, seed)
+    rng = generator(seed, "exchange-items")
+    chosen = rng.permutation(history.height)[: round(EXCHANGED * history.height)]
+    source = np.arange(history.height)
+    source[chosen] = rng.permutation(chosen)
+    bought = {name: draft.history[name].gather(source) for name in ("item", "price")}
+    return replace(draft, history=draft.history.with_columns(**bought))
+
+
+def exchange_customers(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
+    """Perturb, and let customers in groups of four with about as many rows exchange their invoices.
+
+    Whose an invoice is is drawn anew in the group, and the attributes of M go round in it.
+    """
+    draft = perturb(master, history, seed)
+    rng = generator(seed, "exchange-customers")
+    sizes = draft.history.group_by("customer").agg(n=pl.len()).sort("n", "customer")
+    names = sizes["customer"].to_list()
+    # The last group takes in those who are too few for one of their own.
+    groups = np.minimum(np.arange(len(names)) // GROUP, max(0, len(names) // GROUP - 1))
+    exchanged = np.arange(len(names))
+    for group in range(int(groups.max()) + 1):
+        members = np.flatnonzero(groups == group)
+        exchanged[members] = rng.permutation(members)
+    attributes = draft.master.join(
+        pl.DataFrame({"customer": names, "source": [names[place] for place in exchanged]}), on="customer", how="left"
+    ).with_columns(pl.col("source").fill_null(pl.col("customer")))
+    new_master = attributes.select("customer", "source").join(
+        draft.master, left_on="source", right_on="customer", how="left", maintain_order="left"
+    )
+    place = draft.history["customer"].cast(pl.Enum(names)).to_physical().to_numpy()
+    invoice = draft.history.select(pl.struct("customer", "invoice").rank("dense")).to_series().to_numpy() - 1
+    draw = rng.random(int(invoice.max()) + 1)[invoice]
+    starts, ends = (np.searchsorted(groups, groups[place], side) for side in ("left", "right"))
+    buyer = starts + (draw * (ends - starts)).astype(np.int64)
+    history = draft.history.with_columns(customer=pl.Series(names).gather(buyer))
+    return replace(draft, history=history, master=new_master.drop("source"))
+
+
+def yamaoka(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
+    """Change nothing but the names, and lie about P: what the contest must see through."""
+    draft = pseudonyms(master, history, seed)
+    return replace(draft, rows=generator(seed, "yamaoka").permutation(history.height))
+
+
+ANONYMIZERS: Mapping[str, Anonymizer] = {
+    "pseudonyms": pseudonyms,
+    "perturb": perturb,
+    "exchange-items": exchange_items,
+    "exchange-customers": exchange_customers,
+    "yamaoka": yamaoka,
+}

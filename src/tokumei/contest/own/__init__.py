@@ -1,0 +1,1 @@
+"""Contests of one's own, told in a TOML file."""

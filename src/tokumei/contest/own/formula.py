@@ -1,0 +1,104 @@
+"""A score formula such as `(U + S) / 2`: numbers, names, + - * /, max, min and mean, and nothing else.
+
+The file of a contest may come from anywhere, so the formula is parsed, held against a list of what it may hold, and
+computed here. Nothing in it is ever run.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tokumei.core.errors import InputError, nearest
+
+LONGEST = 500
+DEEPEST = 20
+OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+FUNCTIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "max": max,
+    "min": min,
+    "mean": lambda values: math.fsum(values) / len(values),
+}
+EXPECTED = f"numbers, names, + - * /, parentheses, {', '.join(FUNCTIONS)}"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula that was found to be harmless; `names` are the names it may use."""
+
+    text: str
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _check(_parse(self.text), self.names, 0)
+
+    def value(self, values: Mapping[str, float]) -> float:
+        """Compute the formula; a value that is no number, as after dividing by 0, is an input error."""
+        try:
+            value = _compute(_parse(self.text), values)
+        except (ZeroDivisionError, OverflowError):
+            value = math.nan
+        if not math.isfinite(value):
+            given = ", ".join(f"{name} = {values[name]:g}" for name in self.names)
+            raise InputError.of(f"a formula with a finite value for {given}", column="formula", value=self.text)
+        return value
+
+
+def _parse(text: str) -> ast.expr:
+    if len(text) > LONGEST:
+        raise InputError.of(f"a formula of at most {LONGEST} characters", column="formula", value=text)
+    # ast gives up on deep nesting in its own ways; parentheses and signs are what makes it deep.
+    if sum(text.count(mark) for mark in "(-+") > LONGEST // 4:
+        raise InputError.of(f"at most {LONGEST // 4} parentheses and signs", column="formula", value=text)
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InputError.of(f"a formula of {EXPECTED}", column="formula", value=text) from None
+
+
+def _check(node: ast.expr, names: tuple[str, ...], depth: int) -> None:
+    """Refuse whatever is not on the list; names that are unknown are told with the nearest."""
+    if depth > DEEPEST:
+        raise InputError.of(f"a formula of at most {DEEPEST} levels", column="formula")
+    match node:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool) and math.isfinite(number):
+            pass
+        case ast.Name(id=name):
+            if name not in names:
+                near = nearest(name, names)
+                wanted = f"'{near}'" if near else f"one of {', '.join(names)}"
+                raise InputError.of(f"a name of the formula: {wanted}", column="formula", value=name)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=inner):
+            _check(inner, names, depth + 1)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATIONS:
+            _check(left, names, depth + 1)
+            _check(right, names, depth + 1)
+        case ast.Call(func=ast.Name(id=name), args=[_, *_] as inner, keywords=[]) if name in FUNCTIONS:
+            for part in inner:
+                _check(part, names, depth + 1)
+        case _:
+            raise InputError.of(f"only {EXPECTED}", column="formula", value=ast.unparse(node))
+
+
+def _compute(node: ast.expr, values: Mapping[str, float]) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return float(number)
+        case ast.Name(id=name):
+            return values[name]
+        case ast.UnaryOp(op=op, operand=inner):
+            value = _compute(inner, values)
+            return -value if isinstance(op, ast.USub) else value
+        case ast.BinOp(left=left, op=op, right=right):
+            return OPERATIONS[type(op)](_compute(left, values), _compute(right, values))
+        case ast.Call(func=ast.Name(id=name), args=inner):
+            return FUNCTIONS[name]([_compute(part, values) for part in inner])
+    raise AssertionError("the formula was checked")

@@ -1,0 +1,297 @@
+"""The phases of a contest: prepare, anonymize, publish, attack, close.
+
+Each function does one step in the contest's folder and adds it to the log, or refuses and leaves everything as it was.
+What is slow (checks, scores, verdicts) is done before the log is locked; whether it is allowed is asked before, and
+again under the lock, so that of two submissions for the last attempt one is taken.
+
+A submission that fails its check is refused, costs no attempt, and leaves a line in the log with the number of its
+faults: a check looks only at what its team may see, so that its faults give nothing away. What the phase or a limit
+forbids leaves no line.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+from tokumei.contest.edition import Edition, GuessScore, ReleaseScore, Standing, files_in
+from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, move, seal, take_in
+from tokumei.contest.log import start_log
+from tokumei.contest.season import ATTACK, Guess, Season
+from tokumei.contest.secret import Secret, public_digest
+from tokumei.contest.setting import SETTING, source_of, write_setting
+from tokumei.core.chain import canonical
+from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.progress import step
+from tokumei.data.files.atomic import atomic_path, write_text
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A release that was taken: its number, how many more the team may submit, and its score."""
+
+    team: str
+    number: int
+    n_left: int
+    score: ReleaseScore
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """A guess that was taken: its line in the log, and how many more are allowed at that release and level."""
+
+    line: int
+    n_left: int
+
+
+def prepare(
+    edition: Edition,
+    folder: Path | str,
+    *,
+    seed: int | None = None,
+    source: Path | None = None,
+) -> Contest:
+    """Make the folder of a new contest: data and knowledge, a key, and the first line of the log.
+
+    seed: makes the key from a number, for rehearsals; a contest that matters has none and draws its key afresh.
+    source: what the data is sampled from; made up where missing, unless a contest of one's own names a file.
+    """
+    folder = Path(folder)
+    source = source or source_of(edition)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise NotAllowed(f"{folder} is there already; a new contest needs a folder of its own.")
+    key = Secret.fresh() if seed is None else Secret.of_seed(seed)
+    with atomic_path(folder) as draft, step("preparing", 2) as bar:
+        contest = Contest(draft)
+        data, knowledge = contest.path(PUBLIC, "data"), contest.path(SECRET, "knowledge")
+        contest.path(SECRET).mkdir(mode=0o700, parents=True)
+        for new in (data, knowledge):
+            new.mkdir(parents=True)
+        contest.path(SETTING).write_bytes(write_setting(edition).encode())
+        contest.path(SECRET, "key").write_text(key.written(), encoding="ascii")
+        edition.make_data(data, seed=key.seed("data"), source=source)
+        bar.advance()
+        found = files_in(data, edition.terms.data_files)
+        edition.draw_knowledge(found, knowledge, seed=key.seed("knowledge"))
+        bar.advance()
+        files_in(knowledge, edition.terms.all_knowledge_files)
+        seal(contest.path(PUBLIC), is_secret=False)
+        seal(contest.path(SECRET), is_secret=True)
+        names = [contest.path(SETTING), *files_below(contest.path(PUBLIC)), *files_below(knowledge)]
+        facts = {
+            "commitment": key.commitment,
+            "files": {contest.name(path): contest.digest(path) for path in names},
+            # Keyed: that a file was sampled from a certain public one is for the organiser to say.
+            "source": None if source is None else key.digest(source),
+            "version": version("tokumei"),
+        }
+        start_log(draft, facts)
+    return Contest(folder)
+
+
+def check_release(contest: Contest, given: Path) -> None:
+    """Check a release as submitting it would, and leave no trace."""
+    with _taken_release(contest, contest.season(), given):
+        pass
+
+
+def score(contest: Contest, given: Path) -> ReleaseScore:
+    """Check and score a release as submitting it would, and leave no trace; for the organiser, who may know all."""
+    season = contest.season()
+    with _taken_release(contest, season, given) as files:
+        return contest.edition.score(contest.data_files(season), contest.knowledge_files(season), files)
+
+
+def submit(contest: Contest, team: str, given: Path) -> Submitted:
+    """Take a team's release, if it passes the check; the last one taken is the one that counts."""
+    season = contest.season()
+    season.check_may_submit(team)
+    data, knowledge = contest.data_files(season), contest.knowledge_files(season)
+    with contest.draft() as draft:
+        files = take_in(given, contest.terms.release_files, draft / "release")
+        with _naming(given, files), _logging_faults(contest, "release", team, draft):
+            contest.edition.check(data, files)
+        found = contest.edition.score(data, knowledge, files)
+        with contest.writing() as (log, season):
+            season.check_may_submit(team)
+            number = season.n_releases(team) + 1
+            target = contest.path(SECRET, "submissions", team, f"{number:03d}")
+            with _moved_in(draft / "release", target):
+                facts = {"team": team, "number": number, "files": contest.digests(target), "score": found.as_dict()}
+                log.append("submit", facts)
+    return Submitted(team, number, contest.terms.n_releases_allowed - number, found)
+
+
+def publish(contest: Contest) -> list[str]:
+    """End the anonymizing: show each team's last release and the knowledge; give the teams that are shown."""
+    season = contest.season()
+    season.check_may_publish()
+    data = contest.data_files(season)
+    releases = season.counting_releases()
+    with contest.draft() as draft:
+        for name in ("releases", "truth"):
+            (draft / name).mkdir()
+        with step("publishing", len(releases)) as bar:
+            for team in releases:
+                publish_release(contest, data, season, team, draft)
+                bar.advance()
+        (draft / "knowledge").mkdir()
+        for path in contest.knowledge_files(season).values():
+            (draft / "knowledge" / path.name).write_bytes(path.read_bytes())
+        for name in ("releases", "knowledge"):
+            seal(draft / name, is_secret=False)
+        seal(draft / "truth", is_secret=True)
+        with contest.writing() as (log, now):
+            now.check_may_publish()
+            if now.counting_releases() != releases:
+                raise NotAllowed("A release came in while publishing; publish again.")
+            places = {
+                draft / "releases": contest.path(PUBLIC, "releases"),
+                draft / "knowledge": contest.path(PUBLIC, "knowledge"),
+                draft / "truth": contest.path(SECRET, "truth"),
+            }
+            for source, target in places.items():
+                move(source, target)
+            files = {name: digest for target in places.values() for name, digest in contest.digests(target).items()}
+            log.append("publish", {"releases": {t: r.number for t, r in releases.items()}, "files": files})
+    return list(releases)
+
+
+def publish_release(contest: Contest, data: dict[str, Path], season: Season, team: str, folder: Path) -> None:
+    """Write what attackers see of a team's release, and the truth, below a folder.
+
+    The seed follows from the key, the team and the release, so that no team can work out its own or another's order.
+    """
+    release = season.counting_releases()[team]
+    shown, truth = folder / "releases" / team, folder / "truth" / team
+    shown.mkdir()
+    truth.mkdir()
+    seed = contest.key.seed("publish", team, release.number)
+    contest.edition.publish(data, contest.release_files(season, release), shown, truth, seed=seed)
+    files_in(shown, contest.terms.published_files)
+    files_in(truth, contest.terms.truth_files)
+
+
+def check_guess(contest: Contest, target: str, given: Path) -> None:
+    """Check a guess as attacking would, and leave no trace."""
+    season = contest.season()
+    season.check_phase(ATTACK, "Checking a guess")
+    data, published = contest.data_files(season), contest.published_files(season, target)
+    with contest.draft() as draft:
+        files = take_in(given, contest.terms.guess_files, draft / "guess")
+        with _naming(given, files):
+            contest.edition.check_guess(data, published, files)
+
+
+def attack(contest: Contest, team: str, target: str, given: Path, *, knowledge: str = "") -> Attacked:
+    """Take a team's guess at another team's release, if it passes the check."""
+    season = contest.season()
+    season.check_may_attack(team, target, knowledge)
+    data, published = contest.data_files(season), contest.published_files(season, target)
+    with contest.draft() as draft:
+        files = take_in(given, contest.terms.guess_files, draft / "guess")
+        with _naming(given, files), _logging_faults(contest, "guess", team, draft):
+            contest.edition.check_guess(data, published, files)
+        with contest.writing() as (log, season):
+            season.check_may_attack(team, target, knowledge)
+            number = season.n_guesses_by(team) + 1
+            place = contest.path(SECRET, "guesses", team, f"{number:04d}")
+            with _moved_in(draft / "guess", place):
+                facts = {"team": team, "target": target, "knowledge": knowledge, "number": number}
+                line = log.append("attack", facts | {"files": contest.digests(place)})
+            n_made = season.n_guesses(team, target, knowledge) + 1
+    return Attacked(line.number, contest.terms.n_guesses_allowed - n_made)
+
+
+def judge(contest: Contest, line: int | None = None) -> list[Guess]:
+    """Judge the guess of one line of the log, or all that are not judged yet."""
+    season = contest.season()
+    season.check_phase(ATTACK, "Judging")
+    if line is not None:
+        season.check_may_judge(line)
+    waiting = season.waiting() if line is None else [season.guesses[line]]
+    data = contest.data_files(season)
+    judged = []
+    with step("judging", len(waiting)) as bar:
+        for guess in waiting:
+            found = judge_guess(contest, data, season, guess)
+            with contest.writing() as (log, now):
+                now.check_may_judge(guess.line)
+                log.append("judge", {"guess": guess.line, "score": found.as_dict()})
+            judged.append(replace(guess, score=found))
+            bar.advance()
+    return judged
+
+
+def judge_guess(contest: Contest, data: dict[str, Path], season: Season, guess: Guess) -> GuessScore:
+    """Hold one guess against the truth."""
+    published = contest.published_files(season, guess.target)
+    truth = contest.truth_files(season, guess.target)
+    return contest.edition.judge(data, published, truth, contest.guess_files(season, guess))
+
+
+def ranking(contest: Contest) -> list[Standing]:
+    """Rank the teams by what the log tells so far."""
+    return contest.edition.rank(contest.season().entries())
+
+
+def close(contest: Contest) -> list[Standing]:
+    """End the contest and write the final ranking."""
+    with contest.writing() as (log, season):
+        season.check_may_close()
+        standings = contest.edition.rank(season.entries())
+        shape = {"title": contest.terms.title, "ranking": [standing.as_dict() for standing in standings]}
+        path = contest.path(RANKING)
+        write_text(path, canonical(shape) + "\n")
+        log.append("close", {"files": {RANKING: public_digest(path)}})
+    return standings
+
+
+@contextmanager
+def _taken_release(contest: Contest, season: Season, given: Path) -> Iterator[dict[str, Path]]:
+    """Give a copy of a release that passed the check."""
+    data = contest.data_files(season)
+    with contest.draft() as draft:
+        files = take_in(given, contest.terms.release_files, draft / "release")
+        with _naming(given, files):
+            contest.edition.check(data, files)
+        yield files
+
+
+@contextmanager
+def _moved_in(draft: Path, target: Path) -> Iterator[None]:
+    """Keep what a team handed in among the secrets, for nobody else to read; not if its line cannot be written."""
+    seal(draft, is_secret=True)
+    move(draft, target)
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(target, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def _naming(given: Path, files: dict[str, Path]) -> Iterator[None]:
+    """Let faults name the file that was handed in, not the copy that was checked."""
+    names = {str(path): str(given if given.is_file() else given / path.name) for path in files.values()}
+    try:
+        yield
+    except InputError as error:
+        faults = [replace(fault, file=names.get(fault.file or "", fault.file)) for fault in error.faults]
+        raise InputError(faults, error.n_faults) from None
+
+
+@contextmanager
+def _logging_faults(contest: Contest, what: str, team: str, draft: Path) -> Iterator[None]:
+    """Write in the log that a submission was refused, by whom, and how many faults it had."""
+    try:
+        yield
+    except InputError as error:
+        digests = [contest.key.digest(path) for path in files_below(draft / what)]
+        with contest.writing() as (log, _):
+            log.append("refuse", {"what": what, "team": team, "n_faults": error.n_faults, "digests": digests})
+        raise

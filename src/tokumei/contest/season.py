@@ -1,0 +1,214 @@
+"""What a contest's log tells: its phase, the releases, the guesses, and what may be done next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tokumei.contest.edition import Attempt, Entry, GuessScore, ReleaseScore, Terms
+from tokumei.contest.log import LOG, Line
+from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
+
+ANONYMIZE, ATTACK, CLOSED = "anonymize", "attack", "closed"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release that passed the check: the team's number for it, its files by path, and its score."""
+
+    line: int
+    team: str
+    number: int
+    files: Mapping[str, str]
+    score: ReleaseScore
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A guess that passed the check; its score is missing until it is judged."""
+
+    line: int
+    attacker: str
+    target: str
+    knowledge: str
+    number: int
+    files: Mapping[str, str]
+    score: GuessScore | None = None
+
+
+@dataclass
+class Season:
+    """A contest as its log tells it, read line by line.
+
+    The same questions (`check_may_…`) are asked before a step is done and when the log is replayed.
+    """
+
+    terms: Terms
+    phase: str = ANONYMIZE
+    releases: list[Release] = field(default_factory=list)
+    guesses: dict[int, Guess] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, terms: Terms, lines: Iterable[Line]) -> Season:
+        """Read a whole log."""
+        season = cls(terms)
+        for line in lines:
+            season.read(line)
+        return season
+
+    def read(self, line: Line) -> None:
+        """Take in one line."""
+        try:
+            self._read(line)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise PromiseBroken(f"{LOG}, line {line.number} ({line.step}): lacks facts.") from None
+
+    def _read(self, line: Line) -> None:
+        facts = line.facts
+        if line.step == "submit":
+            score = ReleaseScore.of(facts["score"])
+            self.releases.append(Release(line.number, facts["team"], facts["number"], facts["files"], score))
+        elif line.step == "publish":
+            self.phase = ATTACK
+        elif line.step == "attack":
+            self.guesses[line.number] = Guess(
+                line.number, facts["team"], facts["target"], facts["knowledge"], facts["number"], facts["files"]
+            )
+        elif line.step == "judge":
+            guess = self.guesses[facts["guess"]]
+            self.guesses[guess.line] = replace(guess, score=GuessScore.of(facts["score"]))
+        elif line.step == "close":
+            self.phase = CLOSED
+        self.files.update(facts.get("files", {}))
+
+    def counting_releases(self) -> dict[str, Release]:
+        """Give the last release of each team, which is the one that counts, in the order of their names."""
+        last = {release.team: release for release in self.releases}
+        return {team: last[team] for team in sorted(last)}
+
+    def entries(self) -> list[Entry]:
+        """Gather what the ranking is made of."""
+        return [
+            Entry(
+                team,
+                release.score,
+                tuple(
+                    Attempt(guess.attacker, guess.knowledge, guess.score)
+                    for guess in self.guesses.values()
+                    if guess.target == team and guess.score is not None
+                ),
+            )
+            for team, release in self.counting_releases().items()
+        ]
+
+    def waiting(self) -> list[Guess]:
+        """List the guesses that are not judged yet."""
+        return [guess for guess in self.guesses.values() if guess.score is None]
+
+    def n_releases(self, team: str) -> int:
+        """How many releases of a team passed the check."""
+        return sum(release.team == team for release in self.releases)
+
+    def n_guesses(self, attacker: str, target: str, knowledge: str) -> int:
+        """How many guesses a team made at one release with one level of knowledge."""
+        return sum(
+            (guess.attacker, guess.target, guess.knowledge) == (attacker, target, knowledge)
+            for guess in self.guesses.values()
+        )
+
+    def n_guesses_by(self, attacker: str) -> int:
+        """How many guesses a team made in all."""
+        return sum(guess.attacker == attacker for guess in self.guesses.values())
+
+    def check_phase(self, phase: str, what: str) -> None:
+        """Refuse what belongs to another phase."""
+        if self.phase != phase:
+            raise NotAllowed(f"{what} belongs to the phase '{phase}'; this contest is in the phase '{self.phase}'.")
+
+    def check_name(self, team: str) -> None:
+        """Refuse a name that is not plain, or differs from another team's in its capitals only."""
+        check_team_name(team)
+        for known in {*(r.team for r in self.releases), *(g.attacker for g in self.guesses.values())}:
+            if known.casefold() == team.casefold() and known != team:
+                raise InputError.of(f"a name unlike that of the team '{known}'", column="team", value=team)
+
+    def check_may_submit(self, team: str) -> None:
+        """Refuse a release out of its phase or over the limit."""
+        self.check_phase(ANONYMIZE, "Submitting a release")
+        self.check_name(team)
+        if self.n_releases(team) >= self.terms.n_releases_allowed:
+            raise NotAllowed(f"The team '{team}' has used all of its {self.terms.n_releases_allowed} releases.")
+
+    def check_may_publish(self) -> None:
+        """Refuse to publish nothing, or twice."""
+        self.check_phase(ANONYMIZE, "Publishing")
+        if not self.releases:
+            raise NotAllowed("There is nothing to publish: no team has a release that passed the check.")
+
+    def check_may_attack(self, attacker: str, target: str, knowledge: str) -> None:
+        """Refuse a guess out of its phase, at one's own release, at none, or over the limit."""
+        self.check_phase(ATTACK, "Attacking")
+        self.check_name(attacker)
+        if attacker == target:
+            raise NotAllowed(f"The team '{attacker}' cannot attack itself.")
+        if target not in self.counting_releases():
+            raise NotFound(f"No team named '{target}' has published a release.")
+        if knowledge not in self.terms.knowledge_files:
+            levels = ", ".join(f"'{level}'" for level in self.terms.knowledge_files)
+            raise InputError.of(f"a level of knowledge: {levels}", column="knowledge", value=knowledge)
+        if self.n_guesses(attacker, target, knowledge) >= self.terms.n_guesses_allowed:
+            at = f" with knowledge {knowledge}" if knowledge else ""
+            raise NotAllowed(
+                f"The team '{attacker}' has used all of its {self.terms.n_guesses_allowed} guesses at '{target}'{at}."
+            )
+
+    def check_may_judge(self, guess: int) -> None:
+        """Refuse to judge what is no guess, or twice."""
+        self.check_phase(ATTACK, "Judging")
+        if guess not in self.guesses:
+            raise NotFound(f"Line {guess} of the log is no guess.")
+        if self.guesses[guess].score is not None:
+            raise NotAllowed(f"The guess of line {guess} is judged already.")
+
+    def check_may_close(self) -> None:
+        """Refuse to close while a guess waits for its verdict."""
+        self.check_phase(ATTACK, "Closing")
+        if self.waiting():
+            raise NotAllowed(f"Guesses not judged yet: {len(self.waiting())}; 'tokumei contest judge' judges them.")
+
+    def check_may(self, line: Line) -> None:
+        """Ask whether the rules allowed a line of the log at its place."""
+        facts: Mapping[str, Any] = line.facts
+        if line.step == "submit":
+            self.check_may_submit(facts["team"])
+            _check_number(facts["number"], self.n_releases(facts["team"]) + 1)
+        elif line.step == "publish":
+            self.check_may_publish()
+        elif line.step == "attack":
+            self.check_may_attack(facts["team"], facts["target"], facts["knowledge"])
+            _check_number(facts["number"], self.n_guesses_by(facts["team"]) + 1)
+        elif line.step == "judge":
+            self.check_may_judge(facts["guess"])
+        elif line.step == "close":
+            self.check_may_close()
+        elif line.step not in ("prepare", "refuse") or (line.step == "prepare") != (line.number == 1):
+            raise NotAllowed(f"A log has no step '{line.step}' here.")
+
+
+def _check_number(told: object, expected: int) -> None:
+    if told != expected:
+        raise NotAllowed(f"It should be number {expected} of its team, not {told}.")
+
+
+def check_team_name(team: str) -> None:
+    """Refuse a name that could lead out of its folder or pass for another."""
+    if NAME.fullmatch(team) is None:
+        raise InputError.of(
+            "a name of at most 40 letters, digits, '_' and '-' that starts with a letter or digit",
+            column="team",
+            value=team,
+        )

@@ -1,0 +1,71 @@
+"""contest.toml: which edition a contest follows with which options, or the contest of one's own itself."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from tokumei.contest.edition import Edition
+from tokumei.contest.registry import EDITIONS
+from tokumei.core.errors import InputError
+from tokumei.core.registry import part_name, part_options
+
+SETTING = "contest.toml"
+
+
+def read_setting(path: Path) -> Edition:
+    """Read the edition of a contest; a file that names no edition is a contest of one's own."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError.of(f"a TOML file ({error})", file=path) from None
+    if "edition" not in found:
+        # Only here: it knows every metric and attack, and an evaluation of a built-in edition should not wait for that.
+        from tokumei.contest.own.contest import read_own_edition
+
+        return read_own_edition(path)
+    name, options = found["edition"], found.get("options", {})
+    if not isinstance(name, str) or not isinstance(options, dict):
+        raise InputError.of('edition = "NAME" and a table [options]', file=path)
+    return EDITIONS.make(name, **{key: _tuples(value) for key, value in options.items()})
+
+
+def source_of(edition: Edition) -> Path | None:
+    """Give the file that a contest of one's own takes its data from, where it names one."""
+    from tokumei.contest.own.contest import OwnEdition
+
+    if isinstance(edition, OwnEdition) and edition.settings.data.source is not None:
+        return edition.folder / edition.settings.data.source
+    return None
+
+
+def write_setting(edition: Edition) -> str:
+    """Spell an edition and all its options, so that a later default changes no contest; one's own as it is."""
+    from tokumei.contest.own.contest import OwnEdition
+
+    if isinstance(edition, OwnEdition):
+        return edition.text
+    lines = [f"edition = {_spelled(part_name(edition))}", "", "[options]"]
+    for option in part_options(type(edition)):
+        value = getattr(edition, option.name)
+        # TOML has no word for nothing: what is left out is the default, which is None wherever None is allowed.
+        if value is not None:
+            lines.append(f"{option.name} = {_spelled(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_spelled(part) for part in value)}]"
+    # A JSON string is a TOML basic string, but for one character.
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(part) for part in value) if isinstance(value, list) else value
