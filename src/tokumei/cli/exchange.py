@@ -1,0 +1,271 @@
+"""`tokumei exchange`: what users, providers and the public do with offers; the desk's own commands are next door."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tokumei.cli import exchange_desk
+from tokumei.cli.options import DelimiterOption, EncodingOption, level_pairs, pairs
+from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table
+from tokumei.core.errors import InputError
+
+app = typer.Typer(
+    help="Offer data by a formula, try levels on it, ask for them, and check what was given.", no_args_is_help=True
+)
+app.command("offer")(exchange_desk.offer)
+app.command("answer")(exchange_desk.answer)
+app.command("serve-requests")(exchange_desk.serve_requests)
+app.command("learn")(exchange_desk.learn)
+app.command("disclose")(exchange_desk.disclose)
+
+LISTED = 30
+
+OfferArgument = Annotated[Path, typer.Argument(metavar="OFFER", help="The file of an offer.")]
+LevelsOption = Annotated[
+    list[str] | None, typer.Option("--levels", metavar="A=1,B=2", help="Level of each column; the top if not named.")
+]
+CriterionOption = Annotated[
+    str | None, typer.Option("--criterion", help="By which of the offer's criteria; the strictest if not given.")
+]
+KeyOption = Annotated[Path, typer.Option("--key", metavar="NAME.key", help="Your own key, to sign with.")]
+OutOption = Annotated[Path, typer.Option("--out", metavar="FILE", help="File to write.")]
+
+
+@app.command("keys")
+def keys(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="NAME.key is yours alone, NAME.pub for everybody.")],
+    json: JsonFlag = False,
+) -> None:
+    """Make a key pair to sign with.
+
+    Example: tokumei exchange keys shop
+    """
+    from tokumei.exchange.keys import PrivateKey, fingerprint, write_keys
+
+    key = PrivateKey.fresh()
+    private, public = write_keys(name, key)
+    result = {"private": str(private), "public": str(public), "fingerprint": fingerprint(key.public)}
+    print_json(result) if json else print_facts(result)
+
+
+@app.command("try")
+def try_levels(
+    file: OfferArgument,
+    levels: LevelsOption = None,
+    criterion: CriterionOption = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="FILE", help="Your own table, to see where it connects.")
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--columns", metavar="A=MINE", help="Your column for one of theirs; those of one name otherwise."),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Nodes to list, fewest classes first.")] = LISTED,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = "utf-8",
+    json: JsonFlag = False,
+) -> None:
+    """Show what an offer says of levels: predicted k with its band, and whether they can be asked for.
+
+    Nothing is counted and nobody is asked.
+
+    Example: tokumei exchange try desk/offer.json --levels age=2,prefecture=1
+    """
+    from tokumei.exchange.offer import read_offer
+    from tokumei.exchange.trying import connections, try_all, try_node
+
+    offer, signed = read_offer(file)
+    if levels is None:
+        tried = try_all(offer, criterion=criterion, limit=limit)
+    else:
+        tried = [try_node(offer, _node(offer, levels), criterion=criterion)]
+    found: list[Any] = []
+    if data is not None:
+        own = _own_columns(offer, data, columns, delimiter, encoding)
+        found = [each for attribute, values in own.items() for each in connections(offer, attribute, values)]
+    if json:
+        ways = [
+            {
+                "attribute": each.attribute,
+                "column": each.column,
+                "level": each.level,
+                "values": each.n_values,
+                "coverage": each.coverage,
+                "connects": each.connects,
+            }
+            for each in found
+        ]
+        print_json({"offer": signed.digest, "nodes": [each.as_dict() for each in tried], "connections": ways})
+        return
+    print_facts({"offer": offer.name, "by": offer.words.provider, "k": offer.criterion(criterion).k})
+    print_table(
+        [", ".join(offer.lattice.attributes), "classes", "k", "band", "zone", "why"],
+        [
+            [
+                ", ".join(str(level) for level in each.levels.values()),
+                each.class_count,
+                round(each.prediction.k),
+                f"{each.prediction.low:,.0f}–{each.prediction.high:,.0f}",
+                each.zone,
+                each.why,
+            ]
+            for each in tried
+        ],
+    )
+    if found:
+        print_table(
+            ["attribute", "level", "your column", "values", "coverage", "connects"],
+            [[each.attribute, each.level, each.column, each.n_values, each.coverage, each.connects] for each in found],
+        )
+
+
+@app.command("request")
+def request(
+    file: OfferArgument,
+    levels: Annotated[list[str], typer.Option("--levels", metavar="A=1,B=2", help="Level of each column you need.")],
+    key: KeyOption,
+    user: Annotated[str, typer.Option("--user", help="Who asks.")],
+    purpose: Annotated[str, typer.Option("--purpose", help="What for.")],
+    out: OutOption,
+    criterion: CriterionOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Ask for levels, where the offer's formula says that they can be had.
+
+    Example: tokumei exchange request desk/offer.json --levels age=2 --key me.key --user me --purpose study --out a.request.json
+    """  # noqa: E501 - an example is one line.
+    from tokumei.exchange.keys import read_private
+    from tokumei.exchange.offer import read_offer
+    from tokumei.exchange.request import make_request
+
+    offer, offered = read_offer(file)
+    wanted = offer.lattice.levels(_node(offer, levels))
+    made = make_request(offer, offered.digest, wanted, user=user, purpose=purpose, criterion=criterion)
+    signed = made.signed(read_private(key))
+    signed.write(out)
+    result = {"request": signed.digest, "levels": wanted, "criterion": made.criterion, "out": str(out)}
+    print_json(result) if json else print_facts(result)
+
+
+@app.command("approve")
+def approve(
+    file: Annotated[Path, typer.Argument(metavar="REQUEST", help="The file of a request.")],
+    key: KeyOption,
+    out: OutOption,
+    deny: Annotated[bool, typer.Option("--deny", help="Say no instead.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Agree to a request as the second person that an offer asks for.
+
+    Example: tokumei exchange approve in/a.request.json --key second.key --out in/a.approval.json
+    """
+    from tokumei.exchange.keys import read_private
+    from tokumei.exchange.request import Approval, read_request
+
+    _, signed = read_request(file)
+    Approval(signed.digest, not deny).signed(read_private(key)).write(out)
+    result = {"request": signed.digest, "approved": not deny, "out": str(out)}
+    print_json(result) if json else print_facts(result)
+
+
+@app.command("verify")
+def verify(
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="PATH", help="An offer, or the folder of a desk, with its private half or without."),
+    ],
+    key: Annotated[
+        Path | None, typer.Option("--key", metavar="NAME.pub", help="The key that must have signed it.")
+    ] = None,
+    answer: Annotated[
+        Path | None, typer.Option("--answer", metavar="FILE", help="An answer, to hold against a public log.")
+    ] = None,
+    log: Annotated[
+        Path | None, typer.Option("--log", metavar="FILE", help="The public log that the answer is held against.")
+    ] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Check signatures, logs and releases; what was changed, is missing or was moved is named.
+
+    Example: tokumei exchange verify desk --key shop.pub
+    """
+    from tokumei.exchange.desk import DeskFolder, check_answer, verify_desk
+    from tokumei.exchange.keys import fingerprint, read_public
+    from tokumei.exchange.offer import read_offer
+    from tokumei.exchange.public_desk import verify_public
+
+    is_desk = path.is_dir()
+    offer, signed = read_offer(path / "offer.json" if is_desk else path)
+    if key is not None and read_public(key) != signed.key:
+        from tokumei.core.errors import PromiseBroken
+
+        raise PromiseBroken(f"{path}: signed by {fingerprint(signed.key)}, not by the key in {key}.")
+    result: dict[str, Any] = {"offer": offer.name, "revision": offer.revision, "signed_by": fingerprint(signed.key)}
+    # Only the provider has the private half of a desk.
+    if is_desk:
+        result |= verify_desk(DeskFolder(path)) if (path / "private").is_dir() else verify_public(path)
+    if answer is not None:
+        public_log = log or (path / "public.jsonl" if is_desk else None)
+        result |= check_answer(answer, signed.key, public_log)
+    print_json(result | {"is_good": True}) if json else print_facts(result)
+
+
+@app.command("watch")
+def watch(
+    files: Annotated[list[Path], typer.Argument(metavar="OFFER…", help="Files of offers.")],
+    release: Annotated[
+        Path | None, typer.Option("--release", metavar="FILE", help="A release to hold against the first offer.")
+    ] = None,
+    levels: LevelsOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Look over offers: copies, partners for joint studies, and a release that its formula does not allow.
+
+    Example: tokumei exchange watch a/offer.json b/offer.json
+    """
+    from tokumei.exchange.offer import read_offer
+    from tokumei.exchange.offering import read_release
+    from tokumei.exchange.watch import tampering
+    from tokumei.exchange.watch import watch as look_over
+
+    offers = [read_offer(file)[0] for file in files]
+    result: dict[str, Any] = look_over([str(file) for file in files], offers)
+    if release is not None:
+        text = release.read_text(encoding="utf-8")
+        classes = read_release(text, offers[0].lattice.attributes, file=str(release))
+        result["tampering"] = tampering(offers[0], _node(offers[0], levels or []), classes)
+    if json:
+        print_json(result)
+        return
+    for what in ("copies", "partners"):
+        if result[what]:
+            print_table(["one", "other", "likeness"], [list(each.values()) for each in result[what]], title=what)
+    print_facts({"offers": len(offers), "copies": len(result["copies"]), "partners": len(result["partners"])})
+    for remark in result.get("tampering", []):
+        typer.echo(remark)
+
+
+def _node(offer: Any, levels: list[str]) -> tuple[int, ...]:
+    """Read a node; a column that is not named is at the top, since nobody asked for it."""
+    given = level_pairs(levels) if levels else {}
+    offer.lattice.node(given)
+    node: tuple[int, ...] = offer.lattice.node(offer.lattice.levels(offer.lattice.top) | given)
+    return node
+
+
+def _own_columns(
+    offer: Any, data: Path, columns: list[str] | None, delimiter: str | None, encoding: str
+) -> dict[str, Any]:
+    from tokumei.data.files.formats import read_frame
+
+    frame = read_frame(data, delimiter=delimiter, encoding=encoding)
+    named = pairs(columns, "--columns") if columns else {}
+    own = {name: named.get(name, name) for name in offer.lattice.attributes}
+    unknown = [*(set(named) - set(own)), *(set(named.values()) - set(frame.columns))]
+    if unknown:
+        expected = "columns of the offer and of your table"
+        raise InputError.of(expected, column="--columns", value=", ".join(sorted(unknown)))
+    return {name: frame[mine] for name, mine in own.items() if mine in frame.columns}

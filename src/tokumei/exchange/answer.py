@@ -1,0 +1,180 @@
+"""Answering a request: judge it by what is published, count, and serve or refuse without saying more.
+
+The order matters. First the rule, which everybody could follow from the offer and what is out: the joint node with
+all that was given before must be predicted to hold and fit beside what the offer publishes. Then a lot, drawn once
+for each joint node by a secret of the provider: a published share of nodes is refused although the rule would serve
+them. Then the true count. Whoever is refused cannot tell which of the three it was; and since a node finer than one
+that was refused is refused as well, asking further does not tell either.
+
+What a refusal is worth to somebody who knows how good the formula is: it multiplies the odds that the joint node
+fails by at most 1/lot, with lots of 2 % from 1 : 49 (γ of 2 %) to about 1 : 1, and in the zone of discretion, with
+lots of a half, by 2. Even one who were sure of it would know that some class is too small, not which, nor how small.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal
+
+from tokumei.core.chain import canonical, digest_of
+from tokumei.core.errors import PromiseBroken
+from tokumei.counting.class_counts import SIZE
+from tokumei.exchange.counted_table import CountedTable
+from tokumei.exchange.joint import joint_node
+from tokumei.exchange.offer import Offer
+from tokumei.exchange.offering import read_release, release_text
+from tokumei.exchange.zones import Zone
+from tokumei.hierarchy.lattice import Node
+
+Outcome = Literal["served", "refused", "waiting"]
+Quadrant = Literal["alpha", "beta", "gamma", "delta"]
+Reason = Literal["", "rule", "before", "lot", "count", "person"]
+
+REFUSED = "The provider does not give these levels."
+WAITING = "The request waits for somebody's approval."
+
+
+@dataclass(frozen=True)
+class Given:
+    """A release that is out: its node, and the k of the criterion it was given by."""
+
+    node: Node
+    k: int
+    user: str = ""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint node that must hold k for a request to be served."""
+
+    node: Node
+    k: int
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a provider remembers between answers: what is out, and the joint nodes refused for good."""
+
+    given: tuple[Given, ...] = ()
+    refused: tuple[Joint, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is said of a request before anything is counted."""
+
+    is_served: bool
+    reason: Reason
+    zone: Zone
+    joints: tuple[Joint, ...]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What became of a request. All but the outcome and the release is for the provider's own log."""
+
+    outcome: Outcome
+    quadrant: Quadrant | None
+    reason: Reason
+    joints: tuple[Joint, ...]
+    ks: Mapping[Node, int]
+    release: str | None
+    desk: Desk
+
+    @property
+    def release_digest(self) -> str:
+        """The digest of the release; empty if there is none."""
+        return "" if self.release is None else digest_of(self.release.encode())
+
+
+def joints_of(offer: Offer, node: Node, k: int, given: Sequence[Given]) -> tuple[Joint, ...]:
+    """Give the joint nodes that a release at k would make finer, one for each criterion whose recipients get it.
+
+    A release by a criterion with a large k is for a wide circle, and those in smaller circles know it too: so the
+    joint node of each criterion up to k changes, and its cover (see `zones`) must hold that criterion's k.
+    """
+    joints = []
+    for bound in sorted({one.k for one in offer.criteria if one.k <= k}):
+        out = [offer.first_node, *(each.node for each in given if each.k >= bound)]
+        before, after = joint_node(offer.lattice, out), joint_node(offer.lattice, [*out, node])
+        if after != before:
+            joints.append(Joint(offer.zone(after, bound).cover, bound))
+    return tuple(joints)
+
+
+def judge(offer: Offer, node: Node, k: int, desk: Desk, secret: bytes) -> Judged:
+    """Judge a request by what is published, what is out, and by lot."""
+    joints = joints_of(offer, node, k, desk.given)
+    zones = [offer.zone(each.node, each.k).zone for each in joints]
+    zone: Zone = "refused" if "refused" in zones else "discretion" if "discretion" in zones else "allowed"
+    if zone == "refused":
+        return Judged(False, "rule", zone, joints)
+    if any(_is_refused(offer, each, desk.refused) for each in joints):
+        return Judged(False, "before", zone, joints)
+    shares = {"allowed": offer.lots.allowed, "discretion": offer.lots.discretion}
+    if any(lot(secret, each) < shares[where] for each, where in zip(joints, zones, strict=True)):
+        return Judged(False, "lot", zone, joints)
+    return Judged(True, "", zone, joints)
+
+
+def answer(
+    offer: Offer,
+    node: Node,
+    k: int,
+    *,
+    desk: Desk,
+    table: CountedTable,
+    secret: bytes,
+    user: str = "",
+    n_approved: int = 0,
+    is_denied: bool = False,
+) -> Answered:
+    """Answer a request for a node by a criterion of k, in at most one counting pass.
+
+    A request that a person must agree to waits, and nothing is counted for it.
+    """
+    judged = judge(offer, node, k, desk, secret)
+    # Also where the lot has decided already: that a request waits must not tell that it did not.
+    if judged.zone != "refused" and not is_denied and n_approved < approvals_for(offer, judged.zone):
+        return Answered("waiting", None, "", judged.joints, {}, None, desk)
+    # Always counted, so that a refusal takes as long as another; in one pass, since all follow from the finest.
+    table.classes(joint_node(offer.lattice, [node, *(each.node for each in judged.joints)]))
+    ks = {each.node: table.k(each.node) for each in judged.joints}
+    holds = all(ks[each.node] >= each.k for each in judged.joints)
+    would_serve = judged.is_served and not is_denied
+    quadrant: Quadrant = ("alpha" if holds else "gamma") if would_serve else ("beta" if holds else "delta")
+    if quadrant == "alpha":
+        release = make_release(offer, table, node, k)
+        held = Desk(tuple(dict.fromkeys([*desk.given, Given(node, k, user)])), desk.refused)
+        return Answered("served", quadrant, "", judged.joints, ks, release, held)
+    reason: Reason = "count" if quadrant == "gamma" else "person" if judged.is_served else judged.reason
+    for_good = desk if reason in ("rule", "before") else Desk(desk.given, (*desk.refused, *judged.joints))
+    return Answered("refused", quadrant, reason, judged.joints, ks, None, for_good)
+
+
+def approvals_for(offer: Offer, zone: Zone) -> int:
+    """Give how many people must agree: in the zone of discretion at least one, where the offer names any."""
+    return max(offer.approvals_needed, int(zone == "discretion" and bool(offer.approvers)))
+
+
+def make_release(offer: Offer, table: CountedTable, node: Node, k: int) -> str:
+    """Write a release, and count what was written."""
+    text = release_text(table.classes(node), offer.lattice)
+    sizes = read_release(text, offer.lattice.attributes)[SIZE].to_list()
+    if min(sizes, default=0) < k:
+        raise PromiseBroken(f"A release for k = {k} has a class of {min(sizes, default=0)} rows.")
+    return text
+
+
+def lot(secret: bytes, joint: Joint) -> float:
+    """Draw the lot of a joint node: a number from 0 to 1, always the same under one secret."""
+    name = canonical({"node": list(joint.node), "k": joint.k}).encode()
+    return int.from_bytes(hmac.new(secret, name, sha256).digest()[:8], "big") / 2**64
+
+
+def _is_refused(offer: Offer, joint: Joint, refused: Sequence[Joint]) -> bool:
+    """Whether a joint node, or one that follows from it, was refused for a k no larger."""
+    return any(each.k <= joint.k and offer.lattice.is_coarser_or_equal(each.node, joint.node) for each in refused)

@@ -1,0 +1,114 @@
+"""The audit logs of an offer: one for the public, one for the provider, chained line by line, their heads signed.
+
+The public log tells of each answer only the digests of request and release, and whether it was served. The private
+one also holds the quadrant, the joint nodes and their true k: it is what the provider learns from, and what the next
+answer depends on, so that a log that was cut short would let differences through. The signed head beside each log
+shows lines missing at its end; and since each answer tells the head of the public log, a user can show that a log
+which the provider has changed and signed anew is not the one it was.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.chain import START, Link, next_link, read_chain
+from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.data.files.source import check_is_file
+from tokumei.exchange.documents import Fields, read_signed, sign
+from tokumei.exchange.keys import PrivateKey, fingerprint
+
+HEAD, VERSION = "log-head", 1
+
+
+@dataclass(frozen=True)
+class LogHead:
+    """How long a log is, and the hash of its last line."""
+
+    number: int
+    hash: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the head for JSON."""
+        return {"number": self.number, "hash": self.hash}
+
+
+@dataclass(frozen=True)
+class AuditLog:
+    """A log in its file, `NAME.jsonl`, with its head in `NAME.head.json`."""
+
+    path: Path
+
+    @property
+    def head_path(self) -> Path:
+        """Where the signed head is."""
+        return self.path.with_suffix(".head.json")
+
+    def start(self, key: PrivateKey, *, mode: int = 0o600) -> None:
+        """Write an empty log."""
+        with os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8"):
+            pass
+        self._sign_head([], key)
+
+    def append(self, says: Mapping[str, Any], key: PrivateKey, *, links: list[Link]) -> LogHead:
+        """Add a line to those that were read, see it onto the disk, and sign the new head."""
+        link = next_link(links, says)
+        with self.path.open("r+b") as handle:
+            # What a broken write left after the last whole line was never said to be done.
+            handle.truncate(sum(len(each.line.encode()) + 1 for each in links))
+            handle.seek(0, os.SEEK_END)
+            handle.write(link.line.encode() + b"\n")
+            handle.flush()
+            os.fsync(handle.fileno())
+        links.append(link)
+        return self._sign_head(links, key)
+
+    def read(self, public: str) -> list[Link]:
+        """Read the log and verify it by the provider's public key; PromiseBroken names the line that is wrong."""
+        links = self.lines()
+        signed = read_signed(self.head_path, HEAD, VERSION)
+        if signed.key != public:
+            raise PromiseBroken(f"{self.head_path.name}: signed by {fingerprint(signed.key)}, not by the provider.")
+        fields = Fields(signed.body, str(self.head_path))
+        fields.text("log", one_of=[self.path.name])
+        check_reaches(links, LogHead(fields.whole("number"), fields.text("hash", most=64)), self.path.name)
+        # One line more than told: the machine stopped between the line and its head. More were slipped in.
+        if len(links) > fields.whole("number") + 1:
+            raise PromiseBroken(f"{self.path.name}: has {len(links)} lines, and its head tells of fewer.")
+        return links
+
+    def lines(self) -> list[Link]:
+        """Read the lines and verify their chain, but not that none is missing at the end."""
+        try:
+            text = check_is_file(self.path).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise PromiseBroken(f"{self.path.name}: is not as it was written.") from None
+        return read_chain(text, self.path.name)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the log, so that two processes do not answer at once and give out what neither would alone."""
+        if not self.path.is_file():
+            raise InputError.of("a log; 'tokumei exchange offer' starts it", file=self.path)
+        with self.path.open("rb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+
+    def _sign_head(self, links: list[Link], key: PrivateKey) -> LogHead:
+        head = LogHead(len(links), links[-1].hash if links else START)
+        sign(HEAD, VERSION, {"log": self.path.name, **head.as_dict()}, key).write(self.head_path)
+        return head
+
+
+def check_reaches(links: list[Link], head: LogHead, name: str) -> None:
+    """Refuse a log that does not have a line that was told of, or has another in its place."""
+    if head.number > len(links):
+        raise PromiseBroken(f"{name}, line {head.number}: is missing at the end; there are {len(links)} lines.")
+    there = links[head.number - 1].hash if head.number else START
+    if there != head.hash:
+        raise PromiseBroken(f"{name}, line {head.number}: was changed; it was told of with another hash.")

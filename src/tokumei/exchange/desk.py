@@ -1,0 +1,289 @@
+"""The provider's desk: a folder with an offer, its logs and what only the provider may see.
+
+| path                        | holds                                                            | for        |
+|-----------------------------|------------------------------------------------------------------|------------|
+| offer.json                  | the offer as it stands, signed                                   | everybody  |
+| revisions/0001.json         | each revision                                                    | everybody  |
+| first-release.csv           | the first release                                                | everybody  |
+| public.jsonl, its head      | outcome and digests of each answer                               | everybody  |
+| private/source.json         | where the table is, and the secret of the lots                   | provider   |
+| private/log.jsonl, its head | each answer with quadrant, joint nodes and their true k          | provider   |
+| private/releases/           | what was given                                                   | provider   |
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.chain import Link, canonical, digest_of
+from tokumei.core.errors import InputError, NotAllowed, PromiseBroken
+from tokumei.data.files.atomic import write_text
+from tokumei.exchange.answer import REFUSED, WAITING, Answered, Desk, Given, Joint, answer
+from tokumei.exchange.audit_log import AuditLog, LogHead, check_reaches
+from tokumei.exchange.counted_table import CountedTable
+from tokumei.exchange.documents import Fields, Signed, read_json, read_signed, sign
+from tokumei.exchange.keys import PrivateKey, fingerprint, write_secret
+from tokumei.exchange.offer import Offer, read_offer
+from tokumei.exchange.request import Approval, Request, check_fits
+
+ANSWER, VERSION = "answer", 1
+PUBLIC_FIELDS = ("what", "revision", "offer", "request", "outcome", "release", "time")
+
+
+@dataclass(frozen=True)
+class DeskFolder:
+    """A desk in its folder."""
+
+    folder: Path
+
+    @property
+    def public_log(self) -> AuditLog:
+        """What everybody may read."""
+        return AuditLog(self.folder / "public.jsonl")
+
+    @property
+    def private_log(self) -> AuditLog:
+        """What only the provider may read."""
+        return AuditLog(self.folder / "private" / "log.jsonl")
+
+    def offer(self) -> tuple[Offer, Signed]:
+        """Read the offer as it stands."""
+        return read_offer(self.folder / "offer.json")
+
+    def digests(self) -> dict[int, str]:
+        """Give the digest of each revision."""
+        found = [read_offer(path) for path in sorted((self.folder / "revisions").glob("*.json"))]
+        return {offer.revision: signed.digest for offer, signed in found}
+
+    def answered(self) -> set[str]:
+        """Give the digests of the requests that were answered, from the logs, which are verified."""
+        _, signed = self.offer()
+        self.public_log.read(signed.key)
+        return {link.says.get("request", "") for link in self.private_log.read(signed.key)}
+
+    @cached_property
+    def source(self) -> dict[str, Any]:
+        """Where the table is and how it is read, and the secret of the lots."""
+        path = self.folder / "private" / "source.json"
+        if not path.is_file():
+            raise InputError.of("a desk made by 'tokumei exchange offer'", file=self.folder)
+        fields = Fields(read_json(path.read_text(encoding="utf-8"), file=str(path)), str(path))
+        return {
+            "source": fields.text("source"),
+            "reading": dict(fields.inside("reading").shape),
+            "secret": bytes.fromhex(fields.text("secret")),
+        }
+
+    def table(self) -> CountedTable:
+        """Give the table behind the offer; it is counted when it must be."""
+        offer, _ = self.offer()
+        found = self.source
+        return CountedTable(offer.lattice, found["source"], carried=offer.carried, **found["reading"])
+
+    def publish(self, signed: Signed, revision: int) -> None:
+        """Write a revision of the offer."""
+        signed.write(self.folder / "revisions" / f"{revision:04}.json")
+        signed.write(self.folder / "offer.json")
+
+
+def open_desk(
+    folder: Path, offer: Offer, first_release: str, source: str, reading: Mapping[str, Any], key: PrivateKey
+) -> DeskFolder:
+    """Make the desk of a new offer; a folder that holds anything is refused."""
+    if folder.exists() and any(folder.iterdir()):
+        raise NotAllowed(f"{folder} holds something already; an offer needs a folder of its own.")
+    desk = DeskFolder(folder)
+    (folder / "revisions").mkdir(parents=True, exist_ok=True)
+    (folder / "private" / "releases").mkdir(mode=0o700, parents=True)
+    (folder / "private").chmod(0o700)
+    hidden = {"source": source, "reading": dict(reading), "secret": secrets.token_hex(32)}
+    write_secret(folder / "private" / "source.json", canonical(hidden) + "\n")
+    write_text(folder / "first-release.csv", first_release)
+    desk.public_log.start(key, mode=0o644)
+    desk.private_log.start(key)
+    signed = offer.signed(key)
+    desk.publish(signed, offer.revision)
+    _append(desk, {"what": "offer", "revision": offer.revision, "offer": signed.digest}, key)
+    return desk
+
+
+def answer_request(
+    desk: DeskFolder,
+    request: Request,
+    signed: Signed,
+    *,
+    key: PrivateKey,
+    table: CountedTable,
+    approvals: Sequence[tuple[Approval, Signed]] = (),
+) -> tuple[Signed, str | None]:
+    """Answer a request, log it, and give the signed answer with the release, if there is one.
+
+    What is given is logged before it is handed over: a machine that stops in between has told nothing.
+    """
+    with desk.private_log.locked():
+        offer, offered = desk.offer()
+        _check_own(offered, key)
+        links = desk.private_log.read(offered.key)
+        desk.public_log.read(offered.key)
+        _catch_up(desk, key)
+        check_request(desk, request, signed, desk.answered())
+        approved, denied = _votes(offer, signed, approvals)
+        node, k = offer.lattice.node(request.levels), offer.criterion(request.criterion).k
+        found = answer(
+            *(offer, node, k),
+            desk=remembered(links),
+            table=table,
+            secret=desk.source["secret"],
+            user=request.user,
+            n_approved=len(approved),
+            is_denied=bool(denied),
+        )
+        if found.outcome == "waiting":
+            return _answer(offered, signed, found, None, key), None
+        if found.release is not None:
+            write_text(desk.folder / "private" / "releases" / f"{found.release_digest}.csv", found.release)
+        head = _append(desk, _line(request, signed, Joint(node, k), found, sorted(approved)), key)
+        return _answer(offered, signed, found, head, key), found.release
+
+
+def check_request(desk: DeskFolder, request: Request, signed: Signed, answered: Collection[str]) -> None:
+    """Refuse a request that is not for this offer as it stands, or was answered already."""
+    offer, _ = desk.offer()
+    check_fits(request, offer, desk.digests())
+    if signed.digest in answered:
+        raise NotAllowed("This request was answered already; its answer stands.")
+
+
+def remembered(links: Sequence[Link]) -> Desk:
+    """Give what is out and what was refused for good, from the private log."""
+    given: list[Given] = []
+    refused: list[Joint] = []
+    for says in (link.says for link in links if link.says["what"] == "answer"):
+        if says["outcome"] == "served":
+            given.append(Given(tuple(says["node"]), says["k"], says["user"]))
+        elif says["reason"] not in ("rule", "before"):
+            refused += [Joint(tuple(each["node"]), each["k"]) for each in says["joints"]]
+    return Desk(tuple(given), tuple(refused))
+
+
+def revise(desk: DeskFolder, offer: Offer, key: PrivateKey) -> Signed:
+    """Publish the next revision of an offer, such as one with a steeper slope."""
+    with desk.private_log.locked():
+        before, offered = desk.offer()
+        _check_own(offered, key)
+        if offer.revision != before.revision + 1 or offer.previous != offered.digest:
+            raise NotAllowed("A revision follows on the offer as it stands.")
+        signed = offer.signed(key)
+        desk.publish(signed, offer.revision)
+        _append(desk, {"what": "offer", "revision": offer.revision, "offer": signed.digest}, key)
+        return signed
+
+
+def verify_desk(desk: DeskFolder) -> dict[str, Any]:
+    """Check offer, revisions, both logs and every release that was given; PromiseBroken names what is wrong."""
+    offer, signed = desk.offer()
+    public, private = desk.public_log.read(signed.key), desk.private_log.read(signed.key)
+    told = [link.says["offer"] for link in public if link.says["what"] == "offer"]
+    if told != list(desk.digests().values()) or told[-1] != signed.digest:
+        raise PromiseBroken("The revisions are not those that the log tells of.")
+    if [public_part(link.says) for link in private] != [dict(link.says) for link in public]:
+        raise PromiseBroken("The public log and the private one do not tell the same.")
+    if digest_of((desk.folder / "first-release.csv").read_bytes()) != offer.first_release.digest:
+        raise PromiseBroken("first-release.csv is not the one that was offered.")
+    for link in private:
+        if digest := link.says.get("release"):
+            path = desk.folder / "private" / "releases" / f"{digest}.csv"
+            if not path.is_file() or digest_of(path.read_bytes()) != digest:
+                raise PromiseBroken(f"{path.name}: is missing or not as it was given.")
+    n_served = sum(link.says.get("outcome") == "served" for link in public)
+    n_refused = sum(link.says.get("outcome") == "refused" for link in public)
+    return {"revision": offer.revision, "lines": len(public), "served": n_served, "refused": n_refused}
+
+
+def public_part(says: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what the public log tells of a line of the private one."""
+    return {name: says[name] for name in PUBLIC_FIELDS if name in says}
+
+
+def _append(desk: DeskFolder, says: Mapping[str, Any], key: PrivateKey) -> LogHead:
+    """Add a line to both logs, the private one first: what the next answer depends on must not be lost."""
+    time = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    desk.private_log.append({**says, "time": time}, key, links=desk.private_log.lines())
+    return _catch_up(desk, key)
+
+
+def _catch_up(desk: DeskFolder, key: PrivateKey) -> LogHead:
+    """Bring the public log up to the private one, from which a machine that stopped may have kept it."""
+    private, public = desk.private_log.lines(), desk.public_log.lines()
+    for link in private[len(public) :]:
+        desk.public_log.append(public_part(link.says), key, links=public)
+    return LogHead(public[-1].number, public[-1].hash)
+
+
+def _line(request: Request, signed: Signed, asked: Joint, found: Answered, approved: list[str]) -> dict[str, Any]:
+    """Give the line of the private log that tells of an answer."""
+    return {
+        "what": "answer",
+        "request": signed.digest,
+        "outcome": found.outcome,
+        "release": found.release_digest,
+        "user": request.user,
+        "user_key": signed.key,
+        "purpose": request.purpose,
+        "criterion": request.criterion,
+        "node": list(asked.node),
+        "k": asked.k,
+        "quadrant": found.quadrant,
+        "reason": found.reason,
+        "joints": [{"node": list(each.node), "k": each.k, "counted": found.ks[each.node]} for each in found.joints],
+        "approved": approved,
+    }
+
+
+def check_answer(path: Path, provider: str, public_log: Path | None = None) -> dict[str, Any]:
+    """Check an answer against the provider's key and, if it is given, the public log that it tells the head of."""
+    signed = read_signed(path, ANSWER, VERSION)
+    if signed.key != provider:
+        raise PromiseBroken(f"{path}: signed by {fingerprint(signed.key)}, not by the provider.")
+    fields = Fields(signed.body, str(path))
+    result = {"outcome": fields.text("outcome", one_of=["served", "refused", "waiting"])}
+    if signed.body.get("log") is None or public_log is None:
+        return result
+    head = fields.inside("log")
+    log = AuditLog(public_log)
+    check_reaches(log.lines(), LogHead(head.whole("number"), head.text("hash", most=64)), public_log.name)
+    return result | {"log_line": signed.body["log"]["number"]}
+
+
+def _answer(offered: Signed, request: Signed, found: Answered, head: LogHead | None, key: PrivateKey) -> Signed:
+    says = {"served": "", "refused": REFUSED, "waiting": WAITING}[found.outcome]
+    body = {
+        "offer": offered.digest,
+        "request": request.digest,
+        "outcome": found.outcome,
+        "message": says,
+        "release": found.release_digest,
+        "log": None if head is None else head.as_dict(),
+    }
+    return sign(ANSWER, VERSION, body, key)
+
+
+def _votes(offer: Offer, request: Signed, approvals: Sequence[tuple[Approval, Signed]]) -> tuple[set[str], set[str]]:
+    """Give the keys of those who approve of this request and of those who do not; others have no say."""
+    about = [(each, by.key) for each, by in approvals if each.request == request.digest and by.key in offer.approvers]
+    # Nobody approves of a request of their own.
+    return (
+        {by for each, by in about if each.is_approved and by != request.key},
+        {by for each, by in about if not each.is_approved},
+    )
+
+
+def _check_own(offered: Signed, key: PrivateKey) -> None:
+    if offered.key != key.public:
+        raise NotAllowed("The key is not the one that signed the offer.")

@@ -1,0 +1,102 @@
+"""What the public is told: what was given, to whom, by which standard, without the recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tokumei.core.chain import Link
+from tokumei.exchange.keys import fingerprint
+from tokumei.exchange.offer import Offer
+
+
+@dataclass(frozen=True)
+class Disclosed:
+    """One release as the public is told of it; columns by how many groups they are told in."""
+
+    date: str
+    recipient: str
+    purpose: str
+    standard: str
+    k: int
+    groups: dict[str, int]
+    digest: str
+
+    @property
+    def sentence(self) -> str:
+        """The release in a sentence."""
+        told = [f"{name} in {n} groups" for name, n in self.groups.items() if n > 1]
+        what = ", ".join(told) or "the number of people only"
+        return (
+            f"{self.date}: {self.recipient} was given {what}, for: {self.purpose}. Every group that can be told "
+            f"apart has at least {self.k} people ({self.standard})."
+        )
+
+
+def disclosed(offer: Offer, links: Sequence[Link]) -> list[Disclosed]:
+    """Give what was given, from the provider's log."""
+    out = []
+    for says in (link.says for link in links if link.says.get("outcome") == "served"):
+        levels = zip(offer.hierarchies, says["node"], strict=True)
+        groups = {hierarchy.attribute: len(hierarchy.levels[level]) for hierarchy, level in levels}
+        criterion = offer.criterion(says["criterion"])
+        standard = f"{criterion.name}, {criterion.source}"
+        out.append(
+            Disclosed(
+                *(says["time"][:10], says["user"], says["purpose"], standard, criterion.k, groups, says["release"])
+            )
+        )
+    return out
+
+
+def disclosure(offer: Offer, provider_key: str, links: Sequence[Link]) -> dict[str, Any]:
+    """Give the disclosure for JSON."""
+    given = disclosed(offer, links)
+    return {
+        "provider": offer.words.provider,
+        "offer": offer.name,
+        "signed_by": fingerprint(provider_key),
+        "summary": offer.words.summary,
+        "terms": offer.words.terms,
+        "columns": [*offer.lattice.attributes, *offer.carried],
+        "standards": [one.as_dict() for one in offer.criteria],
+        "n_requests": sum(link.says["what"] == "answer" for link in links),
+        "given": [
+            {
+                "date": each.date,
+                "recipient": each.recipient,
+                "purpose": each.purpose,
+                "standard": each.standard,
+                "k": each.k,
+                "groups": each.groups,
+                "digest": each.digest,
+            }
+            for each in given
+        ],
+    }
+
+
+def disclosure_text(offer: Offer, provider_key: str, links: Sequence[Link]) -> str:
+    """Give the disclosure as a page of Markdown."""
+    given = disclosed(offer, links)
+    n_requests = sum(link.says["what"] == "answer" for link in links)
+    lines = [
+        f"# {_plain(offer.name)}",
+        "",
+        _plain(offer.words.summary),
+        "",
+        f"Offered by {_plain(offer.words.provider)}, signed by the key {fingerprint(provider_key)}.",
+        f"Terms: {_plain(offer.words.terms)}",
+        "",
+        f"## What was given: {len(given)} of {n_requests} requests",
+        "",
+        *(f"- {_plain(each.sentence)}" for each in given),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    """Keep what users wrote from becoming markup or further lines."""
+    flat = " ".join(text.split())
+    return "".join(f"\\{mark}" if mark in r"\`*_[]<>#|!" else mark for mark in flat)

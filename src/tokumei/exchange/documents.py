@@ -1,0 +1,204 @@
+"""Documents of the exchange: JSON in one spelling, read strictly, and signed where somebody answers for them.
+
+    {"tokumei": "offer", "version": 1, "body": {…}, "signature": {"key": "…", "value": "…"}}
+
+The signature is over the first three in canonical spelling, so that a changed letter anywhere is noticed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.chain import canonical, digest_of
+from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.data.files.atomic import write_text
+from tokumei.data.files.source import check_is_file
+from tokumei.exchange.keys import PrivateKey, is_signed_by
+
+# A hierarchy of a million values fits; more is an attempt to fill the memory.
+LARGEST_DOCUMENT = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Signed:
+    """A document as it was signed: what it is, what it says, and by whom."""
+
+    kind: str
+    version: int
+    body: Mapping[str, Any]
+    key: str
+    signature: str
+
+    @property
+    def digest(self) -> str:
+        """The hash that other documents name this one by."""
+        return digest_of(_signed_bytes(self.kind, self.version, self.body))
+
+    def text(self) -> str:
+        """Give the document as it is written."""
+        shape = {"tokumei": self.kind, "version": self.version, "body": self.body}
+        return canonical({**shape, "signature": {"key": self.key, "value": self.signature}}) + "\n"
+
+    def write(self, path: Path | str) -> None:
+        """Write the document as a file."""
+        write_text(path, self.text())
+
+
+@dataclass
+class Fields:
+    """The fields of one JSON object: each is asked for once by its type, and none may be left over."""
+
+    shape: Mapping[str, Any]
+    file: str | None = None
+    place: str = ""
+    asked: set[str] = field(default_factory=set)
+
+    def text(self, name: str, *, one_of: Sequence[str] = (), most: int = 10_000) -> str:
+        """Give a text."""
+        value = self._get(name)
+        if not isinstance(value, str) or len(value) > most:
+            raise self.fault(f"a text of at most {most:,} characters", name)
+        if one_of and value not in one_of:
+            raise self.fault(f"one of {', '.join(one_of)}", name)
+        return value
+
+    def is_true(self, name: str) -> bool:
+        """Give true or false."""
+        value = self._get(name)
+        if not isinstance(value, bool):
+            raise self.fault("true or false", name)
+        return value
+
+    def whole(self, name: str, *, least: int = 0, most: int = 10**15) -> int:
+        """Give a whole number."""
+        value = self._get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise self.fault(f"a whole number from {least:,} to {most:,}", name)
+        return value
+
+    def number(self, name: str, *, least: float, most: float) -> float:
+        """Give a number."""
+        value = self._get(name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+            raise self.fault(f"a number from {least:g} to {most:g}", name)
+        return float(value)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Give a list of texts."""
+        values = self.items(name)
+        if not all(isinstance(value, str) for value in values):
+            raise self.fault("a list of texts", name)
+        return tuple(values)
+
+    def wholes(self, name: str) -> dict[str, int]:
+        """Give whole numbers of 0 or more by name."""
+        inside = self.inside(name)
+        return {each: inside.whole(each) for each in inside.shape}
+
+    def items(self, name: str) -> list[Any]:
+        """Give a list of anything."""
+        value = self._get(name)
+        if not isinstance(value, list):
+            raise self.fault("a list", name)
+        return value
+
+    def objects(self, name: str) -> list[Fields]:
+        """Give a list of objects."""
+        return [
+            Fields(_object(value, self.file, where := f"{self._path(name)}[{number}]"), self.file, where)
+            for number, value in enumerate(self.items(name))
+        ]
+
+    def inside(self, name: str) -> Fields:
+        """Give the fields of an object."""
+        return Fields(_object(self._get(name), self.file, self._path(name)), self.file, self._path(name))
+
+    def done(self) -> None:
+        """Refuse fields that nobody asked for: they are slips, or something hidden."""
+        for name in self.shape:
+            if name not in self.asked:
+                raise self.fault(f"no field of this name; known are {', '.join(sorted(self.asked))}", name)
+
+    def fault(self, expected: str, name: str) -> InputError:
+        """Make the error for a field."""
+        value = self.shape.get(name)
+        shown = None if value is None else value if isinstance(value, str) else json.dumps(value, default=str)[:200]
+        return InputError.of(expected, file=self.file, column=self._path(name), value=shown)
+
+    def _get(self, name: str) -> Any:
+        self.asked.add(name)
+        if name not in self.shape:
+            raise InputError.of("this field", file=self.file, column=self._path(name))
+        return self.shape[name]
+
+    def _path(self, name: str) -> str:
+        return f"{self.place}.{name}" if self.place else name
+
+
+def sign(kind: str, version: int, body: Mapping[str, Any], key: PrivateKey) -> Signed:
+    """Sign what a document says."""
+    return Signed(kind, version, body, key.public, key.sign(_signed_bytes(kind, version, body)))
+
+
+def read_signed(path: Path | str, kind: str, version: int) -> Signed:
+    """Read a document from a file and check its signature."""
+    path = check_is_file(path)
+    if path.stat().st_size > LARGEST_DOCUMENT:
+        raise InputError.of(f"at most {LARGEST_DOCUMENT:,} bytes", file=path, value=path.stat().st_size)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError.of("text in UTF-8", file=path) from None
+    return parse_signed(text, kind, version, file=str(path))
+
+
+def parse_signed(text: str, kind: str, version: int, *, file: str | None = None) -> Signed:
+    """Read a document from text; PromiseBroken if it was changed after it was signed."""
+    shape = Fields(_object(read_json(text, file=file), file, ""), file)
+    shape.text("tokumei", one_of=[kind])
+    if shape.whole("version", least=1) != version:
+        raise shape.fault(f"version {version}, the only one that this Tokumei reads", "version")
+    signature = shape.inside("signature")
+    signed = Signed(
+        kind, version, shape.inside("body").shape, signature.text("key", most=100), signature.text("value", most=200)
+    )
+    signature.done()
+    shape.done()
+    if not is_signed_by(signed.key, _signed_bytes(kind, version, signed.body), signed.signature):
+        raise PromiseBroken(f"{file or kind}: the signature does not fit; the {kind} was changed after it was signed.")
+    return signed
+
+
+def read_json(text: str, *, file: str | None = None) -> Any:
+    """Read JSON without what only Python allows: names that repeat, and numbers that are none."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = dict(pairs)
+        if len(names) < len(pairs):
+            twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
+            raise InputError.of("each name once", file=file, value=twice)
+        return names
+
+    def no_number(name: str) -> Any:
+        raise InputError.of("a finite number", file=file, value=name)
+
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+    except json.JSONDecodeError as error:
+        raise InputError.of(f"JSON ({error.msg})", file=file, line=error.lineno) from None
+    except (RecursionError, ValueError):
+        raise InputError.of("JSON of sensible depth, with numbers of sensible length", file=file) from None
+
+
+def _object(value: Any, file: str | None, place: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError.of("an object", file=file, column=place or None)
+    return value
+
+
+def _signed_bytes(kind: str, version: int, body: Mapping[str, Any]) -> bytes:
+    return canonical({"tokumei": kind, "version": version, "body": body}).encode()

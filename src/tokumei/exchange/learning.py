@@ -1,0 +1,120 @@
+"""What a provider learns from its own answers: table C, the quadrants, and a steeper formula after γ.
+
+Each answer counted some joint nodes. They are the thesis's table C: class count and true k of what was counted anyway.
+From it the provider sees how the formula did, and may make it steeper (f′) until none of the counted nodes that fail
+is promised any more. Fewer leaks (S₂) are paid for with lost chances (N).
+
+All this is the provider's own. What is published is the new slope, one of a few numbers; and a power law drawn anew,
+but only through nodes that follow from what is out already, so that it tells nothing new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from tokumei.core.chain import Link
+from tokumei.core.errors import InputError
+from tokumei.exchange.counted_table import CountedTable
+from tokumei.exchange.offer import Offer
+from tokumei.exchange.offering import vetted_slope
+from tokumei.hierarchy.lattice import Node
+from tokumei.predict.methods.power_law import PowerLaw
+from tokumei.predict.quadrants import Quadrants, area_with_prediction, area_without_prediction, most_that_hold
+
+
+@dataclass(frozen=True)
+class CountedNode:
+    """One line of table C: a node that was counted, its class count, its true k, and what the formula says of it."""
+
+    node: Node
+    class_count: int
+    k: int
+    predicted: float
+    low: float
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """How the formula does on the counted nodes at one k.
+
+    `s1` and `s2` are the areas in which users could learn of small classes, without and with prediction, added up
+    over the counted nodes; `n_lost` are the lost chances N, nodes that hold and are not promised.
+    """
+
+    slope: float
+    quadrants: Quadrants
+    s1: float
+    s2: float
+    n_lost: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the lesson for JSON."""
+        return {"slope": self.slope, **asdict(self.quadrants), "s1": self.s1, "s2": self.s2, "n_lost": self.n_lost}
+
+
+def table_c(offer: Offer, links: Sequence[Link]) -> list[CountedNode]:
+    """Give all nodes that answers have counted, those with fewest classes first."""
+    ks: dict[Node, int] = {}
+    for link in links:
+        for joint in link.says.get("joints", []):
+            ks[tuple(joint["node"])] = int(joint["counted"])
+    return counted_nodes(offer, ks)
+
+
+def counted_nodes(offer: Offer, ks: Mapping[Node, int]) -> list[CountedNode]:
+    """Give table C of some nodes and their true k."""
+    lines = []
+    for node, k in ks.items():
+        prediction = offer.predict(node)
+        lines.append(CountedNode(node, offer.lattice.class_count(node), k, prediction.k, prediction.low))
+    return sorted(lines, key=lambda line: (line.class_count, line.node))
+
+
+def lesson(offer: Offer, counted: Sequence[CountedNode], k: int) -> Lesson:
+    """Hold the offer's rule against the counted nodes at one k; lots are left aside."""
+    promised = {line.node: offer.zone(line.node, k).zone == "allowed" for line in counted}
+    quadrants = Quadrants.of((promised[line.node], line.k >= k) for line in counted)
+    x_n = most_that_hold(k, _smallest_by_class_count([(line.class_count, line.k) for line in counted]))
+    # x_p is where the formula stops promising: the most classes of any node that it allows.
+    x_p = max((line.class_count for line in counted if promised[line.node]), default=0)
+    s1 = sum(area_without_prediction(k, line.k, line.class_count, x_n) for line in counted)
+    s2 = sum(area_with_prediction(k, line.k, line.class_count, x_n, x_p) for line in counted)
+    return Lesson(offer.slope, quadrants, s1, s2, quadrants.beta)
+
+
+def rule_quadrants(offer: Offer, ks: Mapping[Node, int], k: int) -> tuple[Quadrants, Quadrants]:
+    """Give the quadrants of nodes of known k: by the formula's promises alone, and by all that the rule allows."""
+    return (
+        Quadrants.of((offer.predict(node).low >= k, true >= k) for node, true in ks.items()),
+        Quadrants.of((offer.zone(node, k).zone == "allowed", true >= k) for node, true in ks.items()),
+    )
+
+
+def tightened(offer: Offer, counted: Sequence[CountedNode], offer_digest: str) -> Offer:
+    """Give the next revision of an offer, steep enough that no counted node that fails is promised."""
+    slope = vetted_slope(offer, {line.node: line.k for line in counted})
+    return replace(offer, slope=slope, revision=offer.revision + 1, previous=offer_digest)
+
+
+def refitted(offer: Offer, table: CountedTable, given: Sequence[Node], offer_digest: str) -> Offer:
+    """Give the next revision of an offer by a power law, drawn through all nodes that follow from what is out.
+
+    Nobody learns from it what the releases together do not tell. The slope starts anew.
+    """
+    if offer.knowledge["method"] != "power-law":
+        raise InputError.of("an offer by a power law; margins are not fitted twice", column="predictor")
+    out = offer.joint(*given)
+    follow = [node for node in offer.lattice if offer.lattice.is_coarser_or_equal(node, out)]
+    class_counts = [offer.lattice.class_count(node) for node in follow]
+    law = PowerLaw().fit_points(offer.lattice, class_counts, [table.k(node) for node in follow])
+    revision = {"revision": offer.revision + 1, "previous": offer_digest}
+    return replace(offer, knowledge=law.knowledge, slope=0.0, **revision)  # type: ignore[arg-type]
+
+
+def _smallest_by_class_count(points: Sequence[tuple[int, int]]) -> dict[int, float]:
+    smallest: dict[int, float] = {}
+    for class_count, k in points:
+        smallest[class_count] = min(smallest.get(class_count, k), k)
+    return smallest

@@ -1,0 +1,262 @@
+"""An offer: all that a provider publishes of a table, so that others can tell by themselves what they can have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
+from tokumei.exchange.criteria import Criterion, check_distinct, criterion_of
+from tokumei.exchange.documents import Fields, Signed, read_signed, sign
+from tokumei.exchange.joint import joiner, joint_node
+from tokumei.exchange.keys import PrivateKey
+from tokumei.exchange.knowledge import check_knowledge
+from tokumei.exchange.zones import Zoned, find_zone
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.lattice import Lattice, Node
+from tokumei.predict.fitted_margins import FittedMargins
+from tokumei.predict.predictor import Fitted, Prediction, from_knowledge
+
+KIND, VERSION = "offer", 1
+STEEPEST = 3.0
+
+
+@dataclass(frozen=True)
+class FirstRelease:
+    """The release that everybody gets with an offer (the thesis's P′): its levels, and the digest of its file."""
+
+    levels: Mapping[str, int]
+    digest: str
+
+
+@dataclass(frozen=True)
+class Lots:
+    """The share of nodes that are refused by lot though the rule would serve them, by zone.
+
+    It is for their sake that a refusal proves nothing: without lots it would tell that some class is too small.
+    """
+
+    allowed: float = 0.02
+    discretion: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, share in (("allowed", self.allowed), ("discretion", self.discretion)):
+            if not 0 < share <= 0.9:
+                raise InputError.of("a share above 0 and at most 0.9", column=f"lots.{name}", value=share)
+
+
+@dataclass(frozen=True)
+class Words:
+    """What an offer says to people: who offers what, for which use, on which terms, and what the public is told."""
+
+    provider: str
+    purpose: str
+    terms: str
+    summary: str
+
+
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """What is offered of one table, and by which rule.
+
+    `hierarchies` are those of the quasi-identifiers, `carried` the columns that go along as they are. `knowledge` is
+    what the predictor publishes; `slope` makes it steeper than it was fitted (the thesis's f′): k − 1 is divided by
+    the class count to this power. A revision follows on `previous`, the digest of the one before.
+    """
+
+    name: str
+    words: Words
+    hierarchies: tuple[Hierarchy, ...]
+    knowledge: Mapping[str, Any]
+    criteria: tuple[Criterion, ...]
+    first_release: FirstRelease
+    carried: tuple[str, ...] = ()
+    slope: float = 0.0
+    has_discretion: bool = False
+    lots: Lots = field(default_factory=Lots)
+    approvals_needed: int = 0
+    approvers: tuple[str, ...] = ()
+    revision: int = 1
+    previous: str = ""
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """All nodes that can be asked for."""
+        return Lattice.of(self.hierarchies)
+
+    @cached_property
+    def fitted(self) -> Fitted:
+        """The predictor, made from nothing but what is published."""
+        return from_knowledge(self.lattice, self.knowledge)
+
+    @cached_property
+    def first_node(self) -> Node:
+        """The node of the first release."""
+        return self.lattice.node(self.first_release.levels)
+
+    @property
+    def k_p(self) -> int:
+        """The strictest k: all that is published to everybody holds it."""
+        return self.criteria[0].k
+
+    def criterion(self, name: str | None) -> Criterion:
+        """Give the criterion of a recipient; the strictest if none is named."""
+        if name is None:
+            return self.criteria[0]
+        for one in self.criteria:
+            if one.name == name:
+                return one
+        raise NotFound(f"The offer has no criterion '{name}'. Known: {', '.join(one.name for one in self.criteria)}.")
+
+    # Many users ask for few nodes: what was worked out once is kept.
+
+    @cached_property
+    def predict(self) -> Callable[[Node], Prediction]:
+        """Predict the k of a node by the formula as it stands, slope included."""
+        return cache(lambda node: steeper(self.fitted.predict(node), self.lattice.class_count(node), self.slope))
+
+    def joint(self, *nodes: Node) -> Node:
+        """Give the joint node of some nodes and the first release."""
+        return joint_node(self.lattice, [self.first_node, *nodes])
+
+    @cached_property
+    def can_join(self) -> Callable[[Node], bool]:
+        """Whether a joint node can stand beside what the offer publishes."""
+        return cache(joiner(self.fitted))
+
+    @cached_property
+    def zone(self) -> Callable[[Node, int], Zoned]:
+        """Tell the zone of a joint node at a k, by what is published alone."""
+
+        def zone(node: Node, k: int) -> Zoned:
+            return find_zone(
+                *(self.lattice, node, k),
+                predict=self.predict,
+                can_join=self.can_join,
+                has_discretion=self.has_discretion,
+            )
+
+        return cache(zone)
+
+    def body(self) -> dict[str, Any]:
+        """Give the offer for JSON."""
+        return {
+            "name": self.name,
+            "revision": self.revision,
+            "previous": self.previous,
+            "provider": self.words.provider,
+            "purpose": self.words.purpose,
+            "terms": self.words.terms,
+            "summary": self.words.summary,
+            "attributes": [_hierarchy_as_dict(each) for each in self.hierarchies],
+            "carried": list(self.carried),
+            "predictor": self.knowledge,
+            "slope": self.slope,
+            "criteria": [one.as_dict() for one in self.criteria],
+            "discretion": self.has_discretion,
+            "lots": {"allowed": self.lots.allowed, "discretion": self.lots.discretion},
+            "first_release": {"levels": dict(self.first_release.levels), "digest": self.first_release.digest},
+            "approvals": {"needed": self.approvals_needed, "approvers": list(self.approvers)},
+        }
+
+    def signed(self, key: PrivateKey) -> Signed:
+        """Sign the offer."""
+        return sign(KIND, VERSION, self.body(), key)
+
+
+def steeper(prediction: Prediction, class_count: int, slope: float) -> Prediction:
+    """Give a prediction of a formula turned about the whole table: k − 1 divided by the class count to a power."""
+    factor = class_count**-slope
+    return Prediction(*(1 + (each - 1) * factor for each in (prediction.k, prediction.low, prediction.high)))
+
+
+def read_offer(path: Path | str) -> tuple[Offer, Signed]:
+    """Read an offer and check its signature, and that what it publishes is safe by its own standard."""
+    signed = read_signed(path, KIND, VERSION)
+    return offer_of(signed, file=str(path)), signed
+
+
+def offer_of(signed: Signed, *, file: str | None = None) -> Offer:
+    """Read the offer in a signed document."""
+    fields = Fields(signed.body, file)
+    first, lots, approvals = fields.inside("first_release"), fields.inside("lots"), fields.inside("approvals")
+    offer = Offer(
+        name=fields.text("name", most=200),
+        words=Words(*(fields.text(name) for name in ("provider", "purpose", "terms", "summary"))),
+        hierarchies=tuple(_read_hierarchy(each) for each in fields.objects("attributes")),
+        knowledge=fields.inside("predictor").shape,
+        criteria=check_distinct(criterion_of(each) for each in fields.objects("criteria")),
+        first_release=FirstRelease(first.wholes("levels"), first.text("digest", most=64)),
+        carried=fields.texts("carried"),
+        slope=fields.number("slope", least=0, most=STEEPEST),
+        has_discretion=fields.is_true("discretion"),
+        lots=Lots(lots.number("allowed", least=0, most=1), lots.number("discretion", least=0, most=1)),
+        approvals_needed=approvals.whole("needed", most=100),
+        approvers=approvals.texts("approvers"),
+        revision=fields.whole("revision", least=1),
+        previous=fields.text("previous", most=64),
+    )
+    for each in (first, lots, approvals, fields):
+        each.done()
+    check_offer(offer, file=file)
+    return offer
+
+
+def check_offer(offer: Offer, *, file: str | None = None) -> None:
+    """Refuse an offer that cannot be used or that publishes less safely than it promises."""
+    names = [*offer.lattice.attributes, *offer.carried]
+    if not offer.hierarchies or len(set(names)) < len(names):
+        raise InputError.of("at least one attribute, each column once", file=file, column="attributes", value=names)
+    check_knowledge(offer.lattice, Fields(offer.knowledge, file, "predictor"))
+    if len(set(offer.approvers)) < max(offer.approvals_needed, len(offer.approvers)):
+        raise InputError.of("as many different approvers as approvals are needed", file=file, column="approvals")
+    try:
+        offer.predict(offer.lattice.bottom)
+        offer.predict(offer.lattice.top)
+    except TokumeiError:
+        raise
+    except (ValueError, IndexError, KeyError, TypeError, OverflowError, ZeroDivisionError) as error:
+        expected = f"knowledge that a {offer.knowledge['method']} predictor can use ({error})"
+        raise InputError.of(expected, file=file, column="predictor") from None
+    if set(offer.first_release.levels) != set(offer.lattice.attributes):
+        raise InputError.of("a level for each attribute", file=file, column="first_release.levels")
+    for hierarchy, level in zip(offer.hierarchies, offer.first_node, strict=True):
+        hierarchy.check_level(level)
+    check_publication(offer)
+
+
+def check_publication(offer: Offer) -> None:
+    """Refuse an offer that publishes a count below its own k, or a first release that does not fit beside the rest."""
+    fitted = offer.fitted
+    if isinstance(fitted, FittedMargins):
+        counts = [int(size) for margin in fitted.margins for size in margin.sizes]
+        counts += [int(size) for table in fitted.tables for size in table.counts[table.counts != 0]]
+        if min(counts) < offer.k_p:
+            raise NotAllowed(f"The offer publishes a count of {min(counts)}, below its own k of {offer.k_p}.")
+    if not offer.can_join(offer.first_node) and offer.zone(offer.first_node, offer.k_p).zone != "allowed":
+        raise NotAllowed("The first release and what the predictor publishes tell of small classes together.")
+
+
+def _hierarchy_as_dict(hierarchy: Hierarchy) -> dict[str, Any]:
+    levels = [{"labels": list(level.labels), "codes": level.codes.tolist()} for level in hierarchy.levels]
+    return {"attribute": hierarchy.attribute, "levels": levels}
+
+
+def _read_hierarchy(fields: Fields) -> Hierarchy:
+    columns = []
+    for level in fields.objects("levels"):
+        labels, codes = level.texts("labels"), level.items("codes")
+        if not all(isinstance(code, int) and 0 <= code < len(labels) for code in codes):
+            raise level.fault(f"places from 0 to {len(labels) - 1}", "codes")
+        columns.append([labels[code] for code in codes])
+        level.done()
+    if len({len(column) for column in columns}) > 1:
+        raise fields.fault("equally many codes at each level", "levels")
+    hierarchy = Hierarchy.of_levels(fields.text("attribute", most=200), columns, file=fields.file)
+    if not hierarchy.has_single_top:
+        raise fields.fault("a last level of one label", "levels")
+    fields.done()
+    return hierarchy

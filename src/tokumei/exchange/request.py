@@ -1,0 +1,111 @@
+"""Requests and approvals: who asks for which levels, and who agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.errors import InputError, NotAllowed
+from tokumei.exchange.documents import Fields, Signed, read_signed, sign
+from tokumei.exchange.keys import PrivateKey
+from tokumei.exchange.offer import Offer
+from tokumei.exchange.trying import try_node
+
+REQUEST, APPROVAL, VERSION = "request", "approval", 1
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks of an offer: levels, by which criterion, and for what."""
+
+    offer: str
+    levels: Mapping[str, int]
+    criterion: str
+    user: str
+    purpose: str
+
+    def body(self) -> dict[str, Any]:
+        """Give the request for JSON."""
+        return {
+            "offer": self.offer,
+            "levels": dict(self.levels),
+            "criterion": self.criterion,
+            "user": self.user,
+            "purpose": self.purpose,
+        }
+
+    def signed(self, key: PrivateKey) -> Signed:
+        """Sign the request."""
+        return sign(REQUEST, VERSION, self.body(), key)
+
+
+@dataclass(frozen=True)
+class Approval:
+    """What a second person says of a request."""
+
+    request: str
+    is_approved: bool
+
+    def signed(self, key: PrivateKey) -> Signed:
+        """Sign the approval."""
+        return sign(APPROVAL, VERSION, {"request": self.request, "is_approved": self.is_approved}, key)
+
+
+def make_request(
+    offer: Offer, offer_digest: str, levels: Mapping[str, int], *, user: str, purpose: str, criterion: str | None = None
+) -> Request:
+    """Make a request, where the offer says that it can be had; NotAllowed tells why it cannot."""
+    named = offer.criterion(criterion).name
+    tried = try_node(offer, offer.lattice.node(levels), criterion=named)
+    if tried.zone == "refused":
+        raise NotAllowed(f"The offer does not allow these levels: {tried.why}.")
+    return Request(offer_digest, offer.lattice.levels(tried.node), named, user, purpose)
+
+
+def read_request(path: Path | str) -> tuple[Request, Signed]:
+    """Read a request and check its signature."""
+    signed = read_signed(path, REQUEST, VERSION)
+    return request_of(signed, file=str(path)), signed
+
+
+def request_of(signed: Signed, *, file: str | None = None) -> Request:
+    """Read the request in a signed document."""
+    fields = Fields(signed.body, file)
+    request = Request(
+        offer=fields.text("offer", most=64),
+        levels=fields.wholes("levels"),
+        criterion=fields.text("criterion", most=100),
+        user=fields.text("user", most=200),
+        purpose=fields.text("purpose"),
+    )
+    fields.done()
+    return request
+
+
+def read_approval(path: Path | str) -> tuple[Approval, Signed]:
+    """Read an approval and check its signature."""
+    signed = read_signed(path, APPROVAL, VERSION)
+    return approval_of(signed, file=str(path)), signed
+
+
+def approval_of(signed: Signed, *, file: str | None = None) -> Approval:
+    """Read the approval in a signed document."""
+    fields = Fields(signed.body, file)
+    approval = Approval(fields.text("request", most=64), fields.is_true("is_approved"))
+    fields.done()
+    return approval
+
+
+def check_fits(request: Request, offer: Offer, digests: Mapping[int, str]) -> None:
+    """Refuse a request that is not for this offer as it stands; `digests` are those of its revisions."""
+    if request.offer != digests[offer.revision]:
+        if request.offer in digests.values():
+            raise NotAllowed(f"The request is for an earlier revision; the offer stands at {offer.revision}.")
+        raise InputError.of("the digest of this offer", column="offer", value=request.offer)
+    if set(request.levels) != set(offer.lattice.attributes):
+        expected = f"a level for each of {', '.join(offer.lattice.attributes)}"
+        raise InputError.of(expected, column="levels", value=", ".join(request.levels))
+    offer.lattice.node(request.levels)
+    offer.criterion(request.criterion)

@@ -1,0 +1,136 @@
+"""Looking over many offers (the thesis's section 7.4): copies, tampering, and partners for joint studies.
+
+A formula is made from uniform hierarchies, so that formulas of different tables can be compared where the tables
+themselves cannot. Two offers with one formula and the same class counts are one table offered twice, or a copy. A
+release whose k is far above what the formula allows was not made from the table that the formula was. And tables with
+much alike formulas could be studied together at finer levels than each alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tokumei.counting.class_counts import SIZE
+from tokumei.exchange.offer import Offer
+from tokumei.hierarchy.lattice import Node
+from tokumei.predict.fitted_margins import FittedMargins
+from tokumei.predict.methods.power_law import FittedPowerLaw
+
+# A k this many times the upper end of the band is no luck any more.
+FAR_ABOVE = 2.0
+# Alike in nine of ten people.
+SIMILAR = 0.9
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two offers that have something in common, by their places; `likeness` is 1 where nothing differs."""
+
+    first: int
+    second: int
+    likeness: float
+
+
+def formula_of(offer: Offer) -> object:
+    """Give what an offer's formula says, without the names it uses: equal for a table and its copy."""
+    class_counts = sorted(tuple(len(level) for level in each.levels) for each in offer.hierarchies)
+    fitted = offer.fitted
+    if isinstance(fitted, FittedMargins):
+        sizes = sorted(tuple(sorted(margin.sizes.tolist())) for margin in fitted.margins)
+        tables = sorted(tuple(sorted(table.counts.ravel().tolist())) for table in fitted.tables)
+        return "margins", class_counts, sizes, tables
+    # Twelve digits: a law that was written and read again may differ in the last one.
+    numbers = {name: f"{value:.12g}" for name, value in offer.knowledge.items() if isinstance(value, (int, float))}
+    return "power-law", class_counts, sorted(numbers.items())
+
+
+def copies(offers: Sequence[Offer]) -> list[Pair]:
+    """Give the pairs of offers with one formula and the same class counts."""
+    formulas = [formula_of(offer) for offer in offers]
+    places = combinations(range(len(offers)), 2)
+    return [Pair(one, other, 1.0) for one, other in places if formulas[one] == formulas[other]]
+
+
+def likeness(one: Offer, other: Offer) -> float:
+    """Give how alike two offers' formulas are, from 0 (nothing in common) to 1.
+
+    Margins: the share of people who are alike, mean over the attributes with the same values; 0 if there are none.
+    Power laws: how near the slopes are, where the attributes have the same values.
+    """
+    shared = [name for name in one.lattice.attributes if _leaves(one, name) == _leaves(other, name) is not None]
+    if not shared:
+        return 0.0
+    first, second = one.fitted, other.fitted
+    if isinstance(first, FittedMargins) and isinstance(second, FittedMargins):
+        return float(np.mean([_overlap(_shares(first, name), _shares(second, name)) for name in shared]))
+    if isinstance(first, FittedPowerLaw) and isinstance(second, FittedPowerLaw):
+        return max(0.0, 1 - abs(first.beta - second.beta) / max(abs(first.beta), abs(second.beta), 1e-9))
+    return 0.0
+
+
+def partners(offers: Sequence[Offer], *, least: float = SIMILAR) -> list[Pair]:
+    """Give the pairs of offers for joint studies, most alike first; copies are none."""
+    same = {(pair.first, pair.second) for pair in copies(offers)}
+    pairs = [
+        Pair(one, other, found)
+        for one, other in combinations(range(len(offers)), 2)
+        if (one, other) not in same and (found := likeness(offers[one], offers[other])) >= least
+    ]
+    return sorted(pairs, key=lambda pair: -pair.likeness)
+
+
+def tampering(offer: Offer, node: Node, classes: pl.DataFrame) -> list[str]:
+    """Tell what is odd about the classes of a release, as sentences; none if nothing is.
+
+    `classes` has the columns of the offer and the rows of each class.
+    """
+    sizes = classes[SIZE].to_list()
+    k, high = min(sizes, default=0), offer.predict(node).high
+    remarks = []
+    if k > FAR_ABOVE * high:
+        remarks.append(f"Its k of {k:,} is far above the {high:,.0f} that the formula allows at most.")
+    for place, hierarchy in enumerate(offer.hierarchies):
+        known = set(hierarchy.levels[node[place]].labels)
+        strange = set(classes[hierarchy.attribute].drop_nulls().to_list()) - known
+        if strange:
+            remarks.append(f"{hierarchy.attribute} has {len(strange):,} labels that its level does not have.")
+    n_rows = rows_of(offer)
+    if n_rows is not None and sum(sizes) > n_rows:
+        remarks.append(f"It has {sum(sizes):,} rows, more than the {n_rows:,} of the table.")
+    return remarks
+
+
+def rows_of(offer: Offer) -> int | None:
+    """Give the rows of the table, where the formula tells."""
+    return offer.fitted.n_rows if isinstance(offer.fitted, FittedMargins) else None
+
+
+def watch(names: Sequence[str], offers: Sequence[Offer]) -> dict[str, Any]:
+    """Look over some offers and give what was found, for JSON."""
+
+    def shown(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+        return [{"one": names[p.first], "other": names[p.second], "likeness": p.likeness} for p in pairs]
+
+    return {"offers": len(offers), "copies": shown(copies(offers)), "partners": shown(partners(offers))}
+
+
+def _leaves(offer: Offer, name: str) -> frozenset[str] | None:
+    if name not in offer.lattice.attributes:
+        return None
+    return frozenset(offer.hierarchies[offer.lattice.attributes.index(name)].leaves)
+
+
+def _shares(fitted: FittedMargins, name: str) -> Mapping[object, float]:
+    """Give the share of people of each group of an attribute's values."""
+    margin = fitted.margins[fitted.lattice.attributes.index(name)]
+    return {tuple(names): size / fitted.n_rows for names, size in margin.named_groups}
+
+
+def _overlap(one: Mapping[object, float], other: Mapping[object, float]) -> float:
+    return sum(min(share, other.get(group, 0.0)) for group, share in one.items())

@@ -1,0 +1,13 @@
+"""A key to sign with."""
+
+from __future__ import annotations
+
+import pytest
+
+from tokumei.exchange.keys import PrivateKey
+
+
+@pytest.fixture(scope="session")
+def key() -> PrivateKey:
+    """A key of nobody."""
+    return PrivateKey.fresh()

@@ -1,0 +1,82 @@
+"""Joint nodes, and tables that close a circle."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.exchange.people import AGE, LATTICE, node, offer_of, planted
+
+from tokumei.exchange.joint import closes_no_circle, joint_level, joint_node
+from tokumei.predict.margin import Ints
+
+
+def parts(*codes: int) -> Ints:
+    return np.array(codes, np.int64)
+
+
+@pytest.mark.parametrize(("one", "other", "joint"), [(1, 1, 1), (0, 2, 0), (1, 3, 1), (1, 2, 0), (3, 3, 3)])
+def test_joint_level_is_the_finer_or_where_levels_cross_finer_than_both(one: int, other: int, joint: int) -> None:
+    assert joint_level(AGE, one, other) == joint_level(AGE, other, one) == joint
+
+
+def test_joint_node_of_a_chain_is_its_finest() -> None:
+    chain = [node({"age": 1, "sex": 0}), node({"age": 1}), LATTICE.top]
+    assert joint_node(LATTICE, chain) == chain[0]
+    assert joint_node(LATTICE, []) == LATTICE.top
+
+
+def test_three_two_way_tables_close_a_circle_and_two_do_not() -> None:
+    two = parts(0, 1)
+    tables = [{0: two, 1: two}, {1: two, 2: two}]
+    assert closes_no_circle(tables)
+    assert not closes_no_circle([*tables, {0: two, 2: two}])
+    # The three-way table holds all three.
+    assert closes_no_circle([*tables, {0: two, 2: two}, {0: two, 1: two, 2: two}])
+
+
+def test_a_path_of_tables_closes_no_circle_in_any_order() -> None:
+    two = parts(0, 1)
+    path = [{0: two, 1: two}, {2: two, 3: two}, {1: two, 2: two}]
+    assert closes_no_circle(path)
+
+
+def test_groups_that_labels_cross_are_no_better_than_a_circle() -> None:
+    # Labels {1,2} {3,4} beside groups {1} {2,3,4}: value 2 is a difference.
+    assert not closes_no_circle([{0: parts(0, 0, 1, 1)}, {0: parts(0, 1, 1, 1)}])
+    assert closes_no_circle([{0: parts(0, 0, 1, 1)}, {0: parts(0, 1, 2, 2)}])
+
+
+def test_a_finer_table_holds_two_that_cross() -> None:
+    pairs, triples, ages = parts(0, 0, 1, 1, 2, 2), parts(0, 0, 0, 1, 1, 1), parts(0, 1, 2, 3, 4, 5)
+    two = parts(0, 1)
+    assert not closes_no_circle([{0: pairs, 1: two}, {0: triples, 2: two}])
+    assert closes_no_circle([{0: pairs, 1: two}, {0: triples, 2: two}, {0: ages}])
+
+
+def test_merged_ages_keep_the_levels_that_split_them_from_being_given() -> None:
+    # One person of age 3 is merged with age 4, and triples would part the two.
+    frame = pl.DataFrame(
+        [(age, "f", "p") for age, n in zip("123456", (8, 8, 1, 8, 8, 8), strict=True) for _ in range(n)],
+        schema=["age", "sex", "town"],
+        orient="row",
+    )
+    offer, table = offer_of(frame, 3)
+    assert [["3", "4"], 9] in offer.knowledge["attributes"]["age"]
+    assert table.k(node({"age": 2})) >= 3
+    assert offer.zone(node({"age": 2}), 3).zone == "refused"
+    assert offer.zone(node({"age": 1}), 3).zone == "allowed"
+
+
+def test_a_node_that_closes_a_circle_is_given_where_a_finer_one_holds() -> None:
+    n_covered = 0
+    for seed in range(20):
+        offer, _ = offer_of(planted(seed), 3, is_vetted=False)
+        for at in LATTICE:
+            zoned = offer.zone(at, 3)
+            if zoned.zone == "allowed":
+                assert offer.can_join(zoned.cover)
+                assert offer.predict(zoned.cover).low >= 3
+                assert LATTICE.is_coarser_or_equal(at, zoned.cover)
+                n_covered += zoned.cover != at
+    assert n_covered > 0

@@ -1,0 +1,93 @@
+"""Table C, quadrants, areas, and a formula made steeper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from tests.exchange.people import LATTICE, node, offer_of, people, planted
+
+from tokumei.core.errors import InputError
+from tokumei.exchange.learning import counted_nodes, lesson, refitted, tightened
+from tokumei.exchange.watch import copies, likeness, partners, tampering
+
+
+def women_and_men(*of_third_age: int) -> pl.DataFrame:
+    """Make eight women and men of each age, but so many women of the third."""
+    rows = [(age, sex, "p") for age in "123456" for sex in "fm" for _ in range(8)]
+    kept = [row for row in rows if row[:2] != ("3", "f")]
+    return pl.DataFrame(kept + [("3", "f", "p")] * of_third_age[0], schema=["age", "sex", "town"], orient="row")
+
+
+def test_a_promise_that_failed_makes_the_formula_steeper_and_costs_chances() -> None:
+    offer, table = offer_of(women_and_men(2), 3, predictor="power-law", first_levels={"sex": 0}, is_vetted=False)
+    asked = [node({"age": level, "sex": 0}) for level in (2, 1, 0)]
+    counted = counted_nodes(offer, {at: table.k(at) for at in asked})
+    assert [(line.class_count, line.k) for line in counted] == [(4, 18), (6, 10), (12, 2)]
+    before = lesson(offer, counted, 3)
+    # k falls below 3 between 6 and 12 classes, and the law promises all 12: S₁ = S₂ = (3 − 2)(12 − 6).
+    assert (before.quadrants.alpha, before.quadrants.gamma, before.s1, before.s2, before.n_lost) == (2, 1, 6, 6, 0)
+    repaired = tightened(offer, counted, "digest")
+    after = lesson(repaired, counted, 3)
+    assert repaired.slope > 0
+    assert (repaired.revision, repaired.previous) == (2, "digest")
+    assert (after.quadrants.gamma, after.quadrants.delta, after.s1, after.s2) == (0, 1, 6, 0)
+    # Far steeper than needed, it loses chances.
+    lost = lesson(replace(offer, slope=1.6), counted, 3)
+    assert lost.n_lost > after.n_lost
+
+
+def test_a_law_drawn_anew_uses_what_is_out_and_nothing_else() -> None:
+    offer, table = offer_of(women_and_men(2), 3, predictor="power-law", first_levels={"sex": 0}, is_vetted=False)
+    out = node({"age": 1, "sex": 0})
+    other, _ = offer_of(women_and_men(8), 3, predictor="power-law", first_levels={"sex": 0}, is_vetted=False)
+    assert offer.knowledge != other.knowledge
+    anew = refitted(offer, table, [out], "digest")
+    assert anew.knowledge["n_sampled"] == sum(LATTICE.is_coarser_or_equal(at, out) for at in LATTICE)
+    margins, table = offer_of(people(200, 1), 3)
+    with pytest.raises(InputError, match="a power law"):
+        refitted(margins, table, [out], "digest")
+
+
+def test_a_law_tells_nothing_but_what_follows_from_the_first_release() -> None:
+    # The two tables differ only in ages, and their first releases tell sexes only.
+    one, other = women_and_men(8), women_and_men(8).with_columns(age=pl.lit("1"))
+    laws = [
+        offer_of(frame, 3, predictor="power-law", first_levels={"sex": 0}, is_vetted=False)[0].knowledge
+        for frame in (one, other)
+    ]
+    assert laws[0] == laws[1]
+
+
+@pytest.mark.parametrize("predictor", ["margins", "power-law"])
+def test_a_copy_is_found_under_other_names(predictor: str) -> None:
+    frame = planted(3)
+    mine, _ = offer_of(frame, 3, predictor=predictor, first_levels={"sex": 0}, is_vetted=False)
+    shuffled, _ = offer_of(
+        frame.sample(fraction=1, shuffle=True, seed=1), 3, predictor=predictor, first_levels={"sex": 0}
+    )
+    other, _ = offer_of(planted(4), 3, predictor=predictor, first_levels={"sex": 0}, is_vetted=False)
+    found = copies([mine, replace(shuffled, name="theirs"), other])
+    assert [(pair.first, pair.second) for pair in found] == [(0, 1)]
+
+
+def test_partners_are_alike_and_no_copies() -> None:
+    frame = people(200, 1)
+    one, _ = offer_of(frame, 3)
+    near, _ = offer_of(pl.concat([frame, frame.head(4)]), 3)
+    far, _ = offer_of(people(200, 9), 3)
+    assert likeness(one, near) > likeness(one, far)
+    assert [(pair.first, pair.second) for pair in partners([one, one, near, far])] == [(0, 2), (1, 2)]
+
+
+def test_a_release_far_above_its_formula_or_with_strange_labels_is_told() -> None:
+    offer, table = offer_of(people(200, 1), 3)
+    at = node({"age": 1, "sex": 0})
+    honest = table.classes(at).to_frame()
+    assert tampering(offer, at, honest) == []
+    puffed = honest.with_columns(pl.lit(500).alias("n_rows"))
+    assert "far above" in tampering(offer, at, puffed)[0]
+    assert "more than the 200" in tampering(offer, at, puffed)[-1]
+    strange = honest.with_columns(age=pl.lit("z"))
+    assert "1 labels that its level does not have" in " ".join(tampering(offer, at, strange))

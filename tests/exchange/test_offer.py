@@ -1,0 +1,123 @@
+"""Offers as files: the same for provider and user, and refused where they are not sound."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.exchange.people import LATTICE, node, offer_of, people
+
+from tokumei.core.errors import InputError, NotAllowed, NotFound
+from tokumei.exchange.documents import sign
+from tokumei.exchange.keys import PrivateKey
+from tokumei.exchange.offer import KIND, VERSION, Offer, read_offer
+from tokumei.exchange.offer import offer_of as read_back
+from tokumei.exchange.request import make_request
+from tokumei.exchange.trying import connections, try_all, try_node
+
+
+@pytest.fixture(scope="module")
+def offer() -> Offer:
+    return offer_of(people(200, 1), 3, has_discretion=True)[0]
+
+
+def test_a_user_predicts_the_same_digits_from_the_file(offer: Offer, key: PrivateKey, tmp_path: Path) -> None:
+    offer.signed(key).write(tmp_path / "offer.json")
+    read, signed = read_offer(tmp_path / "offer.json")
+    assert signed.digest == offer.signed(key).digest
+    assert all(read.predict(at) == offer.predict(at) for at in LATTICE)
+    assert all(read.zone(at, 3) == offer.zone(at, 3) for at in LATTICE)
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda body: body.pop("purpose"), "purpose"),
+        (lambda body: body.update(more=1), "more"),
+        (lambda body: body["criteria"][0].update(k=1), "criteria"),
+        (lambda body: body["lots"].update(allowed=0), "lots.allowed"),
+        (lambda body: body.update(discretion="yes"), "discretion"),
+        (lambda body: body["attributes"][0]["levels"][0]["codes"].append(99), "codes"),
+        (lambda body: body["attributes"][0]["levels"].pop(), "a last level of one label"),
+        (lambda body: body["predictor"].update(method="magic"), "predictor"),
+        (lambda body: body["predictor"].update(attributes={}), "predictor.attributes.age"),
+        (lambda body: body["predictor"].update(spread=-1e308), "predictor.spread"),
+        (lambda body: body["predictor"].update(spread=0.3), "one of 0, 0.1"),
+        (lambda body: body["predictor"]["attributes"]["age"][0].append(1), "predictor.attributes.age"),
+        (lambda body: body["predictor"]["attributes"]["sex"][0].__setitem__(1, 10**6), "equally many rows"),
+        (lambda body: body["predictor"]["tables"].append({"attributes": ["age", "x"], "parts": [], "rows": []}), "two"),
+        (lambda body: body["first_release"]["levels"].pop("age"), "first_release"),
+        (lambda body: body["first_release"]["levels"].update(age=9), "age"),
+        (lambda body: body["approvals"].update(needed=1), "approvers"),
+        (lambda body: body.update(slope=-1), "slope"),
+        (lambda body: body.update(attributes=[]), "attribute"),
+    ],
+)
+def test_an_offer_that_is_not_sound_is_refused_by_name(
+    offer: Offer, key: PrivateKey, change: Change, named: str
+) -> None:
+    body = copy.deepcopy(offer.body())
+    change(body)
+    with pytest.raises(InputError, match=named):
+        read_back(sign(KIND, VERSION, body, key))
+
+
+def test_an_offer_that_publishes_a_small_count_is_refused_by_its_own_standard(offer: Offer, key: PrivateKey) -> None:
+    body = copy.deepcopy(offer.body())
+    body["criteria"][0]["k"] = 50
+    with pytest.raises(NotAllowed, match="publishes a count of"):
+        read_back(sign(KIND, VERSION, body, key))
+
+
+def test_published_counts_hold_k(offer: Offer) -> None:
+    groups = offer.knowledge["attributes"].values()
+    assert min(n_rows for each in groups for _, n_rows in each) >= 3
+
+
+def test_trying_tells_zone_and_reason(offer: Offer) -> None:
+    tried = {each.node: each for each in try_all(offer)}
+    assert len(tried) == LATTICE.n_nodes
+    assert tried[LATTICE.top].zone == "allowed"
+    assert tried[LATTICE.bottom].zone == "refused"
+    assert tried[LATTICE.bottom].why
+    assert next(iter(tried)) == LATTICE.top
+    with pytest.raises(NotFound, match="no criterion 'x'"):
+        try_node(offer, LATTICE.top, criterion="x")
+
+
+def test_trying_with_what_is_known_to_be_out_joins_it(offer: Offer) -> None:
+    alone = try_node(offer, node({"age": 2}))
+    beside = try_node(offer, node({"age": 2}), given=[node({"age": 1})])
+    assert alone.joint == node({"age": 2})
+    assert beside.joint == node({"age": 0})
+
+
+def test_a_request_is_made_only_where_the_formula_allows_it(offer: Offer) -> None:
+    with pytest.raises(NotAllowed, match="predicted k is too small"):
+        make_request(offer, "digest", LATTICE.levels(LATTICE.bottom), user="me", purpose="study")
+    made = make_request(offer, "digest", LATTICE.levels(LATTICE.top), user="me", purpose="study")
+    assert made.criterion == "own"
+
+
+def test_a_level_connects_where_every_value_has_a_label(offer: Offer) -> None:
+    by_level = connections(offer, "age", pl.Series("alter", ["a", "b", "c", None]))
+    assert [each.connects for each in by_level] == [False, True, False, True]
+    by_value = connections(offer, "age", pl.Series("alter", [1, 2, 9]))
+    assert [each.n_connected for each in by_value] == [2, 2, 2, 2]
+    assert by_value[0].coverage == pytest.approx(2 / 3)
+
+
+def test_a_hierarchy_of_ones_own_connects_at_the_level_that_fits(offer: Offer) -> None:
+    own = connections(
+        offer, "town", pl.Series("ort", ["P1", "P2", "R1"]), own_levels=[["p", "p", "r"], ["n", "n", "s"]]
+    )
+    assert [(each.own_level, each.connects) for each in own] == [(1, True), (1, True), (1, True)]
+    with pytest.raises(InputError, match="an attribute"):
+        connections(offer, "x", pl.Series(["a"]))
