@@ -61,7 +61,8 @@ ENGLISH = _Words(
     releases_allowed="Releases of a team in all: {:,}.",
     guesses_allowed="Guesses of a team at one release with one level of knowledge: {:,}.",
     counts="The last release that passed the check is the one that counts.",
-    refused="A submission that fails its check is refused with its faults and costs no attempt.",
+    refused="A submission that fails its check is refused with its faults. Run by hand, a contest does not count it as an "
+    "attempt; a server does.",
     own="A team does not attack itself.",
 )
 JAPANESE = _Words(
@@ -88,7 +89,8 @@ JAPANESE = _Words(
     releases_allowed="加工データの提出:1 チームあたり {:,} 回。",
     guesses_allowed="推定の提出:1 つの加工データと 1 つの知識レベルごとに {:,} 回。",
     counts="検査に通った最後の加工データを採用します。",
-    refused="検査に通らない提出は誤りの一覧とともに差し戻し、回数に数えません。",
+    refused="検査に通らない提出は誤りの一覧とともに差し戻します。手作業で運営するコンテストでは回数に数えませんが、"
+    "サーバーで運営するコンテストでは数えます。",
     own="自チームへの攻撃はできません。",
 )
 

@@ -34,7 +34,8 @@ UTILITIES: Mapping[str, str] = {
 ATTACKS: Mapping[str, str] = {"E1": "id-rand", "E2": "id-sa", "E3": "sort", "E4": "sa21"}
 DETECTION = "E5"
 # Row numbers are suspected from this share of the loss that random ones would give, and from this share of false ones.
-# Honest releases that still say something of single rows came to 0.92 and 0.25 at most.
+# Honest releases that still say something of single rows stay below; one that averages groups of a thousand, or swaps
+# and blurs everything, comes to 0.3 to 0.5 of E5 and is flagged too: nothing tells it from a shuffled one.
 SUSPECTED_LOSS = 0.95
 SUSPECTED_SHARE = 0.3
 # Means over groups fit rows that are not theirs, up to 4 rows in 10, and that only looks like a shuffle. So rows that
