@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Where the demo's server keeps its data and listens; git ignores the folder and `make clean` removes it.
+DEMO := tokumei-demo
+PORT ?= 8000
 # Two at a time: the machines this is made for have two cores.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -13,8 +16,8 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 help: ## Show what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-run: $(VENV)/ready-to-run ## Make, anonymize, attack and measure made-up data; ends with a report.
-	$(BIN)/tokumei demo
+run: $(VENV)/ready-to-run ## Start the server with made-up contests; prints its address and log-ins.
+	$(BIN)/tokumei serve --demo --data $(DEMO) --port $(PORT)
 
 test: check ## Run every check and every test.
 	$(PYTEST)
@@ -30,6 +33,7 @@ bench: $(VENV)/ready-to-develop ## Measure speed and memory against peers.
 
 docs: $(VENV)/ready-to-develop ## Write the pages that are made from code.
 	$(BIN)/python -m tokumei.cli.catalogue docs/catalogue.md
+	$(BIN)/python -m tokumei.platform.translations
 
 format: $(VENV)/ready-to-develop ## Put the code in shape.
 	$(BIN)/ruff check --fix .
@@ -40,7 +44,7 @@ locks: $(VENV)/ready-to-develop ## Choose newer versions of what is depended on.
 	$(COMPILE) --upgrade pyproject.toml --group build --all-extras -c locks/run.txt -o locks/dev.txt
 
 clean: ## Remove what was set up.
-	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(DEMO) .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=…")'

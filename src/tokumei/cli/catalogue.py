@@ -13,10 +13,11 @@ from tokumei.core.registry import Registry, part_options
 def registries() -> dict[str, Registry[Any]]:
     """Give every registry by its kind, in the order data goes through them."""
     from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_SEARCHES
-    from tokumei.attack.registry import HISTORY_ATTACKS
+    from tokumei.attack.registry import HISTORY_ATTACKS, TABLE_ATTACKS
+    from tokumei.contest.registry import EDITIONS
     from tokumei.hierarchy.builders import BUILDERS
     from tokumei.measure.losses import LOSSES
-    from tokumei.measure.registry import HISTORY_UTILITIES
+    from tokumei.measure.registry import HISTORY_UTILITIES, TABLE_UTILITIES
     from tokumei.measure.requirement import SAFETY
     from tokumei.predict.predictor import PREDICTORS
 
@@ -29,6 +30,9 @@ def registries() -> dict[str, Registry[Any]]:
         HISTORY_ANONYMIZERS,
         HISTORY_ATTACKS,
         HISTORY_UTILITIES,
+        TABLE_ATTACKS,
+        TABLE_UTILITIES,
+        EDITIONS,
     ]
     return {registry.kind.replace(" ", "-"): registry for registry in listed}
 

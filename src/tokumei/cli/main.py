@@ -11,7 +11,27 @@ from collections.abc import Sequence
 
 import typer
 
-from tokumei.cli import anonymize, audit, compare, count, data, demo, hierarchy, history, parts, predict, report
+from tokumei.cli import (
+    anonymize,
+    audit,
+    backup,
+    compare,
+    contest,
+    count,
+    data,
+    demo,
+    edition,
+    exchange,
+    hierarchy,
+    history,
+    parts,
+    predict,
+    remote,
+    report,
+    season,
+    serve,
+    worker,
+)
 from tokumei.cli.output import fail
 from tokumei.core.errors import TokumeiError
 
@@ -24,8 +44,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 anonymize.app.command("history")(history.anonymize_history)
+contest.app.command("kit")(season.kit)
+contest.app.command("replay")(season.replay)
+contest.app.command("simulate")(season.simulate)
 
 DATA, PROTECT, ATTACK, MORE = "Data and hierarchies", "Anonymize and measure", "Attack and compare", "More"
+PLATFORM = "Platform"
+CONTESTS = "Contests"
 app.add_typer(data.app, name="data", rich_help_panel=DATA)
 app.add_typer(hierarchy.app, name="hierarchy", rich_help_panel=DATA)
 app.command("count", rich_help_panel=DATA)(count.count)
@@ -39,6 +64,16 @@ app.command("judge", rich_help_panel=ATTACK)(history.judge)
 app.command("knowledge", rich_help_panel=ATTACK)(history.knowledge)
 app.command("report", rich_help_panel=ATTACK)(report.report)
 app.command("sweep", rich_help_panel=ATTACK)(report.sweep)
+app.add_typer(contest.app, name="contest", rich_help_panel=CONTESTS)
+app.command("check", rich_help_panel=CONTESTS)(edition.check)
+app.command("score", rich_help_panel=CONTESTS)(edition.score)
+app.add_typer(exchange.app, name="exchange", rich_help_panel="Exchange")
+app.command("serve", rich_help_panel=PLATFORM)(serve.serve)
+app.command("worker", rich_help_panel=PLATFORM)(worker.worker)
+app.command("user", rich_help_panel=PLATFORM)(serve.add_user)
+app.add_typer(remote.app, name="remote", rich_help_panel=PLATFORM)
+app.command("backup", rich_help_panel=PLATFORM)(backup.backup)
+app.command("restore", rich_help_panel=PLATFORM)(backup.restore)
 app.command("parts", rich_help_panel=MORE)(parts.parts)
 app.command("demo", rich_help_panel=MORE)(demo.demo)
 

@@ -1,0 +1,52 @@
+"""`tokumei backup` and `tokumei restore`: a server's database and files in one file, and back."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tokumei.cli.output import JsonFlag, print_facts, print_json, showing_progress
+
+DataOption = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder of the platform.")]
+
+
+def backup(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE.tar.gz|DIR", help="The backup: packed into one file, or a folder.")
+    ],
+    data: DataOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Copy a server's database and files as of one moment, while it runs.
+
+    The backup holds secrets: the truth behind releases, password hashes, the key of sessions. Keep it as the server.
+
+    Example: tokumei backup --out backup.tar.gz --data ./tokumei-data
+    """
+    from tokumei.platform.backup import back_up
+
+    if data is not None:
+        os.environ["TOKUMEI_DATA"] = str(data.expanduser().resolve())
+    with showing_progress():
+        done = back_up(out)
+    (print_json if json else print_facts)(asdict(done))
+
+
+def restore(
+    backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="What tokumei backup wrote.")],
+    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="A new folder for the platform.")],
+    json: JsonFlag = False,
+) -> None:
+    """Put a backup into a new folder, and its database where DATABASE_URL says; replaces nothing.
+
+    Example: tokumei restore backup.tar.gz --data ./restored
+    """
+    from tokumei.platform.restore import restore as put_back
+
+    with showing_progress():
+        done = put_back(backup, data.expanduser().resolve())
+    (print_json if json else print_facts)(asdict(done))

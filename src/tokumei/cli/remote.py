@@ -1,0 +1,290 @@
+"""`tokumei remote …`: take part in the contests of a server."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tokumei.cli import remote_files
+from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.remote_results import show_contest, show_submission, wait_for
+from tokumei.cli.remote_server import (
+    SERVER_VARIABLE,
+    CodeNeeded,
+    Server,
+    find_server,
+    forget,
+    part,
+    remember,
+    server_url,
+)
+from tokumei.core.errors import InputError
+
+app = typer.Typer(help="Take part in the contests of a server, from the command line.", no_args_is_help=True)
+
+ServerOption = Annotated[
+    str | None,
+    typer.Option("--server", metavar="URL", help=f"Where it is; else ${SERVER_VARIABLE}, or where you last logged in."),
+]
+InsecureOption = Annotated[bool, typer.Option("--insecure", help="Allow plain http to other machines.")]
+ContestArgument = Annotated[str, typer.Argument(metavar="CONTEST", help="The short name of the contest.")]
+FilesArgument = Annotated[
+    list[Path], typer.Argument(metavar="FILE…", help="The files in the order the edition lists them, or one zip.")
+]
+WaitOption = Annotated[bool, typer.Option("--wait", help="Wait for the result and print it.")]
+
+
+@app.command("login")
+def login(
+    server: ServerOption = None,
+    username: Annotated[str | None, typer.Option("--user", help="Name or address; asked for if not given.")] = None,
+    with_token: Annotated[
+        bool, typer.Option("--with-token", help="Ask for a token that was made on the page.")
+    ] = False,
+    scope: Annotated[str, typer.Option("--scope", help="read, submit or organise.")] = "submit",
+    days: Annotated[int, typer.Option("--days", min=1, max=3650, help="How long to stay logged in.")] = 90,
+    insecure: InsecureOption = False,
+    json: JsonFlag = False,
+) -> None:
+    """Log in to a server and keep a token for it in a file that only you can read.
+
+    Example: tokumei remote login --server https://contest.example.org
+    """
+    given = server or os.environ.get(SERVER_VARIABLE) or typer.prompt("Server", err=True)
+    url = server_url(given, allow_plain=insecure)
+    if with_token:
+        reached = Server(url, typer.prompt("Token", hide_input=True, err=True).strip())
+    else:
+        reached = Server(url, _new_token(url, username, scope, days))
+    me = reached.get("/me")
+    file = remember(reached)
+    shown = {
+        "server": url,
+        "user": me["username"],
+        "scope": me["scope"],
+        "expires": me["expires"],
+        "kept in": str(file),
+    }
+    print_json(shown) if json else print_facts(shown)
+
+
+@app.command("logout")
+def logout(server: ServerOption = None, insecure: InsecureOption = False, json: JsonFlag = False) -> None:
+    """Revoke the token at the server and forget it here.
+
+    Example: tokumei remote logout
+    """
+    reached = find_server(server, allow_plain=insecure)
+    reached.call("DELETE", "/tokens/current")
+    forget(reached.url)
+    shown = {"server": reached.url, "is_logged_in": False}
+    print_json(shown) if json else print_facts(shown)
+
+
+@app.command("contests")
+def contests(
+    contest: Annotated[str | None, typer.Argument(metavar="[CONTEST]", help="Show one of them in full.")] = None,
+    server: ServerOption = None,
+    insecure: InsecureOption = False,
+    json: JsonFlag = False,
+) -> None:
+    """List the contests of the server, or show the rules and the schedule of one.
+
+    Example: tokumei remote contests
+    """
+    reached = find_server(server, allow_plain=insecure)
+    if contest is not None:
+        found = reached.get(f"/contests/{part(contest)}")
+        found["announcements"] = reached.get(f"/contests/{part(contest)}/announcements")
+        print_json(found) if json else show_contest(found)
+        return
+    page = reached.get("/contests", limit=100)
+    if json:
+        print_json(page)
+        return
+    rows = [
+        [one["slug"], one["title"], one["phase"], one["closes_at"][:16], (one["team"] or {}).get("slug")]
+        for one in page["items"]
+    ]
+    print_table(["contest", "title", "phase", "closes", "your team"], rows)
+
+
+@app.command("teams")
+def teams(server: ServerOption = None, insecure: InsecureOption = False, json: JsonFlag = False) -> None:
+    """List your teams.
+
+    Example: tokumei remote teams
+    """
+    found = find_server(server, allow_plain=insecure).get("/teams")
+    if json:
+        print_json({"teams": found})
+        return
+    print_table(["team", "name", "you are"], [[one["slug"], one["display_name"], one["role"]] for one in found])
+
+
+@app.command("join")
+def join(
+    contest: ContestArgument,
+    team: Annotated[str, typer.Option("--team", help="The team to enter; you must be its captain.")],
+    invitation: Annotated[str, typer.Option("--invitation", help="What the link to a private contest ends in.")] = "",
+    server: ServerOption = None,
+    insecure: InsecureOption = False,
+    json: JsonFlag = False,
+) -> None:
+    """Enter one of your teams in a contest.
+
+    Example: tokumei remote join spring-cup --team red
+    """
+    body = {"team": team, "invitation": invitation}
+    found = find_server(server, allow_plain=insecure).call("POST", f"/contests/{part(contest)}/join", json=body)
+    print_json(found) if json else print_facts({"contest": found["slug"], "team": team, "phase": found["phase"]})
+
+
+@app.command("submit")
+def submit(
+    contest: ContestArgument,
+    files: FilesArgument,
+    wait: WaitOption = False,
+    server: ServerOption = None,
+    insecure: InsecureOption = False,
+    json: JsonFlag = False,
+) -> None:
+    """Submit a release; with --wait, print its faults or its score.
+
+    Example: tokumei remote submit spring-cup AT.csv --wait
+    """
+    reached = find_server(server, allow_plain=insecure)
+    roles = reached.get(f"/contests/{part(contest)}")["rules"]["release_files"]
+    _submit(reached, f"/contests/{part(contest)}/releases", roles, files, is_waiting=wait, json=json)
+
+
+@app.command("attack")
+def attack(
+    contest: ContestArgument,
+    files: FilesArgument,
+    team: Annotated[str, typer.Option("--team", help="Whose release the guess is at.")],
+    knowledge: Annotated[str, typer.Option("--knowledge", help="The level of knowledge it was made with.")] = "",
+    wait: WaitOption = False,
+    server: ServerOption = None,
+    insecure: InsecureOption = False,
+    json: JsonFlag = False,
+) -> None:
+    """Submit a guess at another team's release.
+
+    Example: tokumei remote attack spring-cup --team red --knowledge 25 Fh.csv --wait
+    """
+    reached = find_server(server, allow_plain=insecure)
+    roles = reached.get(f"/contests/{part(contest)}")["rules"]["guess_files"]
+    path = f"/contests/{part(contest)}/targets/{part(team)}/guesses?knowledge={part(knowledge)}"
+    _submit(reached, path, roles, files, is_waiting=wait, json=json)
+
+
+@app.command("status")
+def status(
+    key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="A submission; all of yours if not given.")] = None,
+    wait: WaitOption = False,
+    server: ServerOption = None,
+    insecure: InsecureOption = False,
+    json: JsonFlag = False,
+) -> None:
+    """Show what became of a submission, or list your latest ones.
+
+    Example: tokumei remote status
+    """
+    reached = find_server(server, allow_plain=insecure)
+    if key is not None:
+        found = wait_for(reached, key) if wait else reached.get(f"/submissions/{part(key)}")
+        show_submission(found, json=json)
+        return
+    page = reached.get("/submissions")
+    if json:
+        print_json(page)
+        return
+    rows = [
+        [one["key"], one["contest"], one["team"], one["kind"], one["target"], one["at"][:16], one["says"]]
+        for one in page["items"]
+    ]
+    print_table(["key", "contest", "team", "kind", "target", "at", "state"], rows)
+
+
+@app.command("scoreboard")
+def scoreboard(
+    contest: ContestArgument, server: ServerOption = None, insecure: InsecureOption = False, json: JsonFlag = False
+) -> None:
+    """Show who stands where, as far as you may know.
+
+    Example: tokumei remote scoreboard spring-cup
+    """
+    found = find_server(server, allow_plain=insecure).get(f"/contests/{part(contest)}/scoreboard")
+    if json:
+        print_json(found)
+        return
+    if found["is_hidden"]:
+        typer.echo("The scoreboard is hidden until the contest ends.")
+        return
+    extra = list(dict.fromkeys(name for line in found["lines"] for name in line["numbers"]))
+    rows = [
+        [line["place"], line["team"]["slug"], line["value"], line["utility"], line["safety"]]
+        + [line["numbers"].get(name) for name in extra]
+        for line in found["lines"]
+    ]
+    print_table(["place", "team", "value", "utility", "safety", *extra], rows)
+
+
+@app.command("download")
+def download(
+    contest: ContestArgument,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="DIR", help="Where to put them. [default: a folder named CONTEST]")
+    ] = None,
+    server: ServerOption = None,
+    insecure: InsecureOption = False,
+    json: JsonFlag = False,
+) -> None:
+    """Fetch all files of a contest that there are now: data, knowledge, and the other teams' releases.
+
+    Example: tokumei remote download spring-cup --to cup
+    """
+    reached = find_server(server, allow_plain=insecure)
+    with showing_progress():
+        fetched = remote_files.fetch_all(reached, contest, to)
+    if json:
+        print_json({"files": [str(path) for path in fetched]})
+        return
+    print_table(["file", "bytes"], [[str(path), path.stat().st_size] for path in fetched])
+
+
+def _new_token(url: str, username: str | None, scope: str, days: int) -> str:
+    """Ask for name, password and, where it is wanted, the code."""
+    if scope not in {"read", "submit", "organise"}:
+        raise InputError.of("read, submit or organise", column="--scope", value=scope)
+    body: dict[str, Any] = {
+        "username": username or typer.prompt("User name", err=True),
+        "password": typer.prompt("Password", hide_input=True, err=True),
+        "name": f"tokumei remote on {socket.gethostname()}"[:60],
+        "scope": scope,
+        "days": days,
+    }
+    try:
+        return str(Server(url).call("POST", "/tokens", json=body)["token"])
+    except CodeNeeded:
+        code = typer.prompt("Code of your app", err=True)
+        return str(Server(url).call("POST", "/tokens", json=body | {"code": code})["token"])
+
+
+def _submit(
+    reached: Server, path: str, roles: list[dict[str, str]], files: list[Path], *, is_waiting: bool, json: bool
+) -> None:
+    with showing_progress():
+        made = remote_files.send(reached, path, remote_files.by_role(roles, files))
+    if is_waiting:
+        show_submission(wait_for(reached, made["key"]), json=json)
+        return
+    if json:
+        print_json(made)
+        return
+    print_facts({"key": made["key"], "state": made["says"], "next": f"tokumei remote status {made['key']} --wait"})

@@ -1,0 +1,108 @@
+"""`tokumei serve`: the platform for contests and the exchange."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tokumei.cli.output import print_facts, showing_progress
+from tokumei.core.errors import InputError, MissingExtra
+
+WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - named here to be asked about.
+
+
+def serve(
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Where it listens; 0 takes any free one.")
+    ] = 8000,
+    host: Annotated[str, typer.Option("--host", help="The address it listens at.")] = "127.0.0.1",
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DIR", help="Where everything is kept. [default: ~/.local/share/tokumei]"),
+    ] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Fill it with made-up contests and print the log-ins.")] = False,
+    jobs: Annotated[
+        bool, typer.Option("--jobs/--no-jobs", help="Run jobs too, or leave them to `tokumei worker`.")
+    ] = True,
+) -> None:
+    """Start the web platform: the pages, the API and the jobs.
+
+    Example: tokumei serve --port 8000 --data ./tokumei-data
+    """
+    try:
+        from tokumei.platform.serving import bind
+        from tokumei.platform.serving import serve as run
+        from tokumei.platform.start import configure, prepare
+    except ImportError:
+        raise MissingExtra("The platform", "platform") from None
+
+    _name_hosts(host)
+    listener = bind(host, port)
+    configure(_demo_folder() if demo and data is None else data)
+    prepare()
+    lines = _set_up_demo() if demo else []
+
+    def show(url: str) -> None:
+        typer.echo(f"Tokumei is at {url}  (Ctrl-C ends it)")
+        for line in lines:
+            typer.echo(line)
+
+    run(listener, show, has_jobs=jobs)
+
+
+def add_user(
+    username: Annotated[str, typer.Argument(metavar="NAME", help="The name to log in by; a new one or an old one.")],
+    email: Annotated[str | None, typer.Option("--email", help="The address of a new account.")] = None,
+    admin: Annotated[bool, typer.Option("--admin", help="Make the user an admin of the site.")] = False,
+    organiser: Annotated[bool, typer.Option("--organiser", help="Let the user make contests.")] = False,
+    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder of the platform.")] = None,
+) -> None:
+    """Make an account on this machine's platform, or give rights to one; asks for the password of a new one.
+
+    Example: tokumei user yuki --email yuki@example.com --admin
+    """
+    from tokumei.platform.start import configure, prepare
+
+    configure(data)
+    prepare()
+    from tokumei.platform.accounts import services
+
+    known = services.find_user(username)
+    if known is None and email is None:
+        raise InputError.of("--email for a new account", column="NAME", value=username)
+    password = None if known else typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    user = services.make_user(username, email=email, password=password, is_admin=admin, is_organiser=organiser)
+    print_facts({"user": user.username, "admin": user.is_superuser, "organiser": user.is_organiser})
+
+
+def _name_hosts(host: str) -> None:
+    """Let the server be called by the address it listens at; who listens at all of them must say the names."""
+    if os.environ.get("TOKUMEI_HOSTS"):
+        return
+    if host in WILDCARDS:
+        raise InputError.of(
+            "TOKUMEI_HOSTS in the environment: the names that browsers call this server by", column="--host", value=host
+        )
+    shown = f"[{host}]" if ":" in host else host
+    os.environ["TOKUMEI_HOSTS"] = ",".join(dict.fromkeys([shown, "localhost", "127.0.0.1", "[::1]"]))
+
+
+def _demo_folder() -> Path:
+    """Keep the demo apart from real contests, unless a folder was named."""
+    from tokumei.platform.environment import data_folder
+
+    return data_folder() if os.environ.get("TOKUMEI_DATA") else data_folder().with_name("tokumei-demo")
+
+
+def _set_up_demo() -> Sequence[str]:
+    from django.conf import settings
+
+    from tokumei.platform.demo.set_up import set_up
+
+    typer.echo("Setting up the demo …", err=True)
+    with showing_progress():
+        return set_up(settings.DATA)

@@ -1,0 +1,97 @@
+"""People and what belongs to them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from tokumei.platform.names import DISPLAY_NAME_LENGTH, check_short_name
+
+
+class Users(BaseUserManager["User"]):
+    """Makes users and finds them."""
+
+    def create_user(self, username: str, email: str, password: str | None = None, **facts: Any) -> User:
+        """Make a user; forms have checked the names."""
+        facts.setdefault("display_name", username)
+        user = self.model(username=username, email=normal_email(email), **facts)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def find_by_login(self, login: str) -> User | None:
+        """Find who logs in by this name or address; case does not matter."""
+        login = login.strip()
+        by = {"email__iexact": login} if "@" in login else {"username__iexact": login}
+        return self.filter(**by).first()
+
+
+class User(AbstractBaseUser):
+    """Somebody with an account: a name to log in by, an address, and a name to be called by."""
+
+    username = models.CharField(_("user name"), max_length=40, validators=[check_short_name])
+    email = models.EmailField(_("email address"), max_length=254)
+    display_name = models.CharField(_("display name"), max_length=DISPLAY_NAME_LENGTH)
+    # Empty: whatever the browser asks for.
+    language = models.CharField(max_length=10, blank=True, default="")
+    is_active = models.BooleanField(default=True)
+    is_organiser = models.BooleanField(default=False)
+    is_superuser = models.BooleanField(default=False)
+    joined = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[Users] = Users()
+
+    USERNAME_FIELD = "username"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = ["email"]
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(Lower("username"), name="username_is_unique"),
+            models.UniqueConstraint(Lower("email"), name="email_is_unique"),
+        )
+
+    def __str__(self) -> str:
+        return self.display_name
+
+    def get_full_name(self) -> str:
+        """Give the name to be called by; password rules compare with it."""
+        return self.display_name
+
+    @property
+    def may_organise(self) -> bool:
+        """Whether the user may make contests."""
+        return self.is_organiser or self.is_superuser
+
+
+class BackupCode(models.Model):
+    """A code that stands in once for the second factor; only its digest is kept."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="backup_codes")
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["user", "digest"], name="backup_code_is_unique"),)
+
+    def __str__(self) -> str:
+        return f"backup code {self.pk}"
+
+
+class Deed(models.Model):
+    """Something that may be done only so often: a digest of what and who, and until when it counts."""
+
+    digest = models.CharField(max_length=64, db_index=True)
+    until = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"deed {self.pk}"
+
+
+def normal_email(email: str) -> str:
+    """Write an address the one way it is kept: addresses that differ in case only are the same person's."""
+    return email.strip().lower()

@@ -1,0 +1,167 @@
+"""Everything that changes an account."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.contrib.auth import login, update_session_auth_hash
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.tokens import default_token_generator
+from django.core.exceptions import ValidationError
+from django.core.mail import send_mail
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import translation
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
+from django.utils.translation import gettext as _
+
+from tokumei.core.errors import InputError, NotAllowed
+from tokumei.platform.accounts.models import User, normal_email
+from tokumei.platform.addresses import client_address, network_of
+from tokumei.platform.throttle import allow, refuse_if_spent
+
+BACKEND = "tokumei.platform.accounts.backends.NameOrEmail"
+HOUR = timedelta(hours=1)
+# Whole classes of students sign up from one address.
+SIGN_UPS_AN_HOUR = 60
+FAILED_LOGINS_AN_HOUR = 300
+WRONG_PASSWORDS_AN_HOUR = 20
+RESETS_AN_HOUR = 20
+RESETS_OF_ONE_ACCOUNT_AN_HOUR = 3
+
+
+def sign_up(request: HttpRequest, *, username: str, email: str, display_name: str, password: str) -> User:
+    """Make an account and log in to it."""
+    allow("sign_up", network_of(client_address(request)), at_most=SIGN_UPS_AN_HOUR, within=HOUR)
+    try:
+        with transaction.atomic():
+            user = User.objects.create_user(username, email, password, display_name=display_name)
+    except IntegrityError:
+        # Somebody else took the name since the form looked.
+        raise NotAllowed(_("This user name or address is taken.")) from None
+    enter(request, user)
+    return user
+
+
+def enter(request: HttpRequest, user: User) -> None:
+    """Start the session of a user under a new key, so that a key planted before is worth nothing."""
+    login(request, user, backend=BACKEND)
+
+
+def change_password(request: HttpRequest, user: User, password: str) -> None:
+    """Set a new password; all other sessions of the user end, this one goes on under a new key."""
+    with transaction.atomic():
+        user.set_password(password)
+        user.save(update_fields=["password"])
+    update_session_auth_hash(request, user)
+
+
+def is_own_password(user: User, password: str) -> bool:
+    """Whether a password is the user's; who found an open session may not try many."""
+    refuse_if_spent("own_password", str(user.pk), at_most=WRONG_PASSWORDS_AN_HOUR)
+    if user.check_password(password):
+        return True
+    allow("own_password", str(user.pk), at_most=WRONG_PASSWORDS_AN_HOUR, within=HOUR)
+    return False
+
+
+def change_profile(user: User, *, display_name: str, email: str, language: str) -> None:
+    """Change how a user is called, reached and spoken to."""
+    user.display_name, user.email, user.language = display_name, normal_email(email), language
+    try:
+        with transaction.atomic():
+            user.save(update_fields=["display_name", "email", "language"])
+    except IntegrityError:
+        raise NotAllowed(_("This address is taken.")) from None
+
+
+def choose_language(user: User, language: str) -> None:
+    """Speak this language to the user from now on."""
+    user.language = language
+    user.save(update_fields=["language"])
+
+
+def ask_for_reset(request: HttpRequest, email: str) -> None:
+    """Send a link to set a new password, if there is an account; the answer is the same if there is none."""
+    address = normal_email(email)
+    allow("reset", network_of(client_address(request)), at_most=RESETS_AN_HOUR, within=HOUR)
+    allow("reset_account", address, at_most=RESETS_OF_ONE_ACCOUNT_AN_HOUR, within=HOUR)
+    user = User.objects.filter(email=address, is_active=True).first()
+    if user is None:
+        return
+    path = reverse(
+        "accounts:reset",
+        kwargs={"user": urlsafe_base64_encode(force_bytes(user.pk)), "token": default_token_generator.make_token(user)},
+    )
+    with translation.override(user.language or translation.get_language()):
+        words = {"user": user, "link": request.build_absolute_uri(path)}
+        send_mail(_("A new password for Tokumei"), render_to_string("accounts/reset_mail.txt", words), None, [address])
+
+
+def user_of_reset(user: str, token: str) -> User | None:
+    """Give whose password a link may set; none when it is wrong, used or too old."""
+    try:
+        found = User.objects.filter(pk=int(urlsafe_base64_decode(user)), is_active=True).first()
+    except (ValueError, OverflowError):
+        return None
+    return found if found is not None and default_token_generator.check_token(found, token) else None
+
+
+def reset_password(user: User, password: str) -> None:
+    """Set a new password by a link; all sessions of the user end."""
+    with transaction.atomic():
+        user.set_password(password)
+        user.save(update_fields=["password"])
+
+
+def refuse_after_many_failures(request: HttpRequest) -> None:
+    """Refuse to try further passwords from an address that tried many names; one name alone is locked by axes."""
+    refuse_if_spent("login", network_of(client_address(request)), at_most=FAILED_LOGINS_AN_HOUR)
+
+
+def note_failure(request: HttpRequest) -> None:
+    """Count a wrong password against the address it came from."""
+    allow("login", network_of(client_address(request)), at_most=FAILED_LOGINS_AN_HOUR, within=HOUR)
+
+
+def change_rights(admin: User, user: User, do: str) -> None:
+    """Make somebody an organiser or not, close or open an account; an admin cannot close their own."""
+    changes: dict[str, tuple[str, bool]] = {
+        "make_organiser": ("is_organiser", True),
+        "unmake_organiser": ("is_organiser", False),
+        "close": ("is_active", False),
+        "open": ("is_active", True),
+    }
+    if do not in changes or (do == "close" and (user == admin or user.is_superuser)):
+        raise NotAllowed(_("That change is not possible."))
+    field, value = changes[do]
+    setattr(user, field, value)
+    user.save(update_fields=[field])
+
+
+def find_user(username: str) -> User | None:
+    """Find a user by name, whatever its case."""
+    return User.objects.filter(username__iexact=username).first()
+
+
+def make_user(
+    username: str, *, email: str | None, password: str | None, is_admin: bool = False, is_organiser: bool = False
+) -> User:
+    """Make an account from the command line, or give rights to one that is there; rights are never taken here."""
+    with transaction.atomic():
+        user = find_user(username)
+        if user is None:
+            user = User(username=username, display_name=username, email=normal_email(email or ""))
+            try:
+                user.full_clean(exclude=["password"])
+                validate_password(password or "", user)
+            except ValidationError as error:
+                raise InputError.of("; ".join(error.messages), column="NAME", value=username) from None
+            user.set_password(password)
+        user.is_superuser = user.is_superuser or is_admin
+        user.is_organiser = user.is_organiser or is_organiser
+        user.save()
+    return user

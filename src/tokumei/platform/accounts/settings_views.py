@@ -1,0 +1,108 @@
+"""What users change of their own accounts, and what admins change of others'."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from tokumei.platform.access import UserRequest, access
+from tokumei.platform.accounts import second_factor, services
+from tokumei.platform.accounts.forms import ChangePasswordForm, CodeForm, OwnPasswordForm, ProfileForm
+from tokumei.platform.accounts.models import User
+
+PEOPLE_A_PAGE = 50
+
+
+@access("user", methods="GET POST")
+def profile(request: UserRequest) -> HttpResponse:
+    """Change name, address and language."""
+    form = ProfileForm(request.POST or None, user=request.user)
+    if form.is_valid():
+        given = form.cleaned_data
+        services.change_profile(
+            request.user, display_name=given["display_name"], email=given["email"], language=given["language"]
+        )
+        messages.success(request, _("Saved."))
+        return redirect("accounts:settings")
+    has_second_factor = second_factor.is_on(request.user)
+    return render(request, "accounts/settings.html", {"form": form, "has_second_factor": has_second_factor})
+
+
+@access("user", methods="GET POST")
+def password(request: UserRequest) -> HttpResponse:
+    """Change the password; other sessions end."""
+    form = ChangePasswordForm(request.POST or None, user=request.user)
+    if form.is_valid():
+        services.change_password(request, request.user, form.cleaned_data["password"])
+        messages.success(request, _("The password is changed. Everywhere else you are logged out."))
+        return redirect("accounts:settings")
+    return render(request, "accounts/password.html", {"form": form})
+
+
+@access("user", methods="GET POST")
+def set_up_second_factor(request: UserRequest) -> HttpResponse:
+    """Show the secret, and switch the second factor on once a code shows that the app has it."""
+    if second_factor.is_on(request.user):
+        return redirect("accounts:settings")
+    device = second_factor.begin(request.user)
+    form = CodeForm(request.POST or None)
+    if form.is_valid():
+        codes = second_factor.confirm(request.user, form.cleaned_data["code"])
+        if codes is not None:
+            return render(request, "accounts/backup_codes.html", {"codes": codes})
+        form.add_error("code", _("The code is wrong, or was used before."))
+    side, path = second_factor.qr_of(device)
+    shown = {"form": form, "side": side, "path": path, "secret": second_factor.secret_of(device)}
+    return render(request, "accounts/second_factor.html", shown)
+
+
+@access("user", methods="GET POST")
+def renew_backup_codes(request: UserRequest) -> HttpResponse:
+    """Make new backup codes."""
+    if not second_factor.is_on(request.user):
+        return redirect("accounts:settings")
+    form = OwnPasswordForm(request.POST or None, user=request.user)
+    if form.is_valid():
+        return render(request, "accounts/backup_codes.html", {"codes": second_factor.renew_codes(request.user)})
+    return render(request, "accounts/renew_backup_codes.html", {"form": form})
+
+
+@access("user", methods="GET POST")
+def switch_off_second_factor(request: UserRequest) -> HttpResponse:
+    """Ask for the password, then for no code any more."""
+    if not second_factor.is_on(request.user):
+        return redirect("accounts:settings")
+    form = OwnPasswordForm(request.POST or None, user=request.user)
+    if form.is_valid():
+        second_factor.switch_off(request.user)
+        messages.success(request, _("Two-factor login is off."))
+        return redirect("accounts:settings")
+    return render(request, "accounts/second_factor_off.html", {"form": form})
+
+
+@access("admin")
+def people(request: HttpRequest) -> HttpResponse:
+    """List the accounts."""
+    wanted = request.GET.get("q", "").strip()[:254]
+    found = User.objects.order_by("username")
+    if wanted:
+        found = found.filter(
+            Q(username__icontains=wanted) | Q(display_name__icontains=wanted) | Q(email__icontains=wanted)
+        )
+    page = Paginator(found, PEOPLE_A_PAGE).get_page(request.GET.get("page"))
+    return render(request, "accounts/people.html", {"page": page, "wanted": wanted})
+
+
+@access("admin", methods="POST")
+def change_person(request: UserRequest, username: str) -> HttpResponse:
+    """Make somebody an organiser or not, close or open an account."""
+    user = User.objects.filter(username__iexact=username).first()
+    if user is None:
+        raise Http404
+    services.change_rights(request.user, user, request.POST.get("do", ""))
+    messages.success(request, _("Saved."))
+    return redirect("accounts:people")

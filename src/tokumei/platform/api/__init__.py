@@ -1,0 +1,1 @@
+"""The API that programs talk to."""

@@ -1,0 +1,1 @@
+"""What programs can do: one kind of work a file."""

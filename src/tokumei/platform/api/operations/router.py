@@ -1,0 +1,35 @@
+"""What all operations share: the router that they are found by, and parts of their description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ninja import Router
+
+from tokumei.platform.api.schemas import Error
+
+# One for all: two routers that know the same address hide each other's methods.
+router = Router()
+
+# Any operation may be refused for these reasons; 413 and 507 where something is sent.
+REFUSALS: dict[Any, Any] = {frozenset({400, 401, 403, 404, 413, 429, 507}): Error}
+# The names of the parts are those of the edition's files, such as AT; one zip may have any name.
+FILES_AS_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "A part for each file of the edition, named as the edition names it, or one zip of all files.",
+        "content": {
+            "multipart/form-data": {
+                "schema": {"type": "object", "additionalProperties": {"type": "string", "format": "binary"}}
+            }
+        },
+    }
+}
+SENDS_A_FILE: dict[str, Any] = {
+    "responses": {
+        200: {
+            "description": "The file.",
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    }
+}

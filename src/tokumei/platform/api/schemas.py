@@ -1,0 +1,238 @@
+"""What the API gives, as programs see it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from ninja import Schema
+
+from tokumei.platform.api.bodies import FileKind
+
+
+class FaultOut(Schema):
+    """One thing wrong with an input: where, what, and what was expected."""
+
+    expected: str
+    file: str | None = None
+    line: int | None = None
+    column: str | None = None
+    value: str | None = None
+
+
+class Error(Schema):
+    """What every error looks like."""
+
+    error: str
+    message: str
+    faults: list[FaultOut] | None = None
+    n_faults: int | None = None
+
+
+class TokenOut(Schema):
+    """A token; `token` is shown this once."""
+
+    token: str
+    name: str
+    scope: str
+    expires: datetime | None
+
+
+class Me(Schema):
+    """Whose token it is, and what it may do."""
+
+    username: str
+    display_name: str
+    may_organise: bool
+    token_name: str
+    scope: str
+    expires: datetime | None
+
+
+class TeamOut(Schema):
+    """One of the user's teams."""
+
+    slug: str
+    display_name: str
+    role: str
+
+
+class TeamName(Schema):
+    """A team as others see it."""
+
+    slug: str
+    display_name: str
+
+
+class FileRoleOut(Schema):
+    """A file of the edition: its name, its name on a disk, what it holds."""
+
+    name: str
+    file_name: str
+    holds: str
+
+
+class Said(Schema):
+    """A rule or a measure in words."""
+
+    name: str
+    says: str
+
+
+class Rules(Schema):
+    """What the edition says of itself, in the language that was asked for."""
+
+    language: str
+    title: str
+    summary: str
+    data_files: list[FileRoleOut]
+    release_files: list[FileRoleOut]
+    published_files: list[FileRoleOut]
+    guess_files: list[FileRoleOut]
+    knowledge_files: dict[str, list[FileRoleOut]]
+    release_rules: list[Said]
+    guess_rules: list[Said]
+    measures: list[Said]
+
+
+class Limits(Schema):
+    """How often a team may submit, and what it sees of scores while the contest runs."""
+
+    releases_a_day: int
+    releases_in_all: int
+    guesses_a_day: int
+    guesses_on_one: int
+    board: str
+    digits_shown: int
+    shows_guess_scores: bool
+
+
+class AttemptsOut(Schema):
+    """How many attempts are allowed, used and left."""
+
+    today_allowed: int
+    today_used: int
+    in_all_allowed: int
+    in_all_used: int
+    n_left: int
+
+
+class ContestLine(Schema):
+    """A contest in a list; `team` is the user's own in it."""
+
+    slug: str
+    title: str
+    phase: str
+    is_public: bool
+    opens_at: datetime
+    attacks_open_at: datetime
+    closes_at: datetime
+    team: TeamName | None
+    is_organiser: bool
+
+
+class ContestOut(ContestLine):
+    """A contest; `attempts` are the team's at releases, `trouble` is for its organiser."""
+
+    edition: str
+    rules: Rules
+    limits: Limits
+    attempts: AttemptsOut | None
+    teams: list[TeamName]
+    trouble: str
+
+
+class ContestPage(Schema):
+    """Some contests of `n`."""
+
+    n: int
+    items: list[ContestLine]
+
+
+class FileOut(Schema):
+    """A file that can be downloaded; `team` and `level` tell whose release and which knowledge."""
+
+    kind: FileKind
+    name: str
+    role: str
+    holds: str
+    team: str
+    level: str
+    n_bytes: int
+
+
+class Target(Schema):
+    """A team whose release can be attacked, with the attempts at it by the level of knowledge."""
+
+    team: TeamName
+    attempts: dict[str, AttemptsOut]
+
+
+class SubmissionOut(Schema):
+    """A submission as the user may see it; `score` is missing until there is one to be seen."""
+
+    key: str
+    contest: str
+    team: str
+    kind: str
+    target: str | None
+    knowledge: str
+    by: str
+    at: datetime
+    finished_at: datetime | None
+    state: str
+    says: str
+    is_final: bool
+    reason: str
+    files: dict[str, Any]
+    progress: dict[str, Any]
+    score: dict[str, Any] | None
+    is_score_hidden: bool
+    faults: list[FaultOut]
+    n_faults: int
+
+
+class SubmissionPage(Schema):
+    """Some submissions of `n`, newest first."""
+
+    n: int
+    items: list[SubmissionOut]
+
+
+class StandingOut(Schema):
+    """One line of the scoreboard; lower values are better."""
+
+    place: int
+    team: TeamName
+    value: float | None
+    utility: float | None
+    safety: float | None
+    numbers: dict[str, float | None]
+    reason: str
+
+
+class AttackOut(Schema):
+    """The best success of one team at another's release."""
+
+    attacker: str
+    target: str
+    success: float | None
+
+
+class ScoreboardOut(Schema):
+    """Who stands where, as far as the user may know; `digits` is missing where numbers are exact."""
+
+    is_hidden: bool
+    frozen_at: datetime | None
+    has_attacks: bool
+    digits: int | None
+    lines: list[StandingOut]
+    attacks: list[AttackOut]
+
+
+class AnnouncementOut(Schema):
+    """What an organiser told everybody."""
+
+    title: str
+    text: str
+    at: datetime

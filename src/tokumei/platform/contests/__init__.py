@@ -1,0 +1,1 @@
+"""Contests: their pages, submissions and scoreboards."""

@@ -1,0 +1,203 @@
+"""The figures of a contest, each drawn once for what it shows and kept until that changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
+
+from tokumei.data.files.atomic import write_text
+from tokumei.platform.accounts.models import User
+from tokumei.platform.contests.models import Contest
+from tokumei.platform.contests.services import scoreboard
+
+Rows = list[dict[str, Any]]
+
+# A figure is described in words up to so many of its rows.
+MOST_DESCRIBED = 8
+# Seconds; a figure that changed since is of no more use.
+KEPT_FOR = 24 * 3600.0
+# Drawing takes all of a processor for a moment, so that two at once are no quicker than one after the other.
+_drawing = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What somebody may see of a contest's scores."""
+
+    board: scoreboard.Scoreboard
+    attacks: Mapping[tuple[str, str], float]
+    history: list[scoreboard.HistoryPoint]
+
+    def name(self, team: str) -> str:
+        """Call a team by its name."""
+        return self.board.names.get(team, team)
+
+
+def facts_of(contest: Contest, viewer: User | None) -> Facts:
+    """Gather what somebody may see."""
+    return Facts(
+        scoreboard.standings(contest, viewer),
+        scoreboard.attack_matrix(contest, viewer),
+        scoreboard.history(contest, viewer),
+    )
+
+
+def _standings(facts: Facts) -> Rows:
+    # Where an edition gives no number for safety, it is the success of the best attack.
+    found: dict[str, float] = {}
+    for (_attacker, target), success in facts.attacks.items():
+        found[target] = max(found.get(target, 0.0), success)
+    return [
+        {
+            "team": facts.name(line.team),
+            "utility": float(line.utility),
+            "safety": float(found.get(line.team, 0.0) if line.safety is None else line.safety),
+            "is_ranked": line.value is not None,
+        }
+        for line in facts.board.lines
+    ]
+
+
+def _attacks(facts: Facts) -> Rows:
+    return [
+        {"attacker": facts.name(attacker), "target": facts.name(target), "success": float(success)}
+        for (attacker, target), success in sorted(facts.attacks.items())
+    ]
+
+
+def _history(facts: Facts) -> Rows:
+    return [{"team": facts.name(point.team), "at": _clock(point), "best": float(point.best)} for point in facts.history]
+
+
+def _clock(point: scoreboard.HistoryPoint) -> str:
+    """Give when it was by the clock of the schedule, which is the server's."""
+    return timezone.localtime(point.at).replace(tzinfo=None, microsecond=0).isoformat()
+
+
+def _draw_standings(rows: Rows) -> str:
+    import polars as pl
+
+    from tokumei.report.contest_figures import standings_figure
+
+    return standings_figure(pl.DataFrame(rows), x_title=_("use lost"), y_title=_("safety lost"))
+
+
+def _draw_attacks(rows: Rows) -> str:
+    import polars as pl
+
+    from tokumei.report.contest_figures import attack_figure
+
+    return attack_figure(
+        pl.DataFrame(rows), attacker_title=_("attacker"), target_title=_("release of"), success_title=_("found")
+    )
+
+
+def _draw_history(rows: Rows) -> str:
+    import polars as pl
+
+    from tokumei.report.contest_figures import history_figure
+
+    points = pl.DataFrame(rows).with_columns(pl.col("at").str.to_datetime())
+    return history_figure(points, time_title=_("handed in"), value_title=_("least use lost"), team_title=_("team"))
+
+
+def _tell_standings(row: dict[str, Any]) -> str:
+    words = _("%(team)s: use lost %(utility).3f, safety lost %(safety).3f")
+    return words % row
+
+
+def _tell_attack(row: dict[str, Any]) -> str:
+    return _("%(attacker)s found %(success).3f of %(target)s") % row
+
+
+def _tell_history(row: dict[str, Any]) -> str:
+    return _("%(team)s: %(best).3f since %(at)s") % row
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: its title, what it says, its rows, how they are drawn, and how one of them is told in words."""
+
+    title: str | Promise
+    says: str | Promise
+    rows: Callable[[Facts], Rows]
+    draw: Callable[[Rows], str]
+    tell: Callable[[dict[str, Any]], str]
+
+
+FIGURES: Mapping[str, Figure] = {
+    "standings": Figure(
+        gettext_lazy("Use and safety lost, by team"),
+        gettext_lazy("The nearer to the lower left corner, the better; grey teams are not ranked."),
+        *(_standings, _draw_standings, _tell_standings),
+    ),
+    "attacks": Figure(
+        gettext_lazy("Who found whom"),
+        gettext_lazy("The best success of each attacker at each release: 0 is nobody, 1 is everybody."),
+        *(_attacks, _draw_attacks, _tell_attack),
+    ),
+    "history": Figure(
+        gettext_lazy("Best release so far"),
+        gettext_lazy("The least use that each team's releases have lost so far. Not the best one counts but the last."),
+        *(_history, _draw_history, _tell_history),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure on a page: `tells` is for those who do not see it."""
+
+    name: str
+    title: str
+    says: str
+    tells: str
+
+
+def figures_on_page(facts: Facts) -> list[Shown]:
+    """List the figures that have something to show."""
+    found = []
+    for name, figure in FIGURES.items():
+        rows = figure.rows(facts)
+        if rows:
+            told = [figure.tell(row) for row in rows[:MOST_DESCRIBED]]
+            more = ["…"] if len(rows) > MOST_DESCRIBED else []
+            tells = "; ".join([*told, *more])
+            found.append(Shown(name, str(figure.title), str(figure.says), f"{figure.title}. {tells}"))
+    return found
+
+
+def draw(name: str, contest: Contest, viewer: User | None) -> str | None:
+    """Draw a figure of what somebody may see; None where there is nothing to show."""
+    rows = FIGURES[name].rows(facts_of(contest, viewer))
+    if not rows:
+        return None
+    # Drawing takes a second and looking it up takes none, so that a busy scoreboard stays quick.
+    shown = json.dumps([name, get_language(), rows], sort_keys=True).encode()
+    folder = Path(settings.MEDIA_ROOT) / "figures" / contest.folder_key
+    kept = folder / f"{hashlib.sha256(shown).hexdigest()}.svg"
+    if not kept.is_file():
+        with _drawing:
+            if not kept.is_file():
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _forget_old(folder)
+                write_text(kept, FIGURES[name].draw(rows))
+    return kept.read_text("utf-8")
+
+
+def _forget_old(folder: Path) -> None:
+    for path in folder.glob("*.svg"):
+        if path.stat().st_mtime < time.time() - KEPT_FOR:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,183 @@
+"""The forms of this app: what an organiser fills in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from django.utils.functional import lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from tokumei.core.errors import InputError
+from tokumei.platform.contests.models import Board, Contest
+from tokumei.platform.names import DISPLAY_NAME_LENGTH, check_line, check_text, clean_display_name
+
+# They are addresses of pages.
+TAKEN = {"new", "join", "submissions"}
+
+
+def _zone() -> str:
+    return gettext("In the time of %(zone)s.") % {"zone": timezone.get_current_timezone_name()}
+
+
+class MomentField(forms.DateTimeField):
+    """A day and time in the server's time zone."""
+
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"], **kwargs)
+
+
+class ScheduleForm(forms.Form):
+    """Asks for the phases."""
+
+    opens_at = MomentField(label=_("Opens"), help_text=lazy(_zone, str)())
+    attacks_open_at = MomentField(label=_("Attacks begin"), help_text=_("Then releases are published, shuffled."))
+    closes_at = MomentField(label=_("Closes"))
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse phases in the wrong order."""
+        given = self.cleaned_data
+        moments = [given.get(name) for name in ("opens_at", "attacks_open_at", "closes_at")]
+        if None not in moments and not moments[0] < moments[1] < moments[2]:  # type: ignore[operator]
+            raise ValidationError(_("A contest opens, then attacks begin, then it closes: the times are out of order."))
+        return given
+
+
+class BoardForm(forms.Form):
+    """Asks what teams see of scores while the contest runs."""
+
+    board = forms.ChoiceField(label=_("Scoreboard"), choices=Board.choices)
+    digits_shown = forms.IntegerField(
+        label=_("Decimals shown"),
+        min_value=0,
+        max_value=6,
+        help_text=_("Every exact score tells something of the truth: fewer decimals tell less."),
+    )
+    shows_guess_scores = forms.BooleanField(
+        label=_("Teams see how right their guesses were"), required=False, help_text=_("Otherwise at the end.")
+    )
+
+
+class AnnouncementForm(forms.Form):
+    """Asks for what everybody is to be told."""
+
+    title = forms.CharField(label=_("Title"), max_length=120, validators=[check_line])
+    text = forms.CharField(
+        label=_("Text"), max_length=5000, widget=forms.Textarea(attrs={"rows": 5}), validators=[check_text]
+    )
+
+
+class InvitationForm(forms.Form):
+    """Asks whom a link is for."""
+
+    note = forms.CharField(label=_("For whom"), max_length=120, required=False, validators=[check_line])
+
+
+class ContestForm(BoardForm, ScheduleForm):
+    """Asks for a new contest."""
+
+    title = forms.CharField(label=_("Title"), max_length=DISPLAY_NAME_LENGTH)
+    slug = forms.SlugField(
+        label=_("Short name"), max_length=60, help_text=_("Letters a–z, digits and hyphens; part of the address.")
+    )
+    edition = forms.ChoiceField(
+        label=_("Edition"), required=False, help_text=_("What is played: an edition, or a contest of your own.")
+    )
+    options = forms.CharField(
+        label=_("Options"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text=_("Of the edition, one on a line, such as n_customers=200."),
+    )
+    own_toml = forms.CharField(
+        label=_("A contest of your own"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false"}),
+        help_text=_("A TOML text, instead of an edition."),
+    )
+    source = forms.FileField(
+        label=_("Data to sample from"), required=False, help_text=_("Made up where no file is given.")
+    )
+    is_public = forms.BooleanField(
+        label=_("Public"), required=False, initial=True, help_text=_("Otherwise teams join by your invitation only.")
+    )
+    releases_a_day = forms.IntegerField(label=_("Releases a day"), min_value=1, max_value=1000, initial=5)
+    releases_in_all = forms.IntegerField(
+        label=_("Releases in all"),
+        min_value=1,
+        max_value=10000,
+        required=False,
+        help_text=_("By the edition, where nothing is said."),
+    )
+    guesses_a_day = forms.IntegerField(label=_("Guesses a day"), min_value=1, max_value=1000, initial=20)
+    guesses_on_one = forms.IntegerField(
+        label=_("Guesses at one release"), min_value=1, max_value=1000, required=False, help_text=_("For each level.")
+    )
+    groups = (
+        (_("Contest"), ("title", "slug", "is_public")),
+        (_("Rules"), ("edition", "options", "own_toml", "source")),
+        (_("Schedule"), ("opens_at", "attacks_open_at", "closes_at")),
+        (_("Scoreboard"), ("board", "digits_shown", "shows_guess_scores")),
+        (_("Limits"), ("releases_a_day", "releases_in_all", "guesses_a_day", "guesses_on_one")),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        from tokumei.contest.registry import EDITIONS
+
+        choices = [(name, EDITIONS.make(name).terms.title) for name in EDITIONS]
+        field = self.fields["edition"]
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - narrows the type.
+        field.choices = [("", _("My own, by the text below")), *choices]
+
+    def grouped(self) -> list[tuple[Any, list[forms.BoundField]]]:
+        """Give the fields in groups, each with its title."""
+        return [(title, [self[name] for name in names]) for title, names in self.groups]
+
+    def clean_title(self) -> str:
+        """Tidy the title; refuse what cannot be seen."""
+        return clean_display_name(self.cleaned_data["title"])
+
+    def clean_slug(self) -> str:
+        """Refuse a name that is taken."""
+        slug: str = self.cleaned_data["slug"].lower()
+        if slug in TAKEN or Contest.objects.filter(slug=slug).exists():
+            raise ValidationError(_("This name cannot be used."))
+        return slug
+
+    def clean(self) -> dict[str, Any]:
+        """Read the options, and refuse a contest of two kinds or of none."""
+        given = super().clean()
+        if bool(given.get("edition")) == bool(given.get("own_toml")):
+            self.add_error("edition", _("Choose an edition, or give a text of your own."))
+        elif given.get("edition"):
+            try:
+                given["options"] = self._options(given["edition"], given.get("options", ""))
+            except InputError as error:
+                self.add_error("options", str(error))
+        else:
+            given["options"] = {}
+        return given
+
+    @staticmethod
+    def _options(edition: str, text: str) -> dict[str, Any]:
+        """Read the options by their types, as the command line does."""
+        from tokumei.contest.registry import EDITIONS
+        from tokumei.core.registry import part_options, read_option
+
+        known = {option.name: option for option in part_options(EDITIONS.get(edition))}
+        found: dict[str, Any] = {}
+        for line in (line.strip() for line in text.splitlines() if line.strip()):
+            name, mark, value = line.partition("=")
+            name = name.strip().replace("-", "_")
+            if not mark or name not in known:
+                raise InputError.of(f"one of {', '.join(known)}, then = and a value", value=line)
+            read = read_option(known[name], value.strip())
+            # Lists stay lists through JSON; the edition makes them tuples again.
+            found[name] = list(read) if isinstance(read, tuple) else read
+        return found

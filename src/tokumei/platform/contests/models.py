@@ -1,0 +1,244 @@
+"""What the server remembers of a contest: its schedule, who takes part, what was submitted and what came of it.
+
+The data, the secrets and the published releases of a contest are files in its contest folder, which
+`tokumei.contest.folder` describes. Rows here say who did what and when; scores are made by `tokumei.contest` alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from pathlib import Path
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+
+def new_folder_key() -> str:
+    """Draw the name of a contest's folder."""
+    return secrets.token_hex(16)
+
+
+def new_submission_key() -> str:
+    """Draw the name by which a submission is asked for: it tells nothing of how many there are."""
+    return secrets.token_hex(12)
+
+
+class Phase(models.TextChoices):
+    """Where a contest stands."""
+
+    PREPARING = "preparing", _("Being prepared")
+    UPCOMING = "upcoming", _("Not yet open")
+    ANONYMIZE = "anonymize", _("Anonymize")
+    PUBLISHING = "publishing", _("Releases are being published")
+    ATTACK = "attack", _("Attack")
+    CLOSING = "closing", _("The final ranking is being made")
+    CLOSED = "closed", _("Closed")
+
+
+class Board(models.TextChoices):
+    """What the scoreboard shows while a contest runs."""
+
+    LIVE = "live", _("Live")
+    FROZEN = "frozen", _("Frozen")
+    HIDDEN = "hidden", _("Hidden until the end")
+
+
+class Contest(models.Model):
+    """One contest: an edition of the registry, or one's own by a TOML file."""
+
+    slug = models.SlugField(unique=True, max_length=60)
+    title = models.CharField(max_length=120)
+    edition = models.CharField(max_length=60, blank=True)
+    options = models.JSONField(default=dict, blank=True)
+    own_toml = models.TextField(blank=True)
+    organiser = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="contests")
+    is_public = models.BooleanField(default=True)
+    opens_at = models.DateTimeField(default=timezone.now)
+    attacks_open_at = models.DateTimeField()
+    closes_at = models.DateTimeField()
+    # Set by the jobs that do the work between two phases, so that a phase begins only when its files are there.
+    prepared_at = models.DateTimeField(null=True, blank=True)
+    published_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+    # Why the contest could not be prepared, published or closed, as an English sentence; its organiser reads it.
+    trouble = models.TextField(blank=True)
+    trouble_details = models.TextField(blank=True)
+    board = models.CharField(max_length=10, choices=Board.choices, default=Board.LIVE)
+    board_frozen_at = models.DateTimeField(null=True, blank=True)
+    # Exact scores leak the truth: teams see this many digits.
+    digits_shown = models.PositiveSmallIntegerField(default=3)
+    # Whether teams see how right their guesses were before the contest ends.
+    shows_guess_scores = models.BooleanField(default=True)
+    releases_a_day = models.PositiveSmallIntegerField(default=5)
+    releases_in_all = models.PositiveSmallIntegerField(default=20)
+    guesses_a_day = models.PositiveSmallIntegerField(default=20)
+    guesses_on_one = models.PositiveSmallIntegerField(default=10)
+    created_at = models.DateTimeField(auto_now_add=True)
+    # Names the folder, so that a slug tells nothing about where files lie.
+    folder_key = models.CharField(max_length=32, default=new_folder_key, editable=False)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-created_at",)
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def folder(self) -> Path:
+        """The contest folder."""
+        return Path(settings.MEDIA_ROOT) / "contests" / self.folder_key
+
+    @property
+    def sources(self) -> Path:
+        """Where the file lies that the data is sampled from, until it is; most contests have none."""
+        return Path(settings.MEDIA_ROOT) / "sources" / self.folder_key
+
+    @property
+    def trouble_in_words(self) -> str:
+        """The trouble in the language of whoever reads."""
+        return gettext(self.trouble) if self.trouble else ""
+
+    @property
+    def phase(self) -> Phase:
+        """Where the contest stands now."""
+        return self.phase_at()
+
+    def phase_at(self, now: datetime | None = None) -> Phase:
+        """Tell where the contest stands; a phase begins when its time has come and its files are there."""
+        now = now or timezone.now()
+        if self.prepared_at is None:
+            return Phase.PREPARING
+        if self.closed_at is not None:
+            return Phase.CLOSED
+        if now >= self.closes_at:
+            return Phase.CLOSING
+        if now >= self.attacks_open_at:
+            return Phase.ATTACK if self.published_at is not None else Phase.PUBLISHING
+        return Phase.ANONYMIZE if now >= self.opens_at else Phase.UPCOMING
+
+
+class Participation(models.Model):
+    """A team that takes part in a contest.
+
+    Whoever submits holds the lock on this row while attempts are counted: that is what keeps the limits.
+    """
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="participations")
+    team = models.ForeignKey("teams.Team", on_delete=models.PROTECT, related_name="participations")
+    joined_at = models.DateTimeField(auto_now_add=True)
+    # A team may leave until releases are published; its row stays, since its submissions hang on it.
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """A team takes part once."""
+
+        constraints = (models.UniqueConstraint(fields=["contest", "team"], name="a_team_takes_part_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.team_id} in {self.contest_id}"
+
+
+class ContestInvitation(models.Model):
+    """Lets a team join a private contest; the token is kept as its hash alone."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="invitations")
+    token_hash = models.CharField(max_length=64, unique=True)
+    note = models.CharField(max_length=120, blank=True)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    used_by = models.ForeignKey("teams.Team", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk}"
+
+
+class Announcement(models.Model):
+    """What an organiser tells everybody in a contest."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="announcements")
+    title = models.CharField(max_length=120)
+    text = models.TextField(max_length=5000)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-at",)
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Kind(models.TextChoices):
+    """What was submitted."""
+
+    RELEASE = "release", _("Release")
+    GUESS = "guess", _("Guess")
+
+
+class State(models.TextChoices):
+    """How far a submission is; the last three are final."""
+
+    WAITING = "waiting", _("Waiting")
+    RUNNING = "running", _("Being evaluated")
+    SCORED = "scored", _("Scored")
+    REFUSED = "refused", _("Refused: it breaks a rule")
+    FAILED = "failed", _("The platform failed; no attempt was counted")
+
+
+FINAL_STATES = (State.SCORED, State.REFUSED, State.FAILED)
+
+
+class Submission(models.Model):
+    """One submitted release, or one guess at another team's release with one level of knowledge.
+
+    `score` is what `tokumei.contest` gave (a ReleaseScore or GuessScore as a dict) and stands only in a scored row.
+    `reason` says in words why the state is what it is; `faults` lists what is wrong with a refused one.
+    """
+
+    key = models.CharField(max_length=32, unique=True, default=new_submission_key, editable=False)
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="submissions")
+    team = models.ForeignKey("teams.Team", on_delete=models.PROTECT, related_name="submissions")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    target = models.ForeignKey("teams.Team", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    knowledge = models.CharField(max_length=20, blank=True)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING, db_index=True)
+    at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    # Name of each file of the edition → its name on the disk, SHA-256 and number of bytes.
+    files = models.JSONField(default=dict)
+    score = models.JSONField(null=True, blank=True)
+    faults = models.JSONField(default=list, blank=True)
+    n_faults = models.PositiveIntegerField(default=0)
+    reason = models.TextField(blank=True)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-at", "-id")
+        indexes = (models.Index(fields=["contest", "kind", "state"]),)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state in FINAL_STATES
+
+    @property
+    def folder(self) -> Path:
+        """Where its files lie; not in the contest folder, which holds what counted alone."""
+        return Path(settings.MEDIA_ROOT) / "uploads" / self.key
+
+    @property
+    def reason_in_words(self) -> str:
+        """The reason in the language of whoever reads."""
+        return gettext(self.reason) if self.reason else ""

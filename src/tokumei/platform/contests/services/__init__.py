@@ -1,0 +1,1 @@
+"""Everything that changes a contest, and what may be seen of it."""

@@ -1,0 +1,232 @@
+"""Making a contest and changing it: what organisers do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from tokumei.contest.setting import source_of
+from tokumei.core.errors import InputError, NotAllowed, NotFound
+from tokumei.data.files.formats import READ
+from tokumei.platform.accounts.models import User
+from tokumei.platform.contests.models import Announcement, Board, Contest
+from tokumei.platform.contests.services.editions import edition_of, terms_of
+from tokumei.platform.contests.services.removal import remove_files
+from tokumei.platform.contests.services.uploads import BLOCK, telling_full_disk
+from tokumei.platform.jobs.models import Evaluation, Task
+from tokumei.platform.jobs.queue import enqueue
+
+LONGEST_TOML = 100_000
+
+
+def visible_contests(user: User | None) -> QuerySet[Contest]:
+    """Give the contests that somebody may know of: public ones, those they organise and those their teams are in."""
+    if user is None or not user.is_authenticated:
+        return Contest.objects.filter(is_public=True)
+    if user.is_superuser:
+        return Contest.objects.all()
+    takes_part = Q(participations__team__members=user, participations__withdrawn_at=None)
+    return Contest.objects.filter(Q(is_public=True) | Q(organiser=user) | takes_part).distinct()
+
+
+def find_contest(user: User | None, slug: str) -> Contest:
+    """Find a contest that somebody may know of; any other is not there."""
+    contest = visible_contests(user).filter(slug=slug).first()
+    if contest is None:
+        raise NotFound(_("There is no such contest."))
+    return contest
+
+
+def is_organiser(contest: Contest, user: User | None) -> bool:
+    """Whether somebody runs this contest: its organiser, or a site admin."""
+    # Nobody who is not logged in has a number.
+    return user is not None and (user.is_superuser or contest.organiser_id == user.pk)
+
+
+def create_contest(
+    user: User,
+    *,
+    slug: str,
+    title: str,
+    opens_at: datetime,
+    attacks_open_at: datetime,
+    closes_at: datetime,
+    edition: str = "",
+    options: Mapping[str, Any] | None = None,
+    own_toml: str = "",
+    source: UploadedFile[Any] | None = None,
+    is_public: bool = True,
+    board: str = Board.LIVE,
+    digits_shown: int = 3,
+    shows_guess_scores: bool = True,
+    releases_a_day: int = 5,
+    releases_in_all: int | None = None,
+    guesses_a_day: int = 20,
+    guesses_on_one: int | None = None,
+) -> Contest:
+    """Make a contest of an edition, or of one's own TOML text, and have its data prepared.
+
+    source: what the data is sampled from; made up where missing.
+    The limits in all are the edition's where none are given.
+    """
+    if not user.may_organise:
+        raise NotAllowed(_("Only organisers make contests."))
+    if bool(edition) == bool(own_toml) or len(own_toml) > LONGEST_TOML:
+        raise InputError.of("either an edition or a TOML text of at most 100,000 characters")
+    _check_order(opens_at, attacks_open_at, closes_at)
+    contest = Contest(
+        slug=slug,
+        title=title,
+        edition=edition,
+        options=dict(options or {}),
+        own_toml=own_toml,
+        organiser=user,
+        is_public=is_public,
+        opens_at=opens_at,
+        attacks_open_at=attacks_open_at,
+        closes_at=closes_at,
+        board=board,
+        digits_shown=digits_shown,
+        shows_guess_scores=shows_guess_scores,
+        releases_a_day=releases_a_day,
+        guesses_a_day=guesses_a_day,
+        board_frozen_at=timezone.now() if board == Board.FROZEN else None,
+    )
+    # Reading the rules now shows what is wrong with them while the organiser is still there.
+    terms = terms_of(contest)
+    if source is None and source_of(edition_of(contest)) is not None:
+        raise InputError.of("the data file that the TOML text names", column="source")
+    contest.releases_in_all = terms.n_releases_allowed if releases_in_all is None else releases_in_all
+    contest.guesses_on_one = _limit_guesses(guesses_on_one, terms.n_guesses_allowed)
+    try:
+        if source is not None:
+            _store_source(contest, source)
+        with transaction.atomic():
+            contest.save(force_insert=True)
+            evaluation = Evaluation.objects.create(contest=contest, task=Task.PREPARE)
+            transaction.on_commit(lambda: enqueue(evaluation.pk), robust=True)
+    except BaseException as error:
+        shutil.rmtree(contest.sources, ignore_errors=True)
+        if isinstance(error, IntegrityError):
+            raise NotAllowed(_("A contest has this short name already.")) from None
+        raise
+    return contest
+
+
+def change_schedule(contest: Contest, *, opens_at: datetime, attacks_open_at: datetime, closes_at: datetime) -> None:
+    """Move the phases that have not begun; what is over stays as it was."""
+    _check_order(opens_at, attacks_open_at, closes_at)
+    now = timezone.now()
+    with transaction.atomic():
+        locked = Contest.objects.select_for_update().get(pk=contest.pk)
+        if locked.closed_at is not None:
+            raise NotAllowed(_("The contest is over."))
+        if opens_at != locked.opens_at and locked.opens_at <= now and locked.prepared_at is not None:
+            raise NotAllowed(_("The contest is open already: when it opened cannot be changed."))
+        if attacks_open_at != locked.attacks_open_at and locked.published_at is not None:
+            raise NotAllowed(_("The releases are published already: when attacks began cannot be changed."))
+        for moment, before in ((attacks_open_at, locked.attacks_open_at), (closes_at, locked.closes_at)):
+            if moment != before and moment <= now:
+                raise NotAllowed(_("A phase cannot end in the past."))
+        _stop_waiting_work(locked)
+        for name, value in (("opens_at", opens_at), ("attacks_open_at", attacks_open_at), ("closes_at", closes_at)):
+            setattr(locked, name, value)
+            setattr(contest, name, value)
+        if locked.prepared_at is not None:
+            locked.trouble = locked.trouble_details = ""
+        locked.save(update_fields=["opens_at", "attacks_open_at", "closes_at", "trouble", "trouble_details"])
+
+
+def _stop_waiting_work(contest: Contest) -> None:
+    """Take back a change of phase that failed or has not begun; one that runs cannot be taken back."""
+    due = Evaluation.objects.select_for_update().filter(contest=contest, submission=None)
+    task = Task.PUBLISH if contest.published_at is None else Task.CLOSE
+    for evaluation in due.filter(task=task):
+        if not evaluation.is_done:
+            raise NotAllowed(_("The change of phase is under way: the schedule cannot be changed now."))
+        evaluation.delete()
+
+
+def change_board(contest: Contest, *, board: str, digits_shown: int, shows_guess_scores: bool) -> None:
+    """Choose what teams see of scores while the contest runs; freezing keeps the board as it is now."""
+    if board == Board.FROZEN and contest.board != Board.FROZEN:
+        contest.board_frozen_at = timezone.now()
+    elif board != Board.FROZEN:
+        contest.board_frozen_at = None
+    contest.board, contest.digits_shown, contest.shows_guess_scores = board, digits_shown, shows_guess_scores
+    contest.save(update_fields=["board", "board_frozen_at", "digits_shown", "shows_guess_scores"])
+
+
+def announce(contest: Contest, *, title: str, text: str) -> Announcement:
+    """Tell everybody in a contest something."""
+    return Announcement.objects.create(contest=contest, title=title, text=text)
+
+
+def retry_work(contest: Contest) -> None:
+    """Try again to prepare, publish or close, after that failed and its cause is gone."""
+    with transaction.atomic():
+        failed = Evaluation.objects.select_for_update().filter(contest=contest, submission=None, is_done=True)
+        done = {
+            Task.PREPARE: contest.prepared_at,
+            Task.PUBLISH: contest.published_at,
+            Task.CLOSE: contest.closed_at,
+        }
+        waiting = [evaluation for evaluation in failed if done[Task(evaluation.task)] is None]
+        if not waiting:
+            raise NotAllowed(_("There is nothing to try again."))
+        for evaluation in waiting:
+            Evaluation.objects.filter(pk=evaluation.pk).update(
+                is_done=False, n_attempts=0, due_at=None, queued_at=None, finished_at=None, last_failure=""
+            )
+        Contest.objects.filter(pk=contest.pk).update(trouble="", trouble_details="")
+
+
+def delete_contest(contest: Contest) -> None:
+    """Remove a contest in which nothing was submitted yet, with its files."""
+    with transaction.atomic():
+        locked = Contest.objects.select_for_update().get(pk=contest.pk)
+        # Holding every team's lock, so that nothing is handed in meanwhile.
+        list(locked.participations.select_for_update())
+        if locked.submissions.exists():
+            raise NotAllowed(_("There are submissions in this contest: it cannot be removed."))
+        if Evaluation.objects.filter(contest=locked, is_running=True, is_done=False).exists():
+            raise NotAllowed(_("The contest is being worked on: try again in a moment."))
+        locked.delete()
+        transaction.on_commit(lambda: remove_files(contest))
+
+
+def _check_order(opens_at: datetime, attacks_open_at: datetime, closes_at: datetime) -> None:
+    if not opens_at < attacks_open_at < closes_at:
+        raise InputError.of("the opening before the beginning of attacks, and that before the end")
+
+
+def _limit_guesses(wanted: int | None, allowed: int) -> int:
+    """Keep the limit of the edition, by which the folder of the closed contest is replayed."""
+    if wanted is not None and wanted > allowed:
+        raise InputError.of(f"at most {allowed} guesses at one release", column="guesses_on_one", value=wanted)
+    return allowed if wanted is None else wanted
+
+
+def _store_source(contest: Contest, source: UploadedFile[Any]) -> None:
+    # Of the name that the browser sent only its ending is kept, which says how to read the file.
+    given = (source.name or "").lower()
+    ending = next((known for known in sorted(READ, key=len, reverse=True) if given.endswith(known)), None)
+    if ending is None:
+        raise InputError.of(f"a name that ends in {', '.join(READ)}", column="source", value=given)
+    with telling_full_disk():
+        contest.sources.mkdir(mode=0o700, parents=True)
+        descriptor = os.open(contest.sources / f"source{ending}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as handle:
+            for chunk in source.chunks(BLOCK):
+                handle.write(chunk)
+            handle.flush()
+            os.fsync(handle.fileno())

@@ -1,0 +1,36 @@
+"""The rules of a contest: its edition, from the registry or from a TOML text of the organiser's own."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from tokumei.contest.edition import Edition, Terms
+from tokumei.contest.registry import EDITIONS
+from tokumei.contest.setting import write_setting
+from tokumei.platform.contests.models import Contest
+from tokumei.platform.jobs.folder_work import read_edition
+
+
+def edition_of(contest: Contest) -> Edition:
+    """Give the edition of a contest."""
+    return _read(setting_of(contest))
+
+
+def terms_of(contest: Contest) -> Terms:
+    """Give what the edition of a contest says of itself."""
+    return edition_of(contest).terms
+
+
+def setting_of(contest: Contest) -> str:
+    """Give the text of a contest's contest.toml."""
+    if contest.own_toml:
+        return contest.own_toml
+    options = {name: tuple(value) if isinstance(value, list) else value for name, value in contest.options.items()}
+    return write_setting(EDITIONS.make(contest.edition, **options))
+
+
+@lru_cache(maxsize=64)
+def _read(setting: str) -> Edition:
+    return read_edition(setting, Path(tempfile.gettempdir()))

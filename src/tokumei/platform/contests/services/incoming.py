@@ -1,0 +1,74 @@
+"""Bodies of requests while they come in: kept in files without a name, so that a killed process leaves none behind."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, StopUpload
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from tokumei.platform.contests.services.uploads import FULL, DiskFull
+
+IS_FULL = "tokumei.disk_is_full"
+
+
+class UnnamedFileUploadHandler(FileUploadHandler):
+    """Streams each file of a form into an unnamed temporary file beside the submissions."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        """Open the file."""
+        super().new_file(*args, **kwargs)
+        try:
+            self.file = tempfile.TemporaryFile(dir=settings.MEDIA_ROOT)  # noqa: SIM115 - whoever reads it closes it.
+        except OSError as error:
+            self._stop_if_full(error)
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes | None:  # noqa: ARG002
+        """Write what came."""
+        try:
+            self.file.write(raw_data)
+        except OSError as error:
+            self._stop_if_full(error)
+        return None
+
+    def file_complete(self, file_size: int) -> UploadedFile[Any] | None:
+        """Give the whole file."""
+        try:
+            self.file.flush()
+        except OSError as error:
+            self._stop_if_full(error)
+        self.file.seek(0)
+        return UploadedFile(
+            file=self.file,
+            name=self.file_name,
+            content_type=self.content_type,
+            size=file_size,
+            charset=self.charset,
+            content_type_extra=self.content_type_extra,
+        )
+
+    def upload_interrupted(self) -> None:
+        """Let go of a file whose sender went away."""
+        if hasattr(self, "file"):
+            self.file.close()
+
+    def _stop_if_full(self, error: OSError) -> None:
+        if error.errno not in FULL or self.request is None:
+            raise error
+        # The rest is read and thrown away, so that the browser gets to see an answer.
+        self.request.META[IS_FULL] = True
+        raise StopUpload(connection_reset=False)
+
+
+def uploads_of(request: HttpRequest) -> dict[str, UploadedFile[Any]]:
+    """Give the files of a form; says so when there was no space to take them in."""
+    files = {name: file for name, file in request.FILES.items() if isinstance(file, UploadedFile)}
+    if request.META.get(IS_FULL):
+        raise DiskFull(
+            _("The server has no space left. Nothing was stored and no attempt was counted; try again later.")
+        )
+    return files

@@ -1,0 +1,133 @@
+"""Teams that take part: joining, leaving, and invitations to private contests."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from tokumei.core.errors import NotAllowed, NotFound
+from tokumei.platform.accounts.models import User
+from tokumei.platform.contests.models import Contest, ContestInvitation, Participation, Phase
+from tokumei.platform.contests.services.contests import is_organiser, visible_contests
+from tokumei.platform.teams.models import Membership, Role, Team
+
+INVITATION_DAYS = 14
+OPEN_INVITATIONS = 200
+
+
+def participation_of(contest: Contest, user: User | None) -> Participation | None:
+    """Give a user's team in a contest, if there is one."""
+    if user is None or not user.is_authenticated:
+        return None
+    found = Participation.objects.filter(contest=contest, team__members=user, withdrawn_at=None)
+    return found.select_related("team", "contest").order_by("pk").first()
+
+
+def participants(contest: Contest) -> QuerySet[Participation]:
+    """Give the teams that take part."""
+    return contest.participations.filter(withdrawn_at=None).select_related("team").order_by("team__display_key")
+
+
+def teams_to_join_with(contest: Contest, user: User) -> list[Team]:
+    """List the teams whose captain a user is and that are not in the contest yet."""
+    led = Team.objects.filter(memberships__user=user, memberships__role=Role.CAPTAIN, closed=None)
+    return list(led.exclude(participations__in=contest.participations.filter(withdrawn_at=None)))
+
+
+def join(contest: Contest, team: Team, user: User, token: str | None = None) -> Participation:
+    """Enter a team in a contest; its captain does that, by an invitation where the contest is private."""
+    if not Membership.objects.filter(team=team, user=user, role=Role.CAPTAIN).exists():
+        raise NotAllowed(_("Only its captain enters a team in a contest."))
+    if contest.phase_at() in (Phase.CLOSING, Phase.CLOSED):
+        raise NotAllowed(_("The contest is over."))
+    with transaction.atomic():
+        # One joiner at a time, so that nobody gets into a contest twice by two teams.
+        Contest.objects.select_for_update().get(pk=contest.pk)
+        invitation = None
+        if not contest.is_public and not _was_in(contest, team):
+            invitation = invitation_of(token or "")
+            if invitation.contest_id != contest.pk:
+                raise NotFound(_("There is no such invitation."))
+        _check_members(contest, team)
+        participation, _made = Participation.objects.update_or_create(
+            contest=contest, team=team, defaults={"withdrawn_at": None}
+        )
+        if invitation is not None:
+            ContestInvitation.objects.filter(pk=invitation.pk).update(used_by=team)
+    return participation
+
+
+def withdraw(participation: Participation) -> None:
+    """Take a team out of a contest, until releases are published; it may come back."""
+    with transaction.atomic():
+        Participation.objects.select_for_update().get(pk=participation.pk)
+        contest = Contest.objects.get(pk=participation.contest_id)
+        if contest.phase_at() not in (Phase.PREPARING, Phase.UPCOMING, Phase.ANONYMIZE):
+            raise NotAllowed(_("Releases are published: a team cannot leave any more."))
+        participation.withdrawn_at = timezone.now()
+        participation.save(update_fields=["withdrawn_at"])
+
+
+def invite(contest: Contest, note: str = "", days: int = INVITATION_DAYS) -> tuple[ContestInvitation, str]:
+    """Make a link that lets one team in; its token is given here and kept nowhere."""
+    token = secrets.token_urlsafe(24)
+    expires_at = timezone.now() + timedelta(days=days)
+    with transaction.atomic():
+        Contest.objects.select_for_update().get(pk=contest.pk)
+        if open_invitations(contest).count() >= OPEN_INVITATIONS:
+            raise NotAllowed(_("There are too many open invitations. Revoke some first."))
+        made = ContestInvitation.objects.create(
+            contest=contest, token_hash=_digest(token), note=note, expires_at=expires_at
+        )
+    return made, token
+
+
+def open_invitations(contest: Contest) -> QuerySet[ContestInvitation]:
+    """Give the invitations that a team could still use."""
+    return contest.invitations.filter(revoked_at=None, used_by=None, expires_at__gt=timezone.now()).order_by("pk")
+
+
+def revoke_invitation(contest: Contest, invitation: int) -> None:
+    """Make a link void."""
+    if not open_invitations(contest).filter(pk=invitation).update(revoked_at=timezone.now()):
+        raise NotFound(_("There is no such invitation."))
+
+
+def invitation_of(token: str) -> ContestInvitation:
+    """Give the invitation of a link; used, revoked, expired and made-up ones are all the same."""
+    found = ContestInvitation.objects.filter(
+        token_hash=_digest(token), revoked_at=None, used_by=None, expires_at__gt=timezone.now()
+    )
+    invitation = found.select_related("contest").first()
+    if invitation is None:
+        raise NotFound(_("There is no such invitation."))
+    return invitation
+
+
+def may_see(contest: Contest, user: User | None) -> bool:
+    """Whether somebody may know of a contest."""
+    return visible_contests(user).filter(pk=contest.pk).exists()
+
+
+def _was_in(contest: Contest, team: Team) -> bool:
+    return contest.participations.filter(team=team).exists()
+
+
+def _check_members(contest: Contest, team: Team) -> None:
+    """Refuse teams with somebody who knows a truth that they are to guess."""
+    members = list(team.members.all())
+    if any(is_organiser(contest, member) and not member.is_superuser for member in members):
+        raise NotAllowed(_("An organiser knows the truth and cannot take part."))
+    others = Participation.objects.filter(contest=contest, withdrawn_at=None, team__members__in=members)
+    if others.exclude(team=team).exists():
+        raise NotAllowed(_("Somebody of this team is in the contest with another team already."))
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

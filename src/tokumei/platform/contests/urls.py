@@ -1,0 +1,42 @@
+"""The addresses of this app."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from tokumei.platform.contests.views import board, organising, reading, taking_part
+
+app_name = "contests"
+urlpatterns = [
+    path("", reading.contests, name="list"),
+    path("new", organising.create, name="new"),
+    path("join/<str:token>", taking_part.join_by_link, name="join_by_link"),
+    path("submissions/<str:submission>", taking_part.submission, name="submission"),
+    path("submissions/<str:submission>/state", taking_part.state, name="state"),
+    path("submissions/<str:submission>/report", taking_part.report, name="report"),
+    path("submissions/<str:submission>/files/<str:name>", taking_part.submitted, name="submitted"),
+    path("<slug:contest>", reading.contest, name="contest"),
+    path("<slug:contest>/rules", reading.rules, name="rules"),
+    path("<slug:contest>/data", reading.data, name="data"),
+    path("<slug:contest>/files/<str:kind>/<str:name>", reading.file, name="file"),
+    path("<slug:contest>/files/<str:kind>/<str:team>/<str:name>", reading.file, name="team_file"),
+    path("<slug:contest>/kit", reading.kit, name="kit"),
+    path("<slug:contest>/export", reading.export, name="export"),
+    path("<slug:contest>/scoreboard", board.scoreboard, name="scoreboard"),
+    path("<slug:contest>/figures/<str:name>.svg", board.figure, name="figure"),
+    path("<slug:contest>/join", taking_part.join, name="join"),
+    path("<slug:contest>/withdraw", taking_part.withdraw, name="withdraw"),
+    path("<slug:contest>/submit", taking_part.submit, name="submit"),
+    path("<slug:contest>/attack", taking_part.targets, name="targets"),
+    path("<slug:contest>/attack/<str:team>", taking_part.attack, name="attack"),
+    path("<slug:contest>/submissions", taking_part.submissions, name="submissions"),
+    path("<slug:contest>/organise", organising.organise, name="organise"),
+    path("<slug:contest>/organise/schedule", organising.schedule, name="schedule"),
+    path("<slug:contest>/organise/board", organising.board, name="board"),
+    path("<slug:contest>/organise/announce", organising.announce, name="announce"),
+    path("<slug:contest>/organise/invite", organising.invite, name="invite"),
+    path("<slug:contest>/organise/invitations/<int:invitation>/revoke", organising.revoke, name="revoke"),
+    path("<slug:contest>/organise/teams/<int:participation>/withdraw", organising.withdraw, name="withdraw_team"),
+    path("<slug:contest>/organise/retry", organising.retry, name="retry"),
+    path("<slug:contest>/organise/delete", organising.delete, name="delete"),
+]

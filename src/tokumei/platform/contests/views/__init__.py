@@ -1,0 +1,1 @@
+"""The pages of contests: one kind of visit a file."""

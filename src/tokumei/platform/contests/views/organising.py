@@ -1,0 +1,205 @@
+"""What organisers do: make a contest, change its schedule and its board, tell and invite teams."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from tokumei.core.errors import InputError, NotAllowed, NotFound, UnknownPart
+from tokumei.platform.access import UserRequest, access
+from tokumei.platform.contests.forms import AnnouncementForm, BoardForm, ContestForm, InvitationForm, ScheduleForm
+from tokumei.platform.contests.kits import forget_kit
+from tokumei.platform.contests.models import Board, Contest, State
+from tokumei.platform.contests.services import contests, joining
+from tokumei.platform.contests.services.incoming import uploads_of
+from tokumei.platform.contests.views.finding import BEFORE_ATTACKS, find, frame
+from tokumei.platform.telling import in_words
+
+ON_A_PAGE = 50
+
+
+@access("organiser", methods="GET POST")
+def create(request: UserRequest) -> HttpResponse:
+    """Make a contest."""
+    if request.method == "POST":
+        form = ContestForm(request.POST, uploads_of(request))
+    else:
+        form = ContestForm(initial=_usual() | _beginning(request.GET.get("own", "")))
+    if form.is_valid():
+        given = form.cleaned_data
+        try:
+            made = contests.create_contest(
+                request.user,
+                **{name: given[name] for name in given if name not in {"source"}},
+                source=given.get("source"),
+            )
+        except (InputError, UnknownPart, NotAllowed) as error:
+            form.add_error(None, in_words(error))
+        else:
+            messages.success(request, _("The contest is being prepared; it opens when that is done."))
+            return redirect("contests:organise", contest=made.slug)
+    shown = {"form": form, "editions": _editions()}
+    return render(request, "contests/new.html", shown, status=400 if form.errors else 200)
+
+
+@access("organiser", of=find)
+def organise(request: UserRequest, contest: Contest) -> HttpResponse:
+    """Show what an organiser can do."""
+    return _page(request, contest)
+
+
+@access("organiser", of=find, methods="POST")
+def schedule(request: UserRequest, contest: Contest) -> HttpResponse:
+    """Move the phases that have not begun."""
+    form = ScheduleForm(request.POST)
+    if form.is_valid():
+        try:
+            contests.change_schedule(contest, **_with_seconds(contest, form.cleaned_data))
+        except NotAllowed as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, _("The schedule is changed."))
+            return redirect("contests:organise", contest=contest.slug)
+    return _page(request, contest, schedule_form=form)
+
+
+def _with_seconds(contest: Contest, moments: dict[str, datetime]) -> dict[str, datetime]:
+    """Give the seconds back, which the form cuts off, to those moments that were left as they were."""
+    kept = {name: getattr(contest, name) for name in moments}
+    return {
+        name: kept[name] if kept[name].replace(second=0, microsecond=0) == moment else moment
+        for name, moment in moments.items()
+    }
+
+
+@access("organiser", of=find, methods="POST")
+def board(request: UserRequest, contest: Contest) -> HttpResponse:
+    """Choose what teams see of scores."""
+    form = BoardForm(request.POST)
+    if form.is_valid():
+        contests.change_board(contest, **form.cleaned_data)
+        messages.success(request, _("The scoreboard is changed."))
+        return redirect("contests:organise", contest=contest.slug)
+    return _page(request, contest, board_form=form)
+
+
+@access("organiser", of=find, methods="POST")
+def announce(request: UserRequest, contest: Contest) -> HttpResponse:
+    """Tell everybody something."""
+    form = AnnouncementForm(request.POST)
+    if form.is_valid():
+        contests.announce(contest, **form.cleaned_data)
+        messages.success(request, _("The announcement is on the contest's page."))
+        return redirect("contests:organise", contest=contest.slug)
+    return _page(request, contest, announcement_form=form)
+
+
+@access("organiser", of=find, methods="POST")
+def invite(request: UserRequest, contest: Contest) -> HttpResponse:
+    """Make a link for one team and show it, this once."""
+    form = InvitationForm(request.POST)
+    if not form.is_valid():
+        return _page(request, contest, invitation_form=form)
+    _invitation, token = joining.invite(contest, form.cleaned_data["note"])
+    link = request.build_absolute_uri(reverse("contests:join_by_link", kwargs={"token": token}))
+    return _page(request, contest, link=link)
+
+
+@access("organiser", of=find, methods="POST")
+def revoke(request: UserRequest, contest: Contest, invitation: int) -> HttpResponse:
+    """Make a link void."""
+    joining.revoke_invitation(contest, invitation)
+    messages.success(request, _("The invitation is revoked."))
+    return redirect("contests:organise", contest=contest.slug)
+
+
+@access("organiser", of=find, methods="POST")
+def withdraw(request: UserRequest, contest: Contest, participation: int) -> HttpResponse:
+    """Take a team out."""
+    found = joining.participants(contest).filter(pk=participation).first()
+    if found is None:
+        raise NotFound(_("There is no such team."))
+    joining.withdraw(found)
+    messages.success(request, _("The team takes part no more."))
+    return redirect("contests:organise", contest=contest.slug)
+
+
+@access("organiser", of=find, methods="POST")
+def retry(request: UserRequest, contest: Contest) -> HttpResponse:
+    """Try again what failed between two phases."""
+    contests.retry_work(contest)
+    messages.success(request, _("It is tried again."))
+    return redirect("contests:organise", contest=contest.slug)
+
+
+@access("organiser", of=find, methods="POST")
+def delete(request: UserRequest, contest: Contest) -> HttpResponse:
+    """Remove a contest without submissions."""
+    contests.delete_contest(contest)
+    forget_kit(contest)
+    messages.success(request, _("The contest is removed."))
+    return redirect("contests:list")
+
+
+def _page(request: UserRequest, contest: Contest, link: str = "", **forms_given: forms.Form) -> HttpResponse:
+    moments = {name: getattr(contest, name) for name in ("opens_at", "attacks_open_at", "closes_at")}
+    shown = {name: getattr(contest, name) for name in ("board", "digits_shown", "shows_guess_scores")}
+    given = {
+        "schedule_form": ScheduleForm(initial=moments),
+        "board_form": BoardForm(initial=shown),
+        "announcement_form": AnnouncementForm(),
+        "invitation_form": InvitationForm(),
+    } | forms_given
+    newest = contest.submissions.select_related("team", "target")[:ON_A_PAGE]
+    context = (
+        frame(request, contest)
+        | given
+        | {
+            "link": link,
+            "invitations": joining.open_invitations(contest),
+            "participants": joining.participants(contest),
+            "submissions": newest,
+            "has_folder": contest.folder.is_dir(),
+            "can_withdraw": contest.phase_at() in BEFORE_ATTACKS,
+            "n_waiting": contest.submissions.filter(state__in=[State.WAITING, State.RUNNING]).count(),
+        }
+    )
+    return render(request, "contests/organise.html", context, status=400 if forms_given else 200)
+
+
+def _beginning(kind: str) -> dict[str, object]:
+    """Give the commented text that a contest of one's own starts from."""
+    from tokumei.contest.own.template import template
+
+    return {"own_toml": template(kind)} if kind in ("table", "history") else {}
+
+
+def _editions() -> list[dict[str, object]]:
+    """Tell what editions there are, with their options."""
+    from tokumei.contest.registry import EDITIONS
+    from tokumei.core.registry import part_options
+
+    return [
+        {"name": name, "terms": EDITIONS.make(name).terms, "options": part_options(EDITIONS.get(name))}
+        for name in EDITIONS
+    ]
+
+
+def _usual() -> dict[str, object]:
+    """Suggest two weeks to anonymize and one to attack."""
+    start = timezone.localtime().replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    return {
+        "opens_at": start,
+        "attacks_open_at": start + timedelta(days=14),
+        "closes_at": start + timedelta(days=21),
+        "board": Board.LIVE,
+        "digits_shown": 3,
+        "shows_guess_scores": True,
+    }

@@ -1,0 +1,98 @@
+"""What everybody reads: the list of contests, a contest, its rules, its files."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from tokumei.platform.access import access
+from tokumei.platform.contests.kits import kit_file
+from tokumei.platform.contests.models import Contest, Phase
+from tokumei.platform.contests.services.contests import visible_contests
+from tokumei.platform.contests.services.editions import terms_of
+from tokumei.platform.contests.services.export import export_folder
+from tokumei.platform.contests.services.joining import participants, participation_of, teams_to_join_with
+from tokumei.platform.contests.services.showing import downloads, find_download
+from tokumei.platform.contests.views.finding import BEFORE_ATTACKS, find, frame, is_captain
+from tokumei.platform.pages.slots import Section
+
+ON_A_PAGE = 20
+ON_HOME = 6
+
+
+@access("anyone")
+def contests(request: HttpRequest) -> HttpResponse:
+    """List the contests that the visitor may know of."""
+    found = visible_contests(request.user if request.user.is_authenticated else None)
+    page = Paginator(found, ON_A_PAGE).get_page(request.GET.get("page"))
+    return render(request, "contests/list.html", {"page": page, "contests": page.object_list})
+
+
+def on_home(request: HttpRequest) -> Section | None:
+    """Show the newest contests on the home page."""
+    found = list(visible_contests(request.user if request.user.is_authenticated else None)[:ON_HOME])
+    return Section("contests/on_home.html", {"contests": found}) if found else None
+
+
+@access("anyone", of=find)
+def contest(request: HttpRequest, contest: Contest) -> HttpResponse:
+    """Show a contest: where it stands, what is announced, who takes part."""
+    phase = contest.phase_at()
+    is_open = phase not in (Phase.CLOSING, Phase.CLOSED)
+    shown = frame(request, contest) | {
+        "terms": terms_of(contest),
+        "announcements": contest.announcements.all()[:ON_A_PAGE],
+        "participants": participants(contest),
+        "teams": teams_to_join_with(contest, request.user) if request.user.is_authenticated and is_open else [],
+        "is_open": is_open,
+        "can_withdraw": phase in BEFORE_ATTACKS and _is_captain(request, contest),
+        "has_folder": contest.folder.is_dir(),
+    }
+    return render(request, "contests/contest.html", shown)
+
+
+def _is_captain(request: HttpRequest, contest: Contest) -> bool:
+    """Whether the visitor leads a team that takes part."""
+    if not request.user.is_authenticated:
+        return False
+    participation = participation_of(contest, request.user)
+    return participation is not None and is_captain(participation, request.user)
+
+
+@access("anyone", of=find)
+def rules(request: HttpRequest, contest: Contest) -> HttpResponse:
+    """Show the rules in words, made from what the edition states."""
+    return render(request, "contests/rules.html", frame(request, contest) | {"terms": terms_of(contest)})
+
+
+@access("anyone", of=find)
+def data(request: HttpRequest, contest: Contest) -> HttpResponse:
+    """List the files that the visitor may have now."""
+    found = downloads(contest, request.user if request.user.is_authenticated else None)
+    kinds = {kind: [one for one in found if one.kind == kind] for kind in ("data", "knowledge", "release")}
+    names = dict(contest.participations.values_list("team__slug", "team__display_name"))
+    return render(request, "contests/data.html", frame(request, contest) | {"kinds": kinds, "names": names})
+
+
+@access("anyone", of=find)
+def file(request: HttpRequest, contest: Contest, kind: str, name: str, team: str = "") -> FileResponse:
+    """Send a file of the contest."""
+    user = request.user if request.user.is_authenticated else None
+    found = find_download(contest, user, kind, name, team)
+    prefix = f"{contest.slug}-{team}-" if team else f"{contest.slug}-"
+    return FileResponse(found.path.open("rb"), as_attachment=True, filename=f"{prefix}{name}")
+
+
+@access("anyone", of=find)
+def kit(request: HttpRequest, contest: Contest) -> FileResponse:
+    """Send all that a team needs as one file."""
+    found = kit_file(contest, request.user if request.user.is_authenticated else None)
+    return FileResponse(found.open("rb"), as_attachment=True, filename=f"{contest.slug}-kit.zip")
+
+
+@access("anyone", of=find)
+def export(request: HttpRequest, contest: Contest) -> FileResponse:
+    """Send the folder of a closed contest, to be replayed by anybody."""
+    packed = export_folder(contest, request.user if request.user.is_authenticated else None)
+    return FileResponse(packed, as_attachment=True, filename=f"{contest.slug}.zip", content_type="application/zip")

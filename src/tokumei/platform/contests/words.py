@@ -1,0 +1,166 @@
+"""What editions and scores say, in the language of whoever reads.
+
+Editions speak English in names of columns and steps, in remarks and in what a fault expected. What is known of these
+is translated here; what another package's edition says stands for itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
+
+from tokumei.contest.edition import Terms
+
+# Parts of a score, columns of the scoreboard and steps of an evaluation, by the names that editions have for them.
+NAMES: Mapping[str, str | Promise] = {
+    "utility": gettext_lazy("Loss of use"),
+    "safety": gettext_lazy("Built-in attacks"),
+    "reidentification": gettext_lazy("Re-identification"),
+    "row_map": gettext_lazy("Row numbers"),
+    "total": gettext_lazy("In all"),
+    "row": gettext_lazy("by rows"),
+    "cell": gettext_lazy("by cells"),
+    "baseline": gettext_lazy("by chance"),
+    "interval": gettext_lazy("95 % interval"),
+    "guesses": gettext_lazy("guesses"),
+    "right": gettext_lazy("right"),
+    "needed": gettext_lazy("needed for a proof"),
+    "attacks": gettext_lazy("attacks"),
+    "best share right": gettext_lazy("best share right"),
+    "sample attacks": gettext_lazy("built-in attacks"),
+    "submitted attacks": gettext_lazy("teams' attacks"),
+    "mean_price_error": gettext_lazy("error of mean prices"),
+    "contradicted": gettext_lazy("contradicted"),
+    "random": gettext_lazy("given at random"),
+    "check": gettext_lazy("checking the file"),
+    "scoring": gettext_lazy("measuring use and trying attacks"),
+    "measuring": gettext_lazy("measuring use"),
+    "attacking": gettext_lazy("trying attacks"),
+}
+RULE = re.compile(r" \(rule (?P<rule>[\w-]+)\)$")
+PROVEN = re.compile(r"proven unsafe by (?P<teams>.+)")
+
+
+def said(thing: object, name: str) -> str:
+    """Give a text of an edition in the reader's language: every `holds` has its `holds_ja`."""
+    is_japanese = (get_language() or "").startswith("ja")
+    return str((getattr(thing, f"{name}_ja", "") if is_japanese else "") or getattr(thing, name))
+
+
+def knowledge_levels(terms: Terms) -> dict[str, str]:
+    """Name the levels of knowledge by what their files hold; the one level of those who know all has no name."""
+    return {
+        level: "; ".join(said(role, "holds") for role in roles) if level else ""
+        for level, roles in terms.knowledge_files.items()
+    }
+
+
+def name_in_words(name: str) -> str:
+    """Call a part of a score, a column or a step as readers do; a name that is not known stands for itself."""
+    return str(NAMES.get(name, name))
+
+
+def remark_in_words(remark: str, names: Mapping[str, str]) -> str:
+    """Say why a team is not ranked like the others, with teams called by their names."""
+    proven = PROVEN.fullmatch(remark)
+    if proven is not None:
+        teams = [names.get(team, team) for team in proven["teams"].split(", ")]
+        return _("proven unsafe by %(teams)s") % {"teams": ", ".join(teams)}
+    known = {"The row map P contradicts the data.": _("The row numbers contradict the data.")}
+    return known.get(remark, remark)
+
+
+@dataclass(frozen=True)
+class FaultLine:
+    """One fault: where it stands, what stands there, what was expected, and the rule that asks for it."""
+
+    file: str | None
+    line: int | None
+    column: str | None
+    value: str | None
+    expected: str
+    rule: str = ""
+    rule_says: str = ""
+
+
+def fault_lines(faults: Sequence[Mapping[str, Any]], terms: Terms) -> list[FaultLine]:
+    """Tell each fault, with the words of the rule it breaks where the check names it."""
+    rules = {rule.name: rule for rule in (*terms.release_rules, *terms.guess_rules)}
+    lines = []
+    for fault in faults:
+        named = RULE.search(fault["expected"])
+        rule = rules.get(named["rule"]) if named else None
+        lines.append(
+            FaultLine(
+                file=fault.get("file"),
+                line=fault.get("line"),
+                column=fault.get("column"),
+                value=fault.get("value"),
+                expected=fault["expected"][: named.start()] if named and rule else fault["expected"],
+                rule=rule.name if rule else "",
+                rule_says=said(rule, "says") if rule else "",
+            )
+        )
+    return lines
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measure of a score: what it is called, what it says, and its numbers in the order of the columns."""
+
+    name: str
+    meaning: str
+    cells: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """A part of a score; `columns` is empty where each line has but one number."""
+
+    title: str
+    columns: Sequence[str] = ()
+    lines: list[Line] = field(default_factory=list)
+
+
+def meanings_of(terms: Terms) -> dict[str, str]:
+    """Give what each number of an edition says, by its name."""
+    return {measure.name: said(measure, "says") for measure in terms.measures}
+
+
+def score_tables(details: Mapping[str, Any], terms: Terms) -> list[ScoreTable]:
+    """Lay out the details of any edition's score: a table for each part, single numbers in one of their own."""
+    meanings = meanings_of(terms)
+    alone = ScoreTable("")
+    tables = []
+    for title, part in details.items():
+        if not isinstance(part, Mapping):
+            alone.lines.append(Line(name_in_words(title), meanings.get(title, ""), [part]))
+            continue
+        flat = {name: _flat(value) for name, value in part.items()}
+        columns = list(dict.fromkeys(column for cells in flat.values() for column in cells))
+        is_plain = columns in ([()], [])
+        lines = [
+            Line(name_in_words(name), meanings.get(name, ""), [cells.get(column) for column in columns])
+            for name, cells in flat.items()
+        ]
+        titles = () if is_plain else [_column(column) for column in columns]
+        tables.append(ScoreTable(name_in_words(title), titles, lines))
+    return [table for table in (*tables, alone) if table.lines]
+
+
+def _column(path: Sequence[str]) -> str:
+    """Name a column by what leads to it: the level of knowledge in per cent, then what is counted."""
+    return " ".join(f"{part} %" if part.isdigit() else name_in_words(part) for part in path)
+
+
+def _flat(value: Any) -> dict[tuple[str, ...], Any]:
+    """Give the numbers below one name, each under the names that lead to it."""
+    if not isinstance(value, Mapping):
+        return {(): value}
+    return {(str(name), *inner): number for name, below in value.items() for inner, number in _flat(below).items()}

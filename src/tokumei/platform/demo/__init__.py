@@ -1,0 +1,1 @@
+"""The demo: made-up teams in contests at every stage, for `tokumei serve --demo`."""

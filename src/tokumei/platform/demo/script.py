@@ -1,0 +1,163 @@
+"""Who is in the demo and what they do: all names and moves in one place, played by `play`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from tokumei.platform.contests.models import Phase
+
+ORGANISER, ADMIN = "organiser", "admin"
+
+
+@dataclass(frozen=True)
+class Person:
+    """A user: the name to log in by, the name to be called by, and the language of the pages."""
+
+    name: str
+    display_name: str
+    language: str
+
+
+@dataclass(frozen=True)
+class Side:
+    """A team; the first of its members is the captain."""
+
+    slug: str
+    display_name: str
+    members: tuple[Person, ...]
+
+
+STAFF = (Person(ORGANISER, "大会事務局 Organiser", ""), Person(ADMIN, "Site admin", ""))
+SIDES = (
+    Side("sakura", "チーム桜", (Person("haruka", "佐藤 遥", "ja"), Person("kenta", "田中 健太", "ja"))),
+    Side("maple", "Maple", (Person("alice", "Alice Martin", "en"), Person("bob", "Bob Chen", "en"))),
+    Side("fuji", "富士山", (Person("yuki", "鈴木 雪", "ja"),)),
+    Side("harbour", "Harbour Lab", (Person("carol", "Carol O'Neill", "en"),)),
+    Side("hokuto", "北斗七星", (Person("ren", "高橋 蓮", "ja"),)),
+    Side("lattice", "Lattice Crew", (Person("dan", "Dan Müller", "en"),)),
+)
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release that a team hands in, made by a built-in anonymizer; a spoilt one is refused."""
+
+    team: str
+    anonymizer: str
+    is_spoilt: bool = False
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A guess at another team's release, made by a built-in attack from one level of knowledge."""
+
+    team: str
+    target: str
+    attack: str
+    knowledge: str = ""
+
+
+@dataclass(frozen=True)
+class Script:
+    """A contest of the demo: how it is made, what happens in it, and in which phase it is left.
+
+    The three times are counted from now: when it opened, when attacks began or begin, and when it ended or ends.
+    """
+
+    slug: str
+    title: str
+    edition: str
+    options: Mapping[str, int]
+    opens: timedelta
+    attacks_open: timedelta
+    closes: timedelta
+    phase: Phase
+    releases: tuple[Release, ...]
+    guesses: tuple[Guess, ...] = ()
+    announcements: Mapping[str, str] = field(default_factory=dict)
+
+
+def _days(number: float) -> timedelta:
+    return timedelta(days=number)
+
+
+ATTACK = Script(
+    slug="summer-cup",
+    title="夏の匿名化カップ · Summer Cup",
+    edition="pwscup2017",
+    options={"n_customers": 60},
+    opens=_days(-10),
+    attacks_open=_days(-3),
+    closes=_days(18),
+    phase=Phase.ATTACK,
+    releases=(
+        Release("sakura", "yearly-pseudonyms"),
+        Release("lattice", "half-yearly-pseudonyms"),
+        Release("fuji", "monthly-pseudonyms"),
+        Release("harbour", "exchange-pseudonyms"),
+        Release("maple", "perturb-and-delete"),
+        Release("hokuto", "blur"),
+        Release("sakura", "perturb"),
+    ),
+    guesses=(
+        Guess("maple", "sakura", "s1", "25"),
+        Guess("maple", "lattice", "s6", "100"),
+        Guess("sakura", "lattice", "linkage", "50"),
+        Guess("sakura", "fuji", "same-item", "50"),
+        Guess("fuji", "harbour", "s4", "75"),
+        Guess("fuji", "maple", "jaccard", "50"),
+        Guess("hokuto", "sakura", "tfidf", "100"),
+        Guess("hokuto", "fuji", "same-day", "25"),
+        Guess("harbour", "hokuto", "s6", "100"),
+        Guess("lattice", "maple", "s1", "50"),
+    ),
+    announcements={
+        "攻撃フェーズの開始 · Attacks are open": "全チームの加工データを公開しました。健闘を祈ります。\n\n"
+        "All releases are published. Good luck!"
+    },
+)
+OPEN = Script(
+    slug="autumn-cup",
+    title="秋の一般化カップ · Autumn Cup",
+    edition="pwscup2018",
+    options={"n_customers": 30},
+    opens=_days(-3),
+    attacks_open=_days(11),
+    closes=_days(25),
+    phase=Phase.ANONYMIZE,
+    releases=(
+        Release("sakura", "months"),
+        Release("maple", "coarse", is_spoilt=True),
+        Release("maple", "coarse"),
+        Release("fuji", "generalise-2"),
+        Release("sakura", "generalise-3"),
+    ),
+    announcements={
+        "ようこそ · Welcome": "データとルールは上のタブから。提出は1日5回までです。\n\n"
+        "Data and rules are in the tabs above. Each team may submit five times a day."
+    },
+)
+CLOSED = Script(
+    slug="spring-cup",
+    title="春のミクロデータカップ · Spring Cup",
+    edition="pwscup2015",
+    options={"n_rows": 300},
+    opens=_days(-60),
+    attacks_open=_days(-46),
+    closes=_days(-32),
+    phase=Phase.CLOSED,
+    releases=(
+        Release("sakura", "shuffle"),
+        Release("maple", "noise"),
+        Release("fuji", "average"),
+        Release("lattice", "swap"),
+    ),
+    guesses=(
+        Guess("sakura", "maple", "id-sa"),
+        Guess("maple", "fuji", "sort"),
+        Guess("fuji", "lattice", "sa21"),
+        Guess("lattice", "sakura", "id-rand"),
+    ),
+)

@@ -1,0 +1,165 @@
+"""Making the demo's users and contests, and keeping them as good as new: the start of `tokumei serve --demo`.
+
+What was made is noted in a file of the data folder, with the password of all demo users. A start that was broken off is
+taken up again by the next one; a demo that has grown old gets its times moved to today; a contest that has gone on to
+another phase meanwhile gets a successor.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.db import transaction
+from django_q.tasks import async_task
+
+from tokumei.core.errors import InputError
+from tokumei.data.files.atomic import atomic_path
+from tokumei.platform.accounts.models import User
+from tokumei.platform.contests.models import Contest
+from tokumei.platform.demo.dating import bring_up_to_date
+from tokumei.platform.demo.play import make, play
+from tokumei.platform.demo.script import ADMIN, ATTACK, CLOSED, OPEN, ORGANISER, SIDES, STAFF, Person, Script, Side
+from tokumei.platform.jobs.process import Interrupted
+from tokumei.platform.names import same_name_key
+from tokumei.platform.teams.models import Membership, Role, Team
+
+NOTES, LOCK = "demo.json", ".demo.lock"
+REST = "tokumei.platform.demo.set_up.play_rest"
+
+
+@dataclass
+class Notes:
+    """What is known of the demo from start to start: the password, each contest's short name, and which are done."""
+
+    password: str
+    slugs: dict[str, str] = field(default_factory=dict)
+    played: list[str] = field(default_factory=list)
+
+
+def set_up(data: Path) -> Sequence[str]:
+    """Make what is missing of the demo, as far as the first page needs it; give the lines that tell how to log in."""
+    with _alone(data):
+        notes = _read(data)
+        if notes is None:
+            if User.objects.exists() or Contest.objects.exists():
+                raise InputError.of("a folder of its own: this one is in real use", column="--demo", value=data)
+            notes = Notes(password="-".join(secrets.token_hex(3) for _ in range(3)))
+            _write(data, notes)
+        _make_people(notes.password)
+        for script in (ATTACK, OPEN, CLOSED):
+            _choose_contest(script, notes)
+        _write(data, notes)
+        if ATTACK.slug not in notes.played:
+            play(replace(ATTACK, guesses=()), notes.slugs[ATTACK.slug])
+        if OPEN.slug not in notes.played:
+            make(OPEN, notes.slugs[OPEN.slug])
+        if {ATTACK.slug, OPEN.slug, CLOSED.slug} - set(notes.played):
+            # By the worker, beside the server that is about to answer.
+            async_task(REST, save=False)
+    return _lines(notes)
+
+
+def play_rest() -> None:
+    """Play what the first page can do without: the guesses, the submissions of the open contest, the closed one."""
+    data = Path(settings.DATA)
+    with _alone(data), suppress(Interrupted):
+        notes = _read(data)
+        if notes is not None:
+            for script in (ATTACK, OPEN, CLOSED):
+                _play(script, data, notes)
+
+
+def _play(script: Script, data: Path, notes: Notes) -> None:
+    if script.slug not in notes.played:
+        play(script, notes.slugs[script.slug])
+        notes.played.append(script.slug)
+        _write(data, notes)
+
+
+def _choose_contest(script: Script, notes: Notes) -> None:
+    """Go on with a contest that is still of use, moved to today, or choose the short name of a new one."""
+    known = Contest.objects.filter(slug=notes.slugs.get(script.slug, script.slug)).first()
+    if known is not None:
+        bring_up_to_date(known, script)
+        if script.slug not in notes.played or known.phase_at() == script.phase:
+            notes.slugs[script.slug] = known.slug
+            return
+        notes.played.remove(script.slug)
+    slug, number = script.slug, 1
+    while Contest.objects.filter(slug=slug).exists():
+        number += 1
+        slug = f"{script.slug}-{number}"
+    notes.slugs[script.slug] = slug
+
+
+@transaction.atomic
+def _make_people(password: str) -> None:
+    # Hashed once for all: they share it anyway.
+    hashed = make_password(password)
+    for person in STAFF:
+        _make_person(person, hashed, is_organiser=person.name == ORGANISER, is_superuser=person.name == ADMIN)
+    for side in SIDES:
+        _make_team(side, [_make_person(person, hashed) for person in side.members])
+
+
+def _make_person(person: Person, hashed: str, **rights: bool) -> User:
+    facts = {"display_name": person.display_name, "language": person.language, "email": f"{person.name}@demo.invalid"}
+    user, _ = User.objects.get_or_create(username=person.name, defaults=facts | {"password": hashed} | rights)
+    return user
+
+
+def _make_team(side: Side, members: Sequence[User]) -> None:
+    key = same_name_key(side.display_name)
+    facts = {"display_name": side.display_name, "display_key": key}
+    team, is_new = Team.objects.get_or_create(slug=side.slug, defaults=facts)
+    for number, user in enumerate(members if is_new else ()):
+        Membership.objects.create(team=team, user=user, role=Role.MEMBER if number else Role.CAPTAIN)
+
+
+def _lines(notes: Notes) -> list[str]:
+    people = [(ORGANISER, "runs the contests"), (ADMIN, "looks after the site")]
+    for side in SIDES:
+        people += [
+            (person.name, f"{'member' if number else 'captain'} of {side.display_name} ({person.language})")
+            for number, person in enumerate(side.members)
+        ]
+    return [
+        "",
+        f"Log in with any of these names; the password of all is  {notes.password}",
+        *(f"  {name:<10} {tells}" for name, tells in people),
+        "The data is made up. Whoever has the password can do anything here: do not use this folder for real contests.",
+    ]
+
+
+def _read(data: Path) -> Notes | None:
+    file = data / NOTES
+    if not file.is_file():
+        return None
+    try:
+        return Notes(**json.loads(file.read_text(encoding="utf-8")))
+    except (ValueError, TypeError):
+        raise InputError.of("the notes of the demo; remove the folder to begin anew", file=file) from None
+
+
+def _write(data: Path, notes: Notes) -> None:
+    with atomic_path(data / NOTES) as draft:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(asdict(notes), file, indent=1)
+
+
+@contextmanager
+def _alone(data: Path) -> Iterator[None]:
+    """Wait until nobody else plays this demo."""
+    with (data / LOCK).open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,118 @@
+"""Settings that are worked out from the environment: folder, key, database, mail."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from tokumei.core.errors import InputError
+
+KEY_FILE = "secret-key"
+# Seconds that a writer waits for another on SQLite.
+WAIT_FOR_LOCK = 20
+
+
+def data_folder() -> Path:
+    """Find the folder for everything the server keeps; it need not exist yet."""
+    given = os.environ.get("TOKUMEI_DATA")
+    if given:
+        return Path(given).expanduser().resolve()
+    home = os.environ.get("XDG_DATA_HOME")
+    return (Path(home) if home else Path.home() / ".local" / "share") / "tokumei"
+
+
+def secret_key(data: Path) -> str:
+    """Give the key that sessions are signed with; empty, which Django refuses, before `create_data_folder` ran."""
+    given = os.environ.get("TOKUMEI_SECRET_KEY")
+    if given:
+        return given
+    file = data / KEY_FILE
+    return file.read_text("ascii").strip() if file.is_file() else ""
+
+
+def create_data_folder(data: Path) -> None:
+    """Make the folder and the key in it where they are missing; both are for the owner's eyes only."""
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not os.access(data, os.W_OK | os.X_OK):
+        raise InputError.of("a folder that may be written to", file=data)
+    for name in ("files", "mail", "static"):
+        (data / name).mkdir(mode=0o700, exist_ok=True)
+    if os.environ.get("TOKUMEI_SECRET_KEY") or (data / KEY_FILE).exists():
+        return
+    draft = data / f".{KEY_FILE}.{secrets.token_hex(6)}"
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(secrets.token_urlsafe(64) + "\n")
+    try:
+        # A link, unlike a rename, leaves the key of another process that was quicker.
+        (data / KEY_FILE).hardlink_to(draft)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def database(data: Path) -> dict[str, Any]:
+    """Give Django's settings of the database from its address."""
+    address = os.environ.get("DATABASE_URL") or f"sqlite:///{data / 'tokumei.sqlite3'}"
+    parts = urlsplit(address)
+    if parts.scheme == "sqlite":
+        return _sqlite(unquote(parts.path.removeprefix("/")))
+    if parts.scheme in {"postgresql", "postgres"}:
+        return _postgresql(parts)
+    # The address may hold a password, so that only its beginning is shown.
+    raise InputError.of("postgresql://… or sqlite:///…", column="DATABASE_URL", value=f"{parts.scheme}:…")
+
+
+def mail(data: Path) -> dict[str, Any]:
+    """Give Django's settings of mail from the address of the mail server."""
+    address = os.environ.get("TOKUMEI_MAIL") or "file:"
+    parts = urlsplit(address)
+    if parts.scheme == "console":
+        return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+    if parts.scheme == "file":
+        return {
+            "EMAIL_BACKEND": "django.core.mail.backends.filebased.EmailBackend",
+            "EMAIL_FILE_PATH": str(data / "mail"),
+        }
+    if parts.scheme in {"smtp", "smtps"} and parts.hostname:
+        return {
+            "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+            "EMAIL_HOST": parts.hostname,
+            "EMAIL_PORT": parts.port or (465 if parts.scheme == "smtps" else 587),
+            "EMAIL_HOST_USER": unquote(parts.username or ""),
+            "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+            "EMAIL_USE_SSL": parts.scheme == "smtps",
+            "EMAIL_USE_TLS": parts.scheme == "smtp" and parts.username is not None,
+            "EMAIL_TIMEOUT": 20,
+        }
+    raise InputError.of("smtp://…, smtps://…, console: or file:", column="TOKUMEI_MAIL", value=f"{parts.scheme}:…")
+
+
+def _sqlite(path: str) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(Path(path).resolve()),
+        "CONN_MAX_AGE": 60,
+        "OPTIONS": {
+            # Taken at the start: a reader that becomes a writer midway would fail at once instead of waiting.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": WAIT_FOR_LOCK,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16000;",
+        },
+    }
+
+
+def _postgresql(parts: SplitResult) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": str(parts.port or ""),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+    }

@@ -1,0 +1,1 @@
+"""Jobs: evaluations that run beside the server."""

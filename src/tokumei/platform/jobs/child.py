@@ -1,0 +1,159 @@
+"""The process that does the work of one evaluation, on files alone: it knows no database, no key and no other team.
+
+It reads one JSON object from its input, writes JSON lines to its output, and ends when its input does:
+
+    {"step": "price", "done": 3, "total": 12}     now and then
+    {"result": {…}}                               a score, or what else the work gave
+    {"faults": [{…}], "n_faults": 21}             what was handed in breaks the rules
+    {"failure": "MemoryError"}                    the platform's own fault, by kind
+
+Django is not imported here, so that a process starts in a fraction of a second.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TextIO
+
+from tokumei.core.errors import Fault, InputError
+from tokumei.core.progress import Bar, listening
+
+# Progress is for a person who waits; more often would only load the database.
+TELL_SECONDS = 0.2
+NICENESS = 5
+LONGEST_QUOTED = 300
+
+
+class Refused(Exception):
+    """What was handed in breaks the rules; any other error is the platform's."""
+
+    def __init__(self, error: InputError) -> None:
+        super().__init__()
+        self.error = error
+
+
+class Teller:
+    """A progress listener that tells every step by a line, the innermost and latest."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._last = 0.0
+
+    def tell(self, shape: Mapping[str, Any]) -> None:
+        """Write one line."""
+        self._out.write(json.dumps(shape, ensure_ascii=False, allow_nan=False) + "\n")
+        self._out.flush()
+
+    @contextmanager
+    def step(self, label: str, total: float | None) -> Iterator[Bar]:
+        """Open a step; how far it is is told at most a few times a second."""
+        yield _Told(self, label, total)
+
+    def progress(self, label: str, done: float, total: float | None, *, is_new: bool) -> None:
+        """Tell how far a step is, if it is new or the last word was a while ago."""
+        now = time.monotonic()
+        if is_new or now - self._last >= TELL_SECONDS:
+            self._last = now
+            self.tell({"step": label, "done": done, "total": total})
+
+
+class _Told:
+    def __init__(self, teller: Teller, label: str, total: float | None) -> None:
+        self._teller, self._label, self._total = teller, label, total
+        self._done = 0.0
+        teller.progress(label, 0, total, is_new=True)
+
+    def advance(self, amount: float = 1) -> None:
+        self._done += amount
+        self._teller.progress(self._label, self._done, self._total, is_new=False)
+
+
+def main() -> None:
+    """Do the work that the first line of the input asks for."""
+    asked = json.loads(sys.stdin.readline())
+    limit(asked["limits"])
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    # What an edition prints by mistake must not be taken for an answer.
+    teller = Teller(os.fdopen(os.dup(1), "w", encoding="utf-8"))
+    os.dup2(2, 1)
+    try:
+        with listening(teller):
+            answer = {"result": _work(asked)}
+        teller.tell(answer)
+    except Refused as refused:
+        error = refused.error
+        teller.tell({"faults": [asdict(fault) for fault in _bare(error)], "n_faults": error.n_faults})
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the process ends, and its kind is told.
+        # The kind alone: a message has paths, and may have cells of somebody's data.
+        kind = errno.errorcode.get(error.errno or 0) if isinstance(error, OSError) else None
+        teller.tell({"failure": kind or type(error).__name__})
+        raise SystemExit(1) from None
+
+
+def limit(limits: Mapping[str, int]) -> None:
+    """Bound what the process may take of the machine, and keep what it writes to its owner."""
+    os.umask(0o077)
+    # Whoever waits for a page goes first. Linux may weigh whole sessions, and this process is one of its own.
+    os.nice(NICENESS)
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(NICENESS))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limits["file_bytes"], limits["file_bytes"]))
+    resource.setrlimit(resource.RLIMIT_AS, (limits["memory_bytes"], limits["memory_bytes"]))
+    # Wall time is kept by whoever started this; twice the processors' share stops a loop if that died too.
+    seconds = limits["cpu_seconds"]
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+
+
+def _work(asked: Mapping[str, Any]) -> Any:
+    from tokumei.platform.jobs import folder_work
+
+    return folder_work.WORK[asked["task"]](asked)
+
+
+def _bare(error: InputError) -> list[Fault]:
+    """Name files as the team knows them, not where they lie, and make what is quoted fit to be stored."""
+    return [
+        Fault(
+            _storable(fault.expected),
+            None if fault.file is None else _storable(Path(fault.file).name),
+            fault.line,
+            None if fault.column is None else _storable(fault.column),
+            None if fault.value is None else _storable(fault.value),
+        )
+        for fault in error.faults
+    ]
+
+
+def _storable(text: str) -> str:
+    """Cut a text that somebody else wrote, and show what no database takes or no reader sees.
+
+    Those are NUL, halves of characters, and what turns the text around it or tells a terminal what to do.
+    """
+    cut = text if len(text) <= LONGEST_QUOTED else text[: LONGEST_QUOTED - 1] + "…"
+    storable = cut.replace("\0", "␀").encode("utf-8", "replace").decode()
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in storable)
+
+
+def _end_with_input() -> None:
+    # Whoever started this holds the other end. When they die, nobody is left to hear the answer.
+    while sys.stdin.buffer.read(4096):
+        pass
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    # By its own name, since classes of `__main__` are others than those that the work imports.
+    from tokumei.platform.jobs.child import main as named_main
+
+    named_main()

@@ -1,0 +1,184 @@
+"""What the process of an evaluation does: `tokumei.contest` on the files of a contest folder.
+
+Work between two phases goes on where an earlier attempt broke off: what the folder's log already tells is not done
+again, but held against what the server remembers.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tokumei.contest import phases
+from tokumei.contest.edition import Edition, FileRole, files_in
+from tokumei.contest.folder import DRAFT, SECRET, Contest, open_contest
+from tokumei.contest.season import ANONYMIZE, ATTACK, CLOSED
+from tokumei.contest.setting import SETTING, read_setting
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.platform.jobs.child import Refused
+
+Asked = Mapping[str, Any]
+
+
+def score(asked: Asked) -> dict[str, Any]:
+    """Check and score a release."""
+    contest = open_contest(asked["folder"])
+    season = contest.season()
+    data = contest.data_files(season)
+    release = files_in(Path(asked["given"]), contest.terms.release_files)
+    with step("check"), _refusing():
+        contest.edition.check(data, release)
+    with step("score"):
+        return contest.edition.score(data, contest.knowledge_files(season), release).as_dict()
+
+
+def judge(asked: Asked) -> dict[str, Any]:
+    """Check a guess and hold it against the truth."""
+    contest = open_contest(asked["folder"])
+    season = contest.season()
+    target = asked["target"]
+    data, published = contest.data_files(season), contest.published_files(season, target)
+    guess = files_in(Path(asked["given"]), contest.terms.guess_files)
+    with step("check"), _refusing():
+        contest.edition.check_guess(data, published, guess)
+    with step("judge"):
+        return contest.edition.judge(data, published, contest.truth_files(season, target), guess).as_dict()
+
+
+def prepare(asked: Asked) -> dict[str, Any]:
+    """Make the contest folder, unless an earlier attempt did."""
+    folder = Path(asked["folder"])
+    with alone(folder):
+        # What an attempt that was killed left: an unfinished folder beside this one.
+        for left in folder.parent.glob(f".*.{folder.name}"):
+            shutil.rmtree(left, ignore_errors=True)
+        if not (folder / SETTING).is_file():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            setting = asked["setting"]
+            source = None if asked["source"] is None else Path(asked["source"])
+            with _refusing():
+                edition = read_edition(setting, folder.parent)
+                phases.prepare(edition, folder, source=source)
+        open_contest(folder).season()
+    return {}
+
+
+def read_edition(setting: str, scratch: Path) -> Edition:
+    """Read an edition from the text of its contest.toml, which a file must hold for a while."""
+    with tempfile.TemporaryDirectory(dir=scratch, prefix=".setting-") as folder:
+        file = Path(folder) / SETTING
+        file.write_bytes(setting.encode())
+        return read_setting(file)
+
+
+def publish(asked: Asked) -> dict[str, Any]:
+    """Enter each team's counting release in the folder and publish them."""
+    contest = open_contest(asked["folder"])
+    with alone(contest.folder):
+        _clear_drafts(contest)
+        season = contest.season()
+        if season.phase == ANONYMIZE:
+            with step("releases", len(asked["releases"])) as bar:
+                for planned in asked["releases"]:
+                    known = contest.season().counting_releases().get(planned["team"])
+                    if known is None or not _is_same(contest, contest.terms.release_files, known.files, planned):
+                        phases.submit(contest, planned["team"], Path(planned["given"]))
+                    bar.advance()
+        season = contest.season()
+        found = {team: release.score.as_dict() for team, release in season.counting_releases().items()}
+        differing = _differing({planned["team"]: planned["score"] for planned in asked["releases"]}, found)
+        if not differing and season.phase == ANONYMIZE:
+            phases.publish(contest)
+    return {"differing": differing}
+
+
+def close(asked: Asked) -> dict[str, Any]:
+    """Enter every judged guess in the folder and write the final ranking."""
+    contest = open_contest(asked["folder"])
+    with alone(contest.folder):
+        _clear_drafts(contest)
+        if contest.season().phase == ATTACK:
+            _enter_guesses(contest, asked["guesses"])
+        found = {}
+        for attacker, guesses in _by_attacker(contest).items():
+            for number, guess in enumerate(guesses, 1):
+                found[f"{attacker} {number}"] = None if guess.score is None else guess.score.as_dict()
+        expected, counts = {}, defaultdict[str, int](int)
+        for planned in asked["guesses"]:
+            counts[planned["team"]] += 1
+            expected[f"{planned['team']} {counts[planned['team']]}"] = planned["score"]
+        differing = _differing(expected, found)
+        if not differing and contest.season().phase != CLOSED:
+            phases.close(contest)
+    return {"differing": differing}
+
+
+def _clear_drafts(contest: Contest) -> None:
+    """Remove what an attempt that was killed left among the secrets."""
+    for left in contest.path(SECRET).glob(f"{DRAFT}*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _enter_guesses(contest: Contest, planned: Sequence[Mapping[str, Any]]) -> None:
+    known = _by_attacker(contest)
+    n_entered = defaultdict[str, int](int)
+    with step("guesses", len(planned)) as bar:
+        for guess in planned:
+            team = guess["team"]
+            n_entered[team] += 1
+            if n_entered[team] > len(known.get(team, ())):
+                phases.attack(contest, team, guess["target"], Path(guess["given"]), knowledge=guess["knowledge"])
+            bar.advance()
+    phases.judge(contest)
+
+
+def _by_attacker(contest: Contest) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for guess in contest.season().guesses.values():
+        found.setdefault(guess.attacker, []).append(guess)
+    return {attacker: sorted(guesses, key=lambda guess: guess.number) for attacker, guesses in found.items()}
+
+
+def _is_same(contest: Contest, roles: Sequence[FileRole], known: Mapping[str, str], planned: Mapping[str, Any]) -> bool:
+    """Tell whether a release that the log knows has the files that count now."""
+    given = files_in(Path(planned["given"]), roles)
+    return sorted(known.values()) == sorted(contest.key.digest(path) for path in given.values())
+
+
+def _differing(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+    """Name what the folder and the server do not agree on; the same functions ought to give the same digits."""
+    return sorted(name for name in {*expected, *found} if expected.get(name) != found.get(name))
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Tell what the team got wrong from what goes wrong here."""
+    try:
+        yield
+    except InputError as error:
+        raise Refused(error) from None
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process changes this contest's folder: a late one may still be at it."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f".{folder.name}.lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+WORK: Mapping[str, Callable[[Asked], dict[str, Any]]] = {
+    "score": score,
+    "judge": judge,
+    "prepare": prepare,
+    "publish": publish,
+    "close": close,
+}

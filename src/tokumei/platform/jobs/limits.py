@@ -1,0 +1,46 @@
+"""How long, how often and with how much an evaluation may run; operators change it by the environment.
+
+| variable                  | is                                                                    | otherwise |
+|---------------------------|-----------------------------------------------------------------------|-----------|
+| TOKUMEI_JOB_SECONDS       | how long one evaluation may take                                      | 300       |
+| TOKUMEI_JOB_MEMORY_BYTES  | how much address space its process may have                           | 8 GiB     |
+| TOKUMEI_JOB_STALE_SECONDS | after how long without a sign of life an evaluation is taken over     | 15        |
+| TOKUMEI_JOB_RETRY_SECONDS | how long to wait before a failed evaluation is tried again            | 3         |
+| TOKUMEI_JOB_ORPHAN_SECONDS | how old files of an upload that broke off must be to be removed      | 60        |
+"""
+
+from __future__ import annotations
+
+import os
+
+from tokumei.core.errors import InputError
+
+MOST_ATTEMPTS = 3
+# Work on a whole contest takes as long as all of its teams' evaluations.
+WHOLE_CONTEST_FACTOR = 20
+# A file that a process writes, at most.
+MOST_FILE_BYTES = 2 * 1024**3
+
+
+def _number(variable: str, otherwise: float) -> float:
+    given = os.environ.get(variable)
+    try:
+        value = float(given) if given else otherwise
+    except ValueError:
+        value = -1.0
+    if not 0 < value < float("inf"):
+        raise InputError.of("a number above 0", column=variable, value=given)
+    return value
+
+
+SECONDS = _number("TOKUMEI_JOB_SECONDS", 300)
+# Much of it is only reserved and never used: a thread alone takes 72 MiB of addresses.
+MEMORY_BYTES = int(_number("TOKUMEI_JOB_MEMORY_BYTES", 8 * 1024**3))
+STALE_SECONDS = _number("TOKUMEI_JOB_STALE_SECONDS", 15)
+RETRY_SECONDS = _number("TOKUMEI_JOB_RETRY_SECONDS", 3)
+ORPHAN_SECONDS = _number("TOKUMEI_JOB_ORPHAN_SECONDS", 60)
+BEAT_SECONDS = STALE_SECONDS / 5
+# A message of the queue that nobody took is sent again.
+REQUEUE_SECONDS = min(10.0, STALE_SECONDS)
+WATCH_SECONDS = min(2.0, STALE_SECONDS / 3)
+SWEEP_SECONDS = 30.0

@@ -1,0 +1,131 @@
+"""Starting the process of an evaluation, hearing what it says, and ending it in time."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from tokumei.platform.jobs.limits import BEAT_SECONDS, MEMORY_BYTES, MOST_FILE_BYTES
+
+# All that the process gets of the environment: where programs and packages are, and how text is written. No keys, no
+# address of a database.
+PASSED_ON = ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "LANG", "LC_ALL", "TZ", "TMPDIR", "HOME")
+THREADS = {"POLARS_MAX_THREADS": "2", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+# An answer is a score with its details: far less than this.
+MOST_LINE_BYTES = 16 * 1024 * 1024
+LOOK_SECONDS = 0.2
+TIMEOUT = "timeout"
+
+Beat = Callable[[Mapping[str, Any] | None], bool]
+
+
+class Interrupted(Exception):
+    """The work was ended before it was done: by a signal, or since it is somebody else's now."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the process gave: one of a result, faults of what was handed in, or the kind of a failure."""
+
+    result: dict[str, Any] | None = None
+    faults: tuple[dict[str, Any], ...] = ()
+    n_faults: int = 0
+    failure: str = ""
+
+
+def run(asked: Mapping[str, Any], *, seconds: float, beat: Beat, is_stopping: Callable[[], bool]) -> Answer:
+    """Run the work in a process of its own.
+
+    beat: called every few seconds, with the progress if there is new; the work is interrupted when it says no.
+    is_stopping: asked several times a second; the work is interrupted when it says yes.
+    """
+    limits = {"memory_bytes": MEMORY_BYTES, "file_bytes": MOST_FILE_BYTES, "cpu_seconds": int(2 * seconds) + 1}
+    with subprocess.Popen(
+        [sys.executable, "-m", "tokumei.platform.jobs.child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={name: os.environ[name] for name in PASSED_ON if name in os.environ} | THREADS,
+        start_new_session=True,
+    ) as process:
+        try:
+            _ask(process, {**asked, "limits": limits})
+            return _hear(process, time.monotonic() + seconds, beat, is_stopping)
+        finally:
+            # The whole group, or what it started would outlive it.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _ask(process: subprocess.Popen[bytes], asked: Mapping[str, Any]) -> None:
+    if process.stdin is None:
+        return
+    # A process that died at once is noticed by its silence.
+    with suppress(BrokenPipeError):
+        process.stdin.write(json.dumps(asked).encode() + b"\n")
+        process.stdin.flush()
+
+
+def _hear(process: subprocess.Popen[bytes], ends_at: float, beat: Beat, is_stopping: Callable[[], bool]) -> Answer:
+    lines = _Lines(process.stdout.fileno() if process.stdout is not None else -1)
+    beaten_at = time.monotonic()
+    progress: Mapping[str, Any] | None = None
+    while True:
+        for line in lines.wait(LOOK_SECONDS):
+            if "step" not in line:
+                return _answer(line)
+            progress = line
+        if lines.is_over:
+            return Answer(failure=_end_of(process))
+        if is_stopping():
+            raise Interrupted
+        now = time.monotonic()
+        if now >= ends_at:
+            return Answer(failure=TIMEOUT)
+        if now - beaten_at >= (BEAT_SECONDS if progress is None else LOOK_SECONDS):
+            if not beat(progress):
+                raise Interrupted
+            beaten_at, progress = now, None
+
+
+def _answer(line: Mapping[str, Any]) -> Answer:
+    if "faults" in line:
+        return Answer(faults=tuple(line["faults"]), n_faults=int(line["n_faults"]))
+    return Answer(failure=str(line["failure"])) if "failure" in line else Answer(result=dict(line["result"]))
+
+
+def _end_of(process: subprocess.Popen[bytes]) -> str:
+    try:
+        code = process.wait(LOOK_SECONDS)
+    except subprocess.TimeoutExpired:
+        return "closed its output"
+    return f"ended by signal {-code}" if code < 0 else f"ended with code {code}"
+
+
+class _Lines:
+    """The JSON lines of a pipe, read without waiting longer than asked."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(descriptor, selectors.EVENT_READ)
+        self._rest = b""
+        self.is_over = False
+
+    def wait(self, seconds: float) -> list[dict[str, Any]]:
+        """Give the lines that came within the time."""
+        if not self._selector.select(seconds):
+            return []
+        block = os.read(self._descriptor, 1024 * 1024)
+        *whole, self._rest = (self._rest + block).split(b"\n")
+        self.is_over = not block or len(self._rest) > MOST_LINE_BYTES
+        return [json.loads(line) for line in whole]

@@ -1,0 +1,1 @@
+"""Pages that belong to no domain: home, language, errors, health."""

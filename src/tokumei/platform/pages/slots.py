@@ -1,0 +1,53 @@
+"""Places on shared pages that other apps fill, in the `ready` of their AppConfig.
+
+NAVIGATION.append(Entry(gettext_lazy("Contests"), "contests:list"))
+HOME.append(contests_on_home)      # request → Section, or None to show nothing
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.functional import Promise
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A link at the top of every page; `for_users` ones are shown to who is logged in only."""
+
+    text: str | Promise
+    route: str
+    for_users: bool = False
+
+    @property
+    def app(self) -> str:
+        """The app whose pages light the link up."""
+        return self.route.partition(":")[0]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the home page: a template and what it is filled with."""
+
+    template: str
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+
+NAVIGATION: list[Entry] = []
+HOME: list[Callable[[HttpRequest], Section | None]] = []
+
+
+def navigation(request: HttpRequest) -> dict[str, Any]:
+    """Give the links at the top to every template."""
+    user = getattr(request, "user", None)
+    is_user = user is not None and user.is_authenticated
+    match = request.resolver_match
+    return {
+        "navigation": [entry for entry in NAVIGATION if is_user or not entry.for_users],
+        "current_app": match.app_name if match else "",
+        # Where the choice of language leads back to; the answer to a form has no address of its own.
+        "here": request.get_full_path() if request.method == "GET" else "",
+    }

@@ -1,0 +1,15 @@
+"""The addresses of this app."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from tokumei.platform.pages import views
+
+app_name = "pages"
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("language", views.language, name="language"),
+    path("health", views.health, name="health"),
+    path("metrics", views.figures, name="metrics"),
+]

@@ -1,0 +1,81 @@
+"""The home page, the choice of language, and what operators look at."""
+
+from __future__ import annotations
+
+import os
+import secrets
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils import translation
+
+from tokumei.platform import metrics
+from tokumei.platform.access import access
+from tokumei.platform.accounts import services as accounts
+from tokumei.platform.addresses import next_page
+from tokumei.platform.pages.slots import HOME
+
+
+@access("anyone")
+def home(request: HttpRequest) -> HttpResponse:
+    """Say what this is, and list what is going on."""
+    sections = [section for make in HOME if (section := make(request)) is not None]
+    return render(request, "pages/home.html", {"sections": sections})
+
+
+@access("anyone", methods="POST")
+def language(request: HttpRequest) -> HttpResponse:
+    """Change the language, for the browser and for the account."""
+    chosen = request.POST.get("language", "")
+    response = redirect(next_page(request))
+    if chosen in dict(settings.LANGUAGES):
+        if request.user.is_authenticated:
+            accounts.choose_language(request.user, chosen)
+        translation.activate(chosen)
+        response.set_cookie(
+            settings.LANGUAGE_COOKIE_NAME,
+            chosen,
+            max_age=settings.SESSION_COOKIE_AGE * 26,
+            secure=settings.LANGUAGE_COOKIE_SECURE,
+            httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
+            samesite="Lax",
+        )
+    return response
+
+
+@access("anyone")
+def health(request: HttpRequest) -> HttpResponse:
+    """Tell whether the server can do its work: the database answers and the disk can be written to."""
+    checks = {"database": _database_answers(), "disk": _disk_is_writable()}
+    is_well = all(checks.values())
+    shown = {name: "ok" if is_ok else "failed" for name, is_ok in checks.items()}
+    return JsonResponse({"status": "ok" if is_well else "failed"} | shown, status=200 if is_well else 503)
+
+
+@access("operator")
+def figures(request: HttpRequest) -> HttpResponse:
+    """Give the server's figures to a program."""
+    return HttpResponse(metrics.exposition(), content_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _database_answers() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+            return bool(cursor.fetchone() == (1,))
+    except DatabaseError:
+        return False
+
+
+def _disk_is_writable() -> bool:
+    probe = settings.DATA / f".health-{secrets.token_hex(6)}"
+    try:
+        with os.fdopen(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(b"ok")
+    except OSError:
+        return False
+    finally:
+        probe.unlink(missing_ok=True)
+    return True

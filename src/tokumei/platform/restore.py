@@ -1,0 +1,153 @@
+"""Putting a backup back where nothing is: every file is checked against the manifest before the server gets it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import tarfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from tokumei.core.errors import InputError, NotAllowed, PromiseBroken
+from tokumei.core.progress import step
+from tokumei.data.files.atomic import atomic_path
+from tokumei.platform.backup import BLOCK, DATA, FORMAT, MANIFEST, Backup, Listed
+from tokumei.platform.database_copy import FILE_NAMES, check_can_restore, kind_of, restore_database
+from tokumei.platform.environment import database
+
+MOST_MANIFEST_BYTES = 256 * 1024 * 1024
+
+
+def restore(backup: Path, data: Path) -> Backup:
+    """Put a backup into a new folder, and its database where DATABASE_URL says; all of it or nothing.
+
+    The database goes last: should that fail, nothing else is there either.
+    """
+    if data.exists() and (not data.is_dir() or any(data.iterdir())):
+        raise NotAllowed(f"{data} is not empty; a backup is put where nothing is.")
+    with atomic_path(data) as draft:
+        draft.mkdir(mode=0o700)
+        with step("files"), _telling_damage(backup):
+            found = _unpack(backup, draft)
+        manifest = _read_manifest(backup, draft)
+        _verify(manifest, found)
+        kind = str(manifest["database"])
+        place = database(data)
+        check_can_restore(place, kind)
+        copy = draft / FILE_NAMES[kind]
+        _lay_out(draft, manifest["folders"])
+        if kind_of(place) == "sqlite" and Path(place["NAME"]).parent == data.resolve():
+            # Moved into its place together with everything else.
+            place = place | {"NAME": str(draft / Path(place["NAME"]).name)}
+        with step("database"):
+            restore_database(place, copy)
+        copy.unlink(missing_ok=True)
+    return Backup(data, kind, len(found) - 1, sum(file.n_bytes for name, file in found.items() if name != MANIFEST))
+
+
+def _unpack(backup: Path, draft: Path) -> dict[str, Listed]:
+    """Write the files of a backup into a folder, by names that cannot lead out of it; give what they are."""
+    found: dict[str, Listed] = {}
+    for name, file, time, mode in _members(backup):
+        if not _is_plain(name) or name in found:
+            raise InputError.of("a backup whose files have plain names, each once", file=backup, value=name)
+        path = draft / name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        digest, n_bytes = hashlib.sha256(), 0
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
+            while block := file.read(BLOCK):
+                digest.update(block)
+                n_bytes += len(block)
+                target.write(block)
+        path.chmod(mode & 0o644 | 0o600)
+        os.utime(path, (time, time))
+        found[name] = Listed(digest.hexdigest(), n_bytes)
+    return found
+
+
+def _members(backup: Path) -> Iterator[tuple[str, IO[bytes], float, int]]:
+    """Give every file of a backup: its name, its content, its time and its mode; anything but files is refused."""
+    if backup.is_dir():
+        for path in sorted(backup.rglob("*")):
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                raise InputError.of("a backup of plain files", file=path)
+            if path.is_file():
+                with path.open("rb") as file:
+                    status = os.fstat(file.fileno())
+                    yield path.relative_to(backup).as_posix(), file, status.st_mtime, status.st_mode
+        return
+    if not backup.is_file():
+        raise InputError.of("a backup", file=backup)
+    with tarfile.open(backup, "r:gz") as archive:
+        for member in archive:
+            content = archive.extractfile(member) if member.isreg() else None
+            if content is None:
+                raise InputError.of("a backup of plain files", file=backup, value=member.name)
+            yield member.name, content, float(member.mtime), member.mode
+
+
+@contextmanager
+def _telling_damage(backup: Path) -> Iterator[None]:
+    """Say in words that a packed file is broken off or was never one."""
+    try:
+        yield
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile):
+        raise InputError.of("a whole backup, as tokumei backup wrote it", file=backup) from None
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name stays in the folder: relative, without `..`, and written as we write names."""
+    parts = PurePosixPath(name).parts
+    is_ours = name in (MANIFEST, *FILE_NAMES.values()) or (len(parts) > 1 and parts[0] == DATA)
+    is_tame = "\0" not in name and "\\" not in name and ".." not in parts and PurePosixPath(*parts).as_posix() == name
+    return bool(parts) and is_ours and is_tame
+
+
+def _read_manifest(backup: Path, draft: Path) -> dict[str, Any]:
+    path = draft / MANIFEST
+    if not path.is_file() or path.stat().st_size > MOST_MANIFEST_BYTES:
+        raise InputError.of("a backup with its manifest", file=backup)
+    try:
+        manifest = dict(json.loads(path.read_bytes()))
+        is_known = manifest["format"] == FORMAT and manifest["database"] in FILE_NAMES
+        manifest["folders"] = [str(name) for name in manifest["folders"]]
+        is_known = is_known and all(_is_plain(name) for name in manifest["folders"])
+        manifest["files"] = {name: Listed(**file) for name, file in manifest["files"].items()}
+    except (ValueError, TypeError, KeyError, AttributeError):
+        is_known = False
+    if not is_known:
+        raise InputError.of(f"a manifest of format {FORMAT}; a newer Tokumei may know this one", file=backup)
+    return manifest
+
+
+def _verify(manifest: dict[str, Any], found: dict[str, Listed]) -> None:
+    listed: dict[str, Listed] = manifest["files"]
+    for name in sorted({*listed, *found} - {MANIFEST}):
+        if name not in found:
+            raise PromiseBroken(f"{name}: is missing from the backup.")
+        if name not in listed:
+            raise PromiseBroken(f"{name}: the manifest does not list it.")
+        if asdict(listed[name]) != asdict(found[name]):
+            raise PromiseBroken(f"{name}: is not what the manifest says.")
+    if FILE_NAMES[manifest["database"]] not in found:
+        raise PromiseBroken("The backup has no database.")
+
+
+def _lay_out(draft: Path, folders: list[str]) -> None:
+    """Turn the layout of the backup into that of a data folder."""
+    for name in folders:
+        (draft / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+    (draft / MANIFEST).unlink()
+    (draft / DATA).mkdir(exist_ok=True)
+    # Under a name that no file of a data folder has.
+    given = (draft / DATA).rename(draft / ".restored")
+    for path in given.iterdir():
+        shutil.move(path, draft / path.name)
+    given.rmdir()

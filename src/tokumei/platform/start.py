@@ -1,0 +1,37 @@
+"""Starting Django without a manage.py: the command line, the job processes and the web server all begin here."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+from tokumei.core.errors import MissingExtra
+
+SETTINGS = "tokumei.platform.settings"
+# What the extra `platform` installs.
+NEEDED = ("argon2", "axes", "csp", "django", "django_otp", "django_q", "gunicorn", "httpx", "ninja", "whitenoise")
+
+
+def configure(data: Path | None = None) -> None:
+    """Make Django ready to use, with its files in the given folder."""
+    if any(find_spec(module) is None for module in NEEDED):
+        raise MissingExtra("The platform", "platform")
+    import django
+
+    from tokumei.platform.environment import create_data_folder, data_folder
+
+    if data is not None:
+        os.environ["TOKUMEI_DATA"] = str(data.expanduser().resolve())
+    create_data_folder(data_folder())
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", SETTINGS)
+    django.setup()
+
+
+def prepare() -> None:
+    """Bring the database up to date, forget old sessions, lay out the static files; `configure` comes first."""
+    from django.core.management import call_command
+
+    call_command("migrate", interactive=False, verbosity=0)
+    call_command("clearsessions")
+    call_command("collectstatic", interactive=False, verbosity=0)

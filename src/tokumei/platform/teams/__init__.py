@@ -1,0 +1,1 @@
+"""Teams: members, captains, invitations."""

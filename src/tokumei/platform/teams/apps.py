@@ -1,0 +1,29 @@
+"""The app's name for Django, and its place on shared pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+from tokumei.platform.metrics import GAUGES, Gauge
+from tokumei.platform.pages.slots import NAVIGATION, Entry
+
+
+class TeamsConfig(AppConfig):
+    """Teams: members, captains, invitations."""
+
+    name = "tokumei.platform.teams"
+    label = "teams"
+
+    def ready(self) -> None:
+        """Add the link to one's teams, and the figures."""
+        NAVIGATION.append(Entry(_("Teams"), "teams:mine", for_users=True))
+        GAUGES.append(_figures)
+
+
+def _figures() -> Iterator[Gauge]:
+    from tokumei.platform.teams.models import Team
+
+    yield Gauge("teams", "Teams that are open.", Team.objects.filter(closed=None).count())

@@ -1,0 +1,171 @@
+"""Everything that changes a team, and finding one for who may see it.
+
+Each change locks the team first, so that two at once cannot leave it with two captains or with none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from tokumei.core.errors import NotAllowed, NotFound
+from tokumei.platform.access import UserRequest
+from tokumei.platform.accounts.models import User
+from tokumei.platform.names import same_name_key
+from tokumei.platform.teams.models import Invitation, Membership, Role, Team
+
+INVITATION_LIFE = timedelta(days=7)
+TEAMS_OF_A_USER = 30
+MEMBERS_OF_A_TEAM = 50
+OPEN_INVITATIONS = 50
+
+
+def find_team(request: UserRequest, level: str, *, team: str, **_captured: Any) -> dict[str, Team]:
+    """Find the team of an address for its members, or for its captain: the `of` of access."""
+    wanted = Membership.objects.filter(user=request.user, team__slug__iexact=team, team__closed=None)
+    if level == "captain":
+        wanted = wanted.filter(role=Role.CAPTAIN)
+    membership = wanted.select_related("team").first()
+    if membership is None:
+        raise Http404
+    return {"team": membership.team}
+
+
+def teams_of(user: User) -> QuerySet[Membership]:
+    """Give the memberships of a user, with their teams."""
+    return Membership.objects.filter(user=user, team__closed=None).select_related("team").order_by("team__display_key")
+
+
+def create_team(user: User, *, slug: str, display_name: str) -> Team:
+    """Make a team; who makes it is its captain."""
+    if teams_of(user).count() >= TEAMS_OF_A_USER:
+        raise NotAllowed(_("You are in too many teams."))
+    try:
+        with transaction.atomic():
+            team = Team.objects.create(slug=slug, display_name=display_name, display_key=same_name_key(display_name))
+            Membership.objects.create(team=team, user=user, role=Role.CAPTAIN)
+    except IntegrityError:
+        raise NotAllowed(_("A team has this name already.")) from None
+    return team
+
+
+def rename_team(team: Team, *, display_name: str) -> None:
+    """Change what a team is called; its short name stays, since files go by it."""
+    team.display_name, team.display_key = display_name, same_name_key(display_name)
+    try:
+        with transaction.atomic():
+            team.save(update_fields=["display_name", "display_key"])
+    except IntegrityError:
+        raise NotAllowed(_("A team has this name already.")) from None
+
+
+def invite(team: Team, by: User) -> tuple[Invitation, str]:
+    """Make a link that lets one user in once; its token is given here and kept nowhere."""
+    token = secrets.token_urlsafe(24)
+    with transaction.atomic():
+        _lock(team)
+        if open_invitations(team).count() >= OPEN_INVITATIONS:
+            raise NotAllowed(_("There are too many open invitations. Revoke some first."))
+        expires = timezone.now() + INVITATION_LIFE
+        return Invitation.objects.create(team=team, digest=_digest(token), invited_by=by, expires=expires), token
+
+
+def open_invitations(team: Team) -> QuerySet[Invitation]:
+    """Give the invitations that somebody could still accept."""
+    return team.invitations.filter(revoked=None, accepted=None, expires__gt=timezone.now()).select_related("invited_by")
+
+
+def revoke(team: Team, invitation: int) -> None:
+    """Make a link void."""
+    n_revoked = open_invitations(team).filter(pk=invitation).update(revoked=timezone.now())
+    if not n_revoked:
+        raise NotFound(_("There is no such invitation."))
+
+
+def invitation_of(token: str) -> Invitation:
+    """Give the invitation of a link; used, revoked, expired and made-up ones are all the same."""
+    found = Invitation.objects.filter(
+        digest=_digest(token), revoked=None, accepted=None, expires__gt=timezone.now(), team__closed=None
+    )
+    invitation = found.select_related("team", "invited_by").first()
+    if invitation is None:
+        raise NotFound(_("There is no such invitation."))
+    return invitation
+
+
+def accept(user: User, token: str) -> Team:
+    """Let a user into the team of a link, which is used up by it."""
+    with transaction.atomic():
+        team = invitation_of(token).team
+        _lock(team)
+        # Looked at again under the lock: somebody else may have been quicker.
+        invitation = invitation_of(token)
+        if team.memberships.filter(user=user).exists():
+            return team
+        if team.memberships.count() >= MEMBERS_OF_A_TEAM:
+            raise NotAllowed(_("The team is full."))
+        if teams_of(user).count() >= TEAMS_OF_A_USER:
+            raise NotAllowed(_("You are in too many teams."))
+        Membership.objects.create(team=team, user=user)
+        invitation.accepted, invitation.accepted_by = timezone.now(), user
+        invitation.save(update_fields=["accepted", "accepted_by"])
+    return team
+
+
+def leave(team: Team, user: User) -> None:
+    """Take a user out of a team; a captain hands over first, and the last one closes the team."""
+    with transaction.atomic():
+        _lock(team)
+        membership = _membership(team, user.pk)
+        is_last = team.memberships.count() == 1
+        if membership.is_captain and not is_last:
+            raise NotAllowed(_("A captain cannot leave. Make another member captain first."))
+        membership.delete()
+        if is_last:
+            team.closed = timezone.now()
+            team.save(update_fields=["closed"])
+            open_invitations(team).update(revoked=team.closed)
+
+
+def remove_member(team: Team, user: int) -> None:
+    """Take somebody out of a team; the captain's own way out is to leave."""
+    with transaction.atomic():
+        _lock(team)
+        membership = _membership(team, user)
+        if membership.is_captain:
+            raise NotAllowed(_("A captain cannot be removed."))
+        membership.delete()
+
+
+def make_captain(team: Team, user: int) -> None:
+    """Make a member the captain; who was it becomes a member."""
+    with transaction.atomic():
+        _lock(team)
+        membership = _membership(team, user)
+        team.memberships.filter(role=Role.CAPTAIN).update(role=Role.MEMBER)
+        membership.role = Role.CAPTAIN
+        membership.save(update_fields=["role"])
+
+
+def _lock(team: Team) -> None:
+    Team.objects.select_for_update().get(pk=team.pk)
+
+
+def _membership(team: Team, user: int) -> Membership:
+    found = team.memberships.filter(user_id=user).first()
+    if found is None:
+        raise NotFound(_("There is no such member."))
+    return found
+
+
+def _digest(token: str) -> str:
+    # No salt: nobody can make a table of digests of 192 random bits.
+    return hashlib.sha256(token.encode()).hexdigest()

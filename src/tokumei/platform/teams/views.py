@@ -1,0 +1,112 @@
+"""The pages of teams."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from tokumei.platform.access import UserRequest, access
+from tokumei.platform.teams import services
+from tokumei.platform.teams.forms import RenameForm, TeamForm
+from tokumei.platform.teams.models import Team
+
+
+@access("user")
+def mine(request: UserRequest) -> HttpResponse:
+    """List the teams one is in."""
+    return render(request, "teams/mine.html", {"memberships": services.teams_of(request.user)})
+
+
+@access("user", methods="GET POST")
+def create(request: UserRequest) -> HttpResponse:
+    """Make a team."""
+    form = TeamForm(request.POST or None)
+    if form.is_valid():
+        given = form.cleaned_data
+        team = services.create_team(request.user, slug=given["slug"], display_name=given["display_name"])
+        messages.success(request, _("The team is made. Invite others to it now."))
+        return redirect("teams:team", team=team.slug)
+    return render(request, "teams/new.html", {"form": form})
+
+
+@access("member", of=services.find_team)
+def show(request: UserRequest, team: Team) -> HttpResponse:
+    """Show a team to its members."""
+    return _page(request, team)
+
+
+@access("captain", of=services.find_team, methods="GET POST")
+def rename(request: UserRequest, team: Team) -> HttpResponse:
+    """Change what the team is called."""
+    form = RenameForm(request.POST or None, initial={"display_name": team.display_name})
+    form.team = team
+    if form.is_valid():
+        services.rename_team(team, display_name=form.cleaned_data["display_name"])
+        messages.success(request, _("Saved."))
+        return redirect("teams:team", team=team.slug)
+    return render(request, "teams/rename.html", {"form": form, "team": team})
+
+
+@access("captain", of=services.find_team, methods="POST")
+def invite(request: UserRequest, team: Team) -> HttpResponse:
+    """Make a link and show it, this once."""
+    _invitation, token = services.invite(team, request.user)
+    return _page(request, team, link=request.build_absolute_uri(reverse("teams:join", kwargs={"token": token})))
+
+
+@access("captain", of=services.find_team, methods="POST")
+def revoke(request: UserRequest, team: Team, invitation: int) -> HttpResponse:
+    """Make a link void."""
+    services.revoke(team, invitation)
+    messages.success(request, _("The invitation is revoked."))
+    return redirect("teams:team", team=team.slug)
+
+
+@access("user", methods="GET POST")
+def join(request: UserRequest, token: str) -> HttpResponse:
+    """Come into a team by a link."""
+    if request.method == "POST":
+        team = services.accept(request.user, token)
+        messages.success(request, _("You are in the team now."))
+        return redirect("teams:team", team=team.slug)
+    return render(request, "teams/join.html", {"invitation": services.invitation_of(token)})
+
+
+@access("member", of=services.find_team, methods="POST")
+def leave(request: UserRequest, team: Team) -> HttpResponse:
+    """Leave the team."""
+    services.leave(team, request.user)
+    messages.success(request, _("You left the team."))
+    return redirect("teams:mine")
+
+
+@access("captain", of=services.find_team, methods="POST")
+def remove(request: UserRequest, team: Team, member: int) -> HttpResponse:
+    """Take somebody out of the team."""
+    services.remove_member(team, member)
+    messages.success(request, _("The member is removed."))
+    return redirect("teams:team", team=team.slug)
+
+
+@access("captain", of=services.find_team, methods="POST")
+def make_captain(request: UserRequest, team: Team, member: int) -> HttpResponse:
+    """Hand the captaincy over."""
+    services.make_captain(team, member)
+    messages.success(request, _("The team has a new captain."))
+    return redirect("teams:team", team=team.slug)
+
+
+def _page(request: UserRequest, team: Team, link: str = "") -> HttpResponse:
+    memberships = team.memberships.select_related("user")
+    own = next(membership for membership in memberships if membership.user_id == request.user.pk)
+    shown = {
+        "team": team,
+        "memberships": memberships,
+        "own": own,
+        "invitations": services.open_invitations(team) if own.is_captain else [],
+        "link": link,
+    }
+    return render(request, "teams/team.html", shown)

@@ -1,0 +1,40 @@
+"""Limits on how often something may be done: by an address, a user or a name.
+
+allow("sign_up", network_of(client_address(request)), at_most=20, within=timedelta(hours=1))
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+
+from tokumei.core.errors import NotAllowed
+from tokumei.platform.accounts.models import Deed
+
+
+class TooMany(NotAllowed):
+    """Something was done too often; shown as a page with the status 429."""
+
+
+def allow(kind: str, who: str, *, at_most: int, within: timedelta) -> None:
+    """Note that somebody does something, or raise TooMany when they did it too often already."""
+    now = timezone.now()
+    with transaction.atomic():
+        Deed.objects.filter(until__lt=now).delete()
+        refuse_if_spent(kind, who, at_most=at_most)
+        Deed.objects.create(digest=_digest(kind, who), until=now + within)
+
+
+def refuse_if_spent(kind: str, who: str, *, at_most: int) -> None:
+    """Raise TooMany when somebody did something too often already; note nothing."""
+    if Deed.objects.filter(digest=_digest(kind, who), until__gte=timezone.now()).count() >= at_most:
+        raise TooMany(_("That was tried too often. Please wait a while and try again."))
+
+
+def _digest(kind: str, who: str) -> str:
+    # Keyed, so that the table tells no addresses, not even to who tries all of them.
+    return salted_hmac("tokumei.throttle", f"{kind}\0{who}", algorithm="sha256").hexdigest()

@@ -1,0 +1,282 @@
+"""The phases of a contest on the server, down to a folder that the command line replays."""
+
+from __future__ import annotations
+
+import zipfile
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+from tests.platform.sites import Site, evaluated, guess, make_contest, participation, release
+
+from tokumei.contest.folder import open_contest
+from tokumei.contest.phases import ranking
+from tokumei.contest.replay import replay
+from tokumei.core.errors import InputError, NotAllowed
+from tokumei.platform.contests.models import Contest, Phase, Submission
+from tokumei.platform.contests.services import contests, joining, scoreboard, showing
+from tokumei.platform.contests.services.export import export_folder
+from tokumei.platform.contests.services.phase_work import begin_due_work
+from tokumei.platform.jobs import reasons
+from tokumei.platform.jobs.evaluate import evaluate
+from tokumei.platform.jobs.models import Evaluation, Task
+
+
+def end_anonymizing(contest: Contest) -> Contest:
+    """Let the time for releases end and the job publish them."""
+    return _pass(contest, Task.PUBLISH, opens_at=-2, attacks_open_at=-1)
+
+
+def end_attacks(contest: Contest) -> Contest:
+    """Let the time for attacks end and the job close the contest."""
+    return _pass(contest, Task.CLOSE, opens_at=-3, attacks_open_at=-2, closes_at=-1)
+
+
+def _pass(contest: Contest, task: Task, **hours: int) -> Contest:
+    now = timezone.now()
+    moved = {name: now + timedelta(hours=number) for name, number in hours.items()}
+    Contest.objects.filter(pk=contest.pk).update(**moved)
+    # Submissions came in before that.
+    Submission.objects.filter(contest=contest).update(at=now - timedelta(hours=4))
+    begin_due_work()
+    for evaluation in Evaluation.objects.filter(contest=contest, task=task):
+        evaluate(evaluation.pk)
+    return Contest.objects.get(pk=contest.pk)
+
+
+def play(contest: Contest) -> Contest:
+    """Play a whole contest: two releases, two guesses of which one is refused."""
+    for name, rows in {"red": "11 20 30 40 50 60", "blue": "60 60 60 60 60 60"}.items():
+        evaluated(release(contest, name, "0 0 0 0 0 0"))
+        evaluated(release(contest, name, rows))
+    evaluated(release(contest, "red", "x"))
+    contest = end_anonymizing(contest)
+    evaluated(guess(contest, "red", "blue", "0 1 2 3 4 5", "half"))
+    evaluated(guess(contest, "red", "blue", "9 9 9 9 9 9", "half"))
+    evaluated(guess(contest, "blue", "red", "5 4 3 2 1 0", "all"))
+    return end_attacks(contest)
+
+
+def test_contest_begins_when_its_folder_is_there(site: Site) -> None:
+    contest = make_contest(is_prepared=False)
+    assert contest.phase == Phase.PREPARING
+    evaluate(Evaluation.objects.get().pk)
+    contest = Contest.objects.get()
+    assert contest.phase == Phase.ANONYMIZE
+    assert (contest.folder / "public" / "data" / "D.csv").read_text().startswith("n0,10\n")
+    assert not contest.sources.exists()
+
+
+def test_contest_with_unusable_setting_is_refused_at_once(site: Site) -> None:
+    with pytest.raises(InputError, match="n_rows"):
+        make_contest(options={"n_row": 3})
+    with pytest.raises(InputError, match="before"):
+        make_contest(attacks_open_at=timezone.now() - timedelta(days=9))
+    with pytest.raises(InputError, match="at most 10"):
+        make_contest(guesses_on_one=11)
+    with pytest.raises(InputError, match="name that ends in"):
+        make_contest(source=SimpleUploadedFile("D.exe", b"x"))
+    assert not Contest.objects.exists()
+    assert not list((site.folder / "files").rglob("source*.*"))
+
+
+def test_contest_with_unusable_source_tells_its_organiser(site: Site) -> None:
+    contest = make_contest(
+        edition="pwscup2018", options={"n_customers": 5}, source=SimpleUploadedFile("T.csv", b"no,such,table\n")
+    )
+    assert contest.phase == Phase.PREPARING
+    assert contest.trouble == reasons.BAD_SOURCE
+    assert contest.trouble_details
+
+
+def test_closed_contest_is_replayed_from_its_export_and_others_get_no_secret(site: Site, tmp_path: Path) -> None:
+    contest = play(make_contest("red", "blue"))
+    assert (contest.phase, contest.trouble) == (Phase.CLOSED, "")
+    with export_folder(contest, contest.organiser) as packed, zipfile.ZipFile(packed) as archive:
+        archive.extractall(tmp_path)
+    replay(tmp_path / "cup")
+    # The live board and the folder's ranking are the same digits.
+    lines = scoreboard.standings(contest, None).lines
+    assert lines == ranking(open_contest(tmp_path / "cup"))
+    assert [line.team for line in lines] == ["red", "blue"]
+
+    with export_folder(contest, None) as packed, zipfile.ZipFile(packed) as archive:
+        names = archive.namelist()
+        everything = b"".join(archive.read(name) for name in names)
+        times = {member.date_time for member in archive.infolist()}
+    assert "cup/public/data/D.csv" in names
+    assert not [name for name in names if "secret" in name]
+    key = (contest.folder / "secret" / "key").read_bytes().strip()
+    assert key not in everything
+    # Nor does any row of the database know the key.
+    models = [model for model in apps.get_models() if model._meta.app_label in ("contests", "jobs", "django_q")]
+    rows = [str(row) for model in models for row in model._base_manager.values()]
+    assert len(rows) > 20
+    assert key.decode() not in "".join(rows)
+    # Real times would tell which file was made first.
+    assert times == {(1980, 1, 1, 0, 0, 0)}
+
+
+def test_export_before_the_end_is_refused(site: Site) -> None:
+    contest = make_contest()
+    with pytest.raises(NotAllowed, match="over"):
+        export_folder(contest, contest.organiser)
+
+
+def test_publishing_waits_for_the_last_evaluation(site: Site) -> None:
+    contest = make_contest("red", "blue")
+    evaluated(release(contest, "red"))
+    late = release(contest, "blue")
+    contest = end_anonymizing(contest)
+    assert contest.phase == Phase.PUBLISHING
+    assert not Evaluation.objects.filter(task=Task.PUBLISH).exists()
+    evaluated(late)
+    contest = end_anonymizing(contest)
+    assert contest.phase == Phase.ATTACK
+    assert {one.team for one in showing.downloads(contest, None) if one.kind == "release"} == {"red", "blue"}
+
+
+def test_publishing_takes_up_where_it_broke_off(site: Site) -> None:
+    from tokumei.contest.phases import submit
+
+    contest = make_contest("red", "blue")
+    for name in ("red", "blue"):
+        found = evaluated(release(contest, name))
+    # A job that entered one release and died then.
+    submit(open_contest(contest.folder), "blue", found.folder)
+    contest = end_anonymizing(contest)
+    assert (contest.phase, contest.trouble) == (Phase.ATTACK, "")
+    assert [one.team for one in open_contest(contest.folder).season().releases] == ["blue", "red"]
+
+
+def test_score_that_comes_out_differently_is_trouble_and_overwrites_nothing(site: Site) -> None:
+    contest = make_contest("red")
+    found = evaluated(release(contest, "red"))
+    forged = {**(found.score or {}), "utility": 0.0}
+    Submission.objects.filter(pk=found.pk).update(score=forged)
+    contest = end_anonymizing(contest)
+    assert (contest.phase, contest.trouble) == (Phase.PUBLISHING, reasons.OTHER_DIGITS)
+    assert contest.trouble_details == "red"
+    found.refresh_from_db()
+    assert found.score == forged
+    # Once the cause is gone, the organiser has it tried again.
+    Submission.objects.filter(pk=found.pk).update(score={**forged, "utility": 0.01 / 6})
+    contests.retry_work(contest)
+    contest = end_anonymizing(contest)
+    assert (contest.phase, contest.trouble) == (Phase.ATTACK, "")
+
+
+def test_contest_without_a_release_waits_for_its_organiser_and_ends(site: Site) -> None:
+    contest = end_anonymizing(make_contest("red"))
+    assert (contest.phase, contest.trouble) == (Phase.PUBLISHING, reasons.NOTHING_RELEASED)
+    now = timezone.now()
+    contests.change_schedule(
+        contest,
+        opens_at=contest.opens_at,
+        attacks_open_at=now + timedelta(hours=1),
+        closes_at=now + timedelta(hours=2),
+    )
+    contest.refresh_from_db()
+    assert (contest.phase, contest.trouble) == (Phase.ANONYMIZE, "")
+    contest = end_attacks(contest)
+    assert (contest.phase, contest.trouble) == (Phase.CLOSED, reasons.ENDED_EMPTY)
+
+
+def test_schedule_keeps_what_has_begun(site: Site) -> None:
+    contest = make_contest("red")
+    now = timezone.now()
+    later = {"attacks_open_at": now + timedelta(days=3), "closes_at": now + timedelta(days=4)}
+    with pytest.raises(NotAllowed, match="opened"):
+        contests.change_schedule(contest, opens_at=now - timedelta(days=9), **later)
+    with pytest.raises(NotAllowed, match="past"):
+        contests.change_schedule(
+            contest,
+            opens_at=contest.opens_at,
+            attacks_open_at=now - timedelta(minutes=1),
+            closes_at=now + timedelta(days=1),
+        )
+    evaluated(release(contest, "red"))
+    contest = end_anonymizing(contest)
+    with pytest.raises(NotAllowed, match="published"):
+        contests.change_schedule(contest, opens_at=contest.opens_at, **later)
+    contests.change_schedule(
+        contest, opens_at=contest.opens_at, attacks_open_at=contest.attacks_open_at, closes_at=now + timedelta(days=8)
+    )
+    contest.refresh_from_db()
+    assert contest.closes_at == now + timedelta(days=8)
+
+
+def test_downloads_open_phase_by_phase_and_never_show_the_truth(site: Site) -> None:
+    contest = make_contest("red", "blue", opens_at=timezone.now() + timedelta(hours=1))
+    assert showing.downloads(contest, None) == []
+    assert [one.kind for one in showing.downloads(contest, contest.organiser)] == ["data"]
+    Contest.objects.filter(pk=contest.pk).update(opens_at=timezone.now() - timedelta(hours=1))
+    contest.refresh_from_db()
+    assert [one.path.name for one in showing.downloads(contest, None)] == ["D.csv"]
+    evaluated(release(contest, "red"))
+    contest = end_anonymizing(contest)
+    found = {(one.kind, one.path.name, one.team, one.level) for one in showing.downloads(contest, None)}
+    assert found == {
+        ("data", "D.csv", "", ""),
+        ("knowledge", "K50.csv", "", "half"),
+        ("knowledge", "K100.csv", "", "all"),
+        ("release", "P.csv", "red", ""),
+    }
+
+
+def test_scoreboard_shows_what_the_organiser_set(site: Site) -> None:
+    contest = make_contest("red", "blue")
+    evaluated(release(contest, "red", "11 20 30 40 50 60"))
+    (line,) = scoreboard.standings(contest, None).lines
+    # (0.01 / 6 + 0) / 2, shown by three digits; exact for the organiser.
+    assert (line.team, line.value, line.utility) == ("red", 0.001, 0.002)
+    assert scoreboard.standings(contest, contest.organiser).lines[0].utility == 0.01 / 6
+    contests.change_board(contest, board="frozen", digits_shown=1, shows_guess_scores=True)
+    evaluated(release(contest, "blue", "10 20 30 40 50 60"))
+    assert [line.team for line in scoreboard.standings(contest, None).lines] == ["red"]
+    assert [line.team for line in scoreboard.standings(contest, contest.organiser).lines] == ["blue", "red"]
+    contests.change_board(contest, board="hidden", digits_shown=1, shows_guess_scores=True)
+    hidden = scoreboard.standings(contest, None)
+    assert (hidden.lines, hidden.seen.is_hidden) == ([], True)
+    assert scoreboard.history(contest, None) == []
+    contests.change_board(contest, board="live", digits_shown=1, shows_guess_scores=True)
+    assert len(scoreboard.standings(contest, None).lines) == 2
+
+
+def test_team_that_leaves_stands_on_no_board(site: Site) -> None:
+    contest = make_contest("red", "blue")
+    for name in ("red", "blue"):
+        evaluated(release(contest, name))
+    joining.withdraw(participation(contest, "red"))
+    assert [line.team for line in scoreboard.standings(contest, None).lines] == ["blue"]
+    contest = end_anonymizing(contest)
+    with pytest.raises(NotAllowed, match="published"):
+        joining.withdraw(participation(contest, "blue"))
+
+
+def test_attacks_stay_out_of_the_board_where_guesses_are_secret(site: Site) -> None:
+    contest = make_contest("red", "blue", shows_guess_scores=False)
+    for name in ("red", "blue"):
+        evaluated(release(contest, name))
+    contest = end_anonymizing(contest)
+    truth = " ".join((contest.folder / "secret" / "truth" / "blue" / "F.csv").read_text().split())
+    evaluated(guess(contest, "red", "blue", truth))
+    assert scoreboard.attack_matrix(contest, None) == {}
+    assert {line.team: line.safety for line in scoreboard.standings(contest, None).lines} == {"red": 0, "blue": 0}
+    assert scoreboard.attack_matrix(contest, contest.organiser) == {("red", "blue"): 1.0}
+    contest = end_attacks(contest)
+    assert scoreboard.attack_matrix(contest, None) == {("red", "blue"): 1.0}
+
+
+def test_contest_with_submissions_cannot_be_removed(site: Site) -> None:
+    contest = make_contest("red")
+    release(contest, "red")
+    with pytest.raises(NotAllowed, match="submissions"):
+        contests.delete_contest(contest)
+    empty = make_contest(slug="empty")
+    contests.delete_contest(empty)
+    assert not empty.folder.exists()
+    assert list(Contest.objects.all()) == [contest]

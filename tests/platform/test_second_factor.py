@@ -1,0 +1,106 @@
+"""The second factor: codes of an app, backup codes, and what who has only the password can do."""
+
+from __future__ import annotations
+
+import base64
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from django.test import Client
+from django_otp.oath import totp
+from django_otp.plugins.otp_totp.models import TOTPDevice
+from tests.platform.conftest import PASSWORD, LogIn
+from tests.platform.test_accounts import enter, is_logged_in
+
+from tokumei.platform.accounts import second_factor, services
+from tokumei.platform.accounts.models import BackupCode, Deed, User
+
+pytestmark = pytest.mark.django_db
+
+
+def code_of(user: User, steps: int = 0) -> str:
+    device = TOTPDevice.objects.get(user=user)
+    return f"{totp(device.bin_key, drift=steps):06d}"
+
+
+def switch_on(client: Client, user: User) -> list[str]:
+    page = client.get("/account/second-factor").content.decode()
+    secret = re.search(r"<code>([A-Z2-7 ]+)</code>", page)
+    assert secret is not None
+    typed = secret[1].replace(" ", "")
+    key = base64.b32decode(typed + "=" * (-len(typed) % 8))
+    answer = client.post("/account/second-factor", {"code": f"{totp(key):06d}"})
+    codes = re.findall(r"<li>([a-z2-9]{5}-[a-z2-9]{5})</li>", answer.content.decode())
+    # As if some time had passed: a code is good once only.
+    TOTPDevice.objects.filter(user=user).update(last_t=-1)
+    return codes
+
+
+def test_second_factor_once_on_asks_for_a_code(alice: User, log_in: LogIn) -> None:
+    assert len(switch_on(log_in(alice), alice)) == 10
+    visitor = Client()
+    answer = enter(visitor, next="/teams/")
+    assert urlsplit(answer["Location"]).path == "/login/code"
+    assert not is_logged_in(visitor)
+    code = code_of(alice)
+    wrong = f"{(int(code) + 1) % 1_000_000:06d}"
+    assert "The code is wrong" in visitor.post("/login/code", {"code": wrong}).content.decode()
+    assert not is_logged_in(visitor)
+    TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
+    done = visitor.post("/login/code", {"code": f"{code[:3]} {code[3:]}", "next": "/teams/"})
+    assert (done.status_code, done["Location"]) == (302, "/teams/")
+    assert is_logged_in(visitor)
+    # The same code a second time is refused.
+    thief = Client()
+    enter(thief)
+    assert thief.post("/login/code", {"code": code}).status_code == 200
+    assert not is_logged_in(thief)
+
+
+def test_backup_codes_work_once_each_and_are_kept_as_digests(alice: User, log_in: LogIn) -> None:
+    codes = switch_on(log_in(alice), alice)
+    kept = str(list(BackupCode.objects.values_list("digest", flat=True)))
+    assert not any(code in kept or code.replace("-", "") in kept for code in codes)
+    for number, (code, expected) in enumerate([(codes[0].upper(), True), (codes[0], False), (codes[1], True)]):
+        visitor = Client()
+        enter(visitor)
+        visitor.post("/login/code", {"code": code})
+        assert is_logged_in(visitor) is expected, number
+        TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
+
+
+def test_second_factor_cannot_be_tried_often(alice: User, log_in: LogIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = switch_on(log_in(alice), alice)
+    monkeypatch.setattr(second_factor, "TRIES", 3)
+    Deed.objects.all().delete()
+    visitor = Client()
+    enter(visitor)
+    answers = [visitor.post("/login/code", {"code": "000000"}).status_code for _ in range(4)]
+    assert answers == [200, 200, 200, 429]
+    assert visitor.post("/login/code", {"code": codes[0]}).status_code == 429
+    assert not is_logged_in(visitor)
+
+
+def test_code_page_without_a_password_before_leads_back(client: Client, alice: User, log_in: LogIn) -> None:
+    switch_on(log_in(alice), alice)
+    assert client.get("/login/code")["Location"] == "/login"
+    assert client.post("/login/code", {"code": code_of(alice)})["Location"] == "/login"
+
+
+def test_code_page_after_a_change_of_password_leads_back(client: Client, alice: User, log_in: LogIn) -> None:
+    switch_on(log_in(alice), alice)
+    enter(client)
+    services.reset_password(alice, "changed meanwhile")
+    assert client.post("/login/code", {"code": code_of(alice)})["Location"] == "/login"
+
+
+def test_switching_the_second_factor_off_needs_the_password(alice: User, log_in: LogIn) -> None:
+    client = log_in(alice)
+    switch_on(client, alice)
+    assert client.post("/account/second-factor/off", {"current_password": "wrong"}).status_code == 200
+    assert second_factor.is_on(alice)
+    assert client.post("/account/second-factor/off", {"current_password": PASSWORD}).status_code == 302
+    assert not second_factor.is_on(alice)
+    assert BackupCode.objects.count() == 0
+    assert enter(Client())["Location"] == "/"

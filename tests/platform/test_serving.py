@@ -1,0 +1,126 @@
+"""The server as a whole, as `tokumei serve` starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tokumei.core.errors import InputError
+from tokumei.platform.serving import bind
+
+SERVE = [sys.executable, "-m", "tokumei", "serve", "--port", "0"]
+
+
+@dataclass
+class Server:
+    process: subprocess.Popen[str]
+    url: str
+    data: Path
+    log: Path
+
+    def get(self, path: str) -> tuple[int, dict[str, str], bytes]:
+        with urllib.request.urlopen(self.url + path.lstrip("/"), timeout=20) as answer:
+            return answer.status, dict(answer.headers), answer.read()
+
+
+def processes_of(data: Path) -> list[int]:
+    """Find the processes that serve from a folder."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"TOKUMEI_DATA={data}".encode() in entry.read_bytes().split(b"\0"):
+                found.append(int(entry.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    data, log = tmp_path / "data", tmp_path / "log"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TOKUMEI_")}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    environment.pop("DATABASE_URL", None)
+    with log.open("w") as written:
+        process = subprocess.Popen(
+            [*SERVE, "--data", str(data)], stdout=subprocess.PIPE, stderr=written, text=True, env=environment
+        )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    found = re.search(r"http://\S+/", line)
+    assert found is not None, log.read_text()
+    yield Server(process, found[0], data, log)
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def await_end(data: Path) -> list[int]:
+    give_up = time.monotonic() + 20
+    while (left := processes_of(data)) and time.monotonic() < give_up:
+        time.sleep(0.1)
+    return left
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are looked up in /proc")
+def test_server_answers_runs_jobs_and_ends_as_a_whole(server: Server) -> None:
+    status, headers, body = server.get("/")
+    assert status == 200
+    assert "nobody in it can be found again" in body.decode()
+    sheet = re.search(r'href="(/static/tokumei\.[0-9a-f]{12}\.css)"', body.decode())
+    assert sheet is not None
+    status, headers, _ = server.get(sheet[1])
+    assert "immutable" in headers["Cache-Control"]
+    assert json.loads(server.get("/health")[2])["status"] == "ok"
+    assert b"tokumei_requests_total" in server.get("/metrics")[2]
+    # This one, the web server with two processes, and the job cluster with its own.
+    assert len(processes_of(server.data)) >= 5
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(30) == 0
+    assert await_end(server.data) == []
+    assert not any(word in server.log.read_text() for word in ("Traceback", "error"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent is gone")
+def test_server_killed_leaves_nothing_behind(server: Server) -> None:
+    server.process.kill()
+    server.process.wait()
+    assert await_end(server.data) == []
+
+
+def test_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "tokumei", "serve", "--port", str(port), "--data", str(tmp_path / "data")]
+        done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == f"Error: column --port: found '127.0.0.1:{port}', expected a port that is free\n"
+    assert not (tmp_path / "data").exists()
+
+
+def test_host_that_is_not_ours_is_refused() -> None:
+    with pytest.raises(InputError, match="address of this machine"):
+        bind("192.0.2.1", 0)
+    with pytest.raises(InputError, match="name or address"):
+        bind("no such host", 0)
+
+
+def test_listening_at_all_addresses_asks_for_names(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "TOKUMEI_HOSTS"}
+    command = [*SERVE, "--host", "0.0.0.0", "--data", str(tmp_path / "data")]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 2
+    assert "TOKUMEI_HOSTS" in done.stderr
