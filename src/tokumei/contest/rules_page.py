@@ -61,8 +61,8 @@ ENGLISH = _Words(
     releases_allowed="Releases of a team in all: {:,}.",
     guesses_allowed="Guesses of a team at one release with one level of knowledge: {:,}.",
     counts="The last release that passed the check is the one that counts.",
-    refused="A submission that fails its check is refused with its faults. Run by hand, a contest does not count it as an "
-    "attempt; a server does.",
+    refused="A submission that fails its check is refused with its faults. Run by hand, a contest does not count "
+    "it as an attempt; a server does.",
     own="A team does not attack itself.",
 )
 JAPANESE = _Words(
