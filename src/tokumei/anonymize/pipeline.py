@@ -18,9 +18,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-import types
-import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +27,7 @@ from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, HistoryAnonymizer
 from tokumei.anonymize.steps import HistoryStep, all_rows, name_for_the_whole_time, recipe_of
 from tokumei.core.errors import InputError, UnknownPart, nearest
 from tokumei.core.progress import step as progress_step
-from tokumei.core.registry import Option, part_options
+from tokumei.core.registry import Option, fit_option, part_options
 from tokumei.core.seeds import LARGEST_SEED, check_seed, generator
 from tokumei.data.files.source import check_is_file
 from tokumei.data.history import History
@@ -175,27 +173,9 @@ def _make_method(step: Mapping[str, Any], number: int, where: _Where) -> History
 
 def _fitted(option: Option, value: object, number: int, where: _Where) -> Any:
     try:
-        return _fit(option.type, value)
+        return fit_option(option, value)
     except ValueError:
         raise where.fault(option.type_name, number, option.name, value) from None
-
-
-def _fit(wanted: Any, value: object) -> Any:
-    """Turn a TOML value into the type of an option: lists become tuples, whole numbers fractions where wanted."""
-    origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
-    if origin in (typing.Union, types.UnionType):
-        # TOML has no null: an option that may be missing is left out.
-        return _fit(next(a for a in arguments if a is not types.NoneType), value)
-    if origin is typing.Literal and value in arguments:
-        return value
-    if origin is tuple and isinstance(value, Sequence) and not isinstance(value, str):
-        return tuple(_fit(arguments[0], part) for part in value)
-    # A truth value is a whole number to Python, but not to whoever writes a file.
-    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(wanted, type) and origin is None and type(value) is wanted:
-        return value
-    raise ValueError(value)
 
 
 def _seed_of(seed: int, number: int) -> int:

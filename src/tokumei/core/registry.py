@@ -15,7 +15,7 @@ import pkgutil
 import re
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -143,6 +143,29 @@ def read_option(option: Option, text: str) -> Any:
         return _read(option.type, text)
     except ValueError:
         raise InputError.of(option.type_name, column=option.name, value=text) from None
+
+
+def fit_option(option: Option, value: object) -> Any:
+    """Turn a value of a TOML file into the type of an option; ValueError where it does not fit."""
+    return _fit(option.type, value)
+
+
+def _fit(wanted: Any, value: object) -> Any:
+    """Turn a TOML value into a type: lists become tuples, whole numbers fractions where wanted."""
+    origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
+    if origin in (typing.Union, types.UnionType):
+        # TOML has no null: an option that may be missing is left out.
+        return _fit(next(one for one in arguments if one is not types.NoneType), value)
+    if origin is typing.Literal and value in arguments:
+        return value
+    if origin is tuple and isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(_fit(arguments[0], part) for part in value)
+    # A truth value is a whole number to Python, but not to whoever writes a file.
+    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(wanted, type) and origin is None and type(value) is wanted:
+        return value
+    raise ValueError(value)
 
 
 def _type_name(wanted: Any) -> str:

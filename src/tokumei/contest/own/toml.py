@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-import types
-import typing
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, UnknownPart, nearest
-from tokumei.core.registry import Option, Registry, part_options
+from tokumei.core.registry import Option, Registry, fit_option, part_options
 from tokumei.data.files.source import check_is_file
 
 LARGEST_FILE = 1_000_000
@@ -185,26 +183,9 @@ def make_part(section: Section, registry: Registry[Any], name: str, options: Map
 
 def _fitted(section: Section, option: Option, value: object) -> Any:
     try:
-        return _fit(option.type, value)
+        return fit_option(option, value)
     except ValueError:
         raise section.fault(f"{option.type_name} as the option {option.name}", "options", value) from None
-
-
-def _fit(wanted: Any, value: object) -> Any:
-    """Turn a TOML value into the type of an option: lists become tuples, whole numbers fractions where wanted."""
-    origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
-    if origin in (typing.Union, types.UnionType):
-        # TOML has no null: an option that may be missing is left out.
-        return _fit(next(one for one in arguments if one is not types.NoneType), value)
-    if origin is typing.Literal and value in arguments:
-        return value
-    if origin is tuple and isinstance(value, Sequence) and not isinstance(value, str):
-        return tuple(_fit(arguments[0], part) for part in value)
-    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(wanted, type) and origin is None and type(value) is wanted:
-        return value
-    raise ValueError(value)
 
 
 def _wanted(given: str, known: Iterable[str]) -> str:
