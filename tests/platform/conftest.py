@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import translation
 from tests.platform.sites import both_databases, postgres_database, site  # noqa: F401 - fixtures.
 
 from tokumei.platform.accounts.models import User
@@ -20,6 +21,13 @@ CHROMIUM = "/usr/bin/chromium"
 
 MakeUser = Callable[..., User]
 LogIn = Callable[[User], Client]
+
+
+@pytest.fixture(autouse=True)
+def speak_english() -> Iterator[None]:
+    """Forget the language that a request of a test chose: it stays with the thread, and the next test has none."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -146,7 +145,9 @@ def serve_requests(
     ] = None,
     token_file: Annotated[
         Path | None,
-        typer.Option("--token-file", metavar="FILE", help="Your token there; TOKUMEI_TOKEN if not given."),
+        typer.Option(
+            "--token-file", metavar="FILE", help="Your token there; that of 'tokumei remote login' if not given."
+        ),
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Answer what is there and end.")] = False,
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How often to look.")] = 5.0,
@@ -281,9 +282,9 @@ def _transport(
         return FolderTransport(inbox, outbox)
     if inbox is not None or outbox is not None:
         raise InputError.of("either folders or a server, not both")
-    token = os.environ.get("TOKUMEI_TOKEN", "") if token_file is None else read_token(token_file)
-    if not token:
-        raise InputError.of("a token of the platform, in a file or in TOKUMEI_TOKEN", column="--token-file")
+    from tokumei.cli.remote_server import find_server
+
+    token = find_server(server, allow_plain=False).token if token_file is None else read_token(token_file)
     return HttpTransport(server, token, desk, key)
 
 

@@ -6,9 +6,10 @@ What leaves this machine is signed or public: answers, releases for who asked fo
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from http.client import HTTPException
 from pathlib import Path
@@ -27,6 +28,8 @@ from tokumei.exchange.request import APPROVAL, VERSION, Approval, approval_of
 from tokumei.exchange.transport import Incoming, Outgoing
 
 SECONDS = 60
+# A name is printed and goes into addresses.
+NAME = re.compile(r"[a-z0-9]{1,32}")
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # A page of requests is small; more is not from a platform.
 LARGEST_ANSWER = 64 * 1024 * 1024
@@ -48,7 +51,7 @@ class HttpTransport:
     """A platform as a transport; `token` is one of a member of the provider's team that may submit."""
 
     server: str
-    token: str
+    token: str = field(repr=False)
     desk: DeskFolder
     key: PrivateKey
 
@@ -64,7 +67,9 @@ class HttpTransport:
         self.publish()
         waiting = []
         for each in self._ask(f"{self._own}/pending")["requests"]:
-            incoming = Incoming(each["key"], each["document"])
+            if not NAME.fullmatch(str(each["key"])):
+                raise NotAllowed(f"{self.server} names a request as no platform does.")
+            incoming = Incoming(str(each["key"]), str(each["document"]))
             again = repeat_answer(self.desk, incoming, self.key)
             waiting.append(incoming) if again is None else self.send(again)
         return waiting
@@ -156,6 +161,8 @@ def _error_of(error: HTTPError, server: str) -> TokumeiError:
         said = str(json.loads(error.read(100_000))["message"])
     except (ValueError, KeyError, TypeError, HTTPException):
         said = error.reason
+    # What a server says may not move the cursor of a terminal.
+    said = "".join(letter if letter.isprintable() else " " for letter in said[:1000])
     if error.code >= 500 or error.code == 429:
         return ServerAway(f"{server} cannot answer now: {said}")
     kind: type[TokumeiError] = NotFound if error.code == 404 else NotAllowed

@@ -1,0 +1,1 @@
+"""The exchange: offers, requests and answers."""

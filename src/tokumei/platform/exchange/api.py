@@ -1,0 +1,241 @@
+"""The exchange for programs: what a provider's own process and users do by a token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import FileResponse
+from django.utils.translation import gettext as _
+from ninja import Status
+
+from tokumei.core.errors import InputError, NotFound
+from tokumei.exchange.keys import fingerprint
+from tokumei.exchange.transport import LARGEST_REQUEST
+from tokumei.platform.api.bearer import READ, SUBMIT, ApiRequest
+from tokumei.platform.api.bodies import Key, Line, Slug
+from tokumei.platform.api.operations.contests import Limit, Offset, send
+from tokumei.platform.api.operations.router import REFUSALS, SENDS_A_FILE, router
+from tokumei.platform.contests.services.incoming import uploads_of
+from tokumei.platform.exchange.models import LevelRequest, PublishedOffer
+from tokumei.platform.exchange.schemas import (
+    AskIn,
+    OfferOut,
+    Offers,
+    Pending,
+    PendingOut,
+    RequestOut,
+    Requests,
+    TryIn,
+    TryOut,
+)
+from tokumei.platform.exchange.services import answering, offers, requesting, trying
+from tokumei.platform.teams.services import teams_of
+
+TAGS, PROVIDERS = ["exchange"], ["exchange: providers"]
+
+
+def _files(description: str) -> dict[str, Any]:
+    schema = {"type": "object", "additionalProperties": {"type": "string", "format": "binary"}}
+    body = {"required": True, "description": description, "content": {"multipart/form-data": {"schema": schema}}}
+    return {"requestBody": body}
+
+
+@router.get("/exchange/catalogue", auth=READ, tags=TAGS, response={200: Offers} | REFUSALS)
+def catalogue(request: ApiRequest, q: Line = "", limit: Limit = 50, offset: Offset = 0) -> Offers:
+    """List the offers that everybody may see, those with all words of `q`."""
+    found = offers.visible_offers(q)
+    return Offers(n=found.count(), offers=[_offer(one) for one in found[offset : offset + limit]])
+
+
+@router.post("/exchange/catalogue/{slug}/try", auth=READ, tags=TAGS, response={200: TryOut} | REFUSALS)
+def try_levels(request: ApiRequest, slug: Slug, given: TryIn) -> TryOut:
+    """Try levels on an offer: nothing is counted, and nobody is asked."""
+    published = offers.find_offer(slug)
+    levels = _levels(published, given.levels)
+    return TryOut(**trying.as_dict(trying.try_levels(published, list(levels.values()), given.criterion)))
+
+
+@router.post("/exchange/catalogue/{slug}/requests", auth=SUBMIT, tags=TAGS, response={201: RequestOut} | REFUSALS)
+def ask_for_levels(request: ApiRequest, slug: Slug, given: AskIn) -> Status[RequestOut]:
+    """Ask for levels, signed by the key that signs for the user on this platform."""
+    published = offers.find_offer(slug)
+    levels = _levels(published, given.levels)
+    made = requesting.ask(published, request.auth.user, levels=levels, criterion=given.criterion, purpose=given.purpose)
+    return Status(201, _request(made))
+
+
+@router.post(
+    "/exchange/catalogue/{slug}/signed-requests",
+    auth=SUBMIT,
+    tags=TAGS,
+    response={201: RequestOut} | REFUSALS,
+    openapi_extra=_files("A part `request`: the file of `tokumei exchange request`."),
+)
+def send_signed_request(request: ApiRequest, slug: Slug) -> Status[RequestOut]:
+    """Send a request that the user signed with a key of their own."""
+    published = offers.find_offer(slug)
+    text = offers.text_of(uploads_of(request).get("request"), "request", LARGEST_REQUEST)
+    return Status(201, _request(requesting.ask_signed(published, request.auth.user, text)))
+
+
+@router.get("/exchange/requests", auth=READ, tags=TAGS, response={200: Requests} | REFUSALS)
+def level_requests(request: ApiRequest, limit: Limit = 50, offset: Offset = 0) -> Requests:
+    """List the user's own requests, newest first."""
+    found = requesting.requests_of(request.auth.user)
+    return Requests(n=found.count(), requests=[_request(one) for one in found[offset : offset + limit]])
+
+
+@router.get("/exchange/requests/{key}", auth=READ, tags=TAGS, response={200: RequestOut} | REFUSALS)
+def level_request(request: ApiRequest, key: Key) -> RequestOut:
+    """Give one of the user's own requests, with its signed answer."""
+    return _request(requesting.find_request(request.auth.user, key))
+
+
+@router.get(
+    "/exchange/requests/{key}/release",
+    auth=READ,
+    tags=TAGS,
+    response={200: None} | REFUSALS,
+    openapi_extra=SENDS_A_FILE,
+)
+def level_release(request: ApiRequest, key: Key) -> FileResponse:
+    """Send the release of one of the user's own requests."""
+    path = requesting.fetch_release(requesting.find_request(request.auth.user, key))
+    return send(path.open("rb"), f"{key}.release.csv")
+
+
+@router.get("/exchange/offers", auth=READ, tags=PROVIDERS, response={200: Offers} | REFUSALS)
+def own_offers(request: ApiRequest) -> Offers:
+    """List the offers of the user's teams."""
+    found = [_offer(one) for one in offers.offers_of(request.auth.user)]
+    return Offers(n=len(found), offers=found)
+
+
+@router.post(
+    "/exchange/offers",
+    auth=SUBMIT,
+    tags=PROVIDERS,
+    response={201: OfferOut} | REFUSALS,
+    openapi_extra=_files("Parts `offer`, `first_release`, `log` and `head`: the public files of a desk."),
+)
+def publish_offer(request: ApiRequest, team: Slug, slug: Slug) -> Status[OfferOut]:
+    """Publish an offer that was made and signed at home."""
+    membership = teams_of(request.auth.user).filter(team__slug=team).first()
+    if membership is None:
+        raise NotFound(_("There is no such team."))
+    files = uploads_of(request)
+    made = offers.publish(
+        request.auth.user,
+        membership.team,
+        slug=slug,
+        offer_text=offers.text_of(files.get("offer"), "offer", offers.LARGEST_OFFER),
+        first_release=offers.text_of(files.get("first_release"), "first_release", offers.LARGEST_RELEASE),
+        log=offers.text_of(files.get("log"), "log", offers.LARGEST_LOG),
+        head=offers.text_of(files.get("head"), "head", offers.LARGEST_LOG),
+    )
+    return Status(201, _offer(made))
+
+
+@router.get("/exchange/offers/{slug}", auth=READ, tags=PROVIDERS, response={200: OfferOut} | REFUSALS)
+def own_offer(request: ApiRequest, slug: Slug) -> OfferOut:
+    """Give an offer of one of the user's teams."""
+    return _offer(offers.find_own_offer(request.auth.user, slug))
+
+
+@router.get("/exchange/offers/{slug}/pending", auth=READ, tags=PROVIDERS, response={200: Pending} | REFUSALS)
+def pending_requests(request: ApiRequest, slug: Slug) -> Pending:
+    """List the requests that want an answer, and the approvals there are."""
+    published = _remote(request, slug)
+    waiting = [PendingOut(key=one.key, document=one.document) for one in answering.pending(published)]
+    return Pending(requests=waiting, approvals=answering.approvals(published))
+
+
+@router.post(
+    "/exchange/offers/{slug}/answers/{key}",
+    auth=SUBMIT,
+    tags=PROVIDERS,
+    response={204: None} | REFUSALS,
+    openapi_extra=_files("A part `answer`, with `release` where it is served; or `problem` alone."),
+)
+def answer_level_request(request: ApiRequest, slug: Slug, key: Key) -> Status[None]:
+    """Answer a request: the signed answer, with the release for who asked."""
+    found = answering.find_pending(_remote(request, slug), key)
+    files = uploads_of(request)
+    if "problem" in files:
+        answering.take_problem(found, offers.text_of(files["problem"], "problem", 100_000))
+        return Status(204, None)
+    release = None
+    if "release" in files:
+        release = offers.text_of(files["release"], "release", offers.LARGEST_RELEASE)
+    answering.take_answer(found, offers.text_of(files.get("answer"), "answer", 100_000), release)
+    return Status(204, None)
+
+
+@router.post(
+    "/exchange/offers/{slug}/log",
+    auth=SUBMIT,
+    tags=PROVIDERS,
+    response={200: OfferOut} | REFUSALS,
+    openapi_extra=_files("Parts `log` and `head`, and `revision-0002` and so on for what is new of the offer."),
+)
+def send_public_log(request: ApiRequest, slug: Slug) -> OfferOut:
+    """Bring the public log up to date, with further revisions of the offer."""
+    published = _remote(request, slug)
+    files = uploads_of(request)
+    revisions = {}
+    for name in files:
+        if name.startswith("revision-"):
+            number = name.removeprefix("revision-")
+            if not number.isdecimal() or len(number) > 6:
+                raise InputError.of("revision-0002 and so on", column=name)
+            revisions[int(number)] = offers.text_of(files[name], name, offers.LARGEST_OFFER)
+    offers.receive_log(
+        published,
+        log=offers.text_of(files.get("log"), "log", offers.LARGEST_LOG),
+        head=offers.text_of(files.get("head"), "head", offers.LARGEST_LOG),
+        revisions=revisions,
+    )
+    return _offer(published)
+
+
+def _remote(request: ApiRequest, slug: str) -> PublishedOffer:
+    """Find an offer that a process of its team answers; the platform sits at the desks that it hosts itself."""
+    found = offers.find_own_offer(request.auth.user, slug)
+    if found.is_hosted:
+        raise NotFound(_("There is no such offer."))
+    return found
+
+
+def _levels(published: PublishedOffer, levels: dict[str, int]) -> dict[str, int]:
+    offer, _signed = offers.document_of(published)
+    offer.lattice.node(levels)
+    return offer.lattice.levels(offer.lattice.top) | levels
+
+
+def _offer(published: PublishedOffer) -> OfferOut:
+    return OfferOut(
+        slug=published.slug,
+        name=published.name,
+        team=published.team.slug,
+        state=published.state,
+        digest=published.digest,
+        revision=published.revision,
+        signed_by=fingerprint(published.public_key) if published.public_key else "",
+        log_lines=published.log_lines,
+        is_hosted=published.is_hosted,
+    )
+
+
+def _request(made: LevelRequest) -> RequestOut:
+    return RequestOut(
+        key=made.key,
+        offer=made.offer.slug,
+        digest=made.digest,
+        levels=made.levels,
+        criterion=made.criterion,
+        state=made.state,
+        sent=made.sent,
+        answered=made.answered,
+        problem=made.problem,
+        answer=made.answer,
+    )

@@ -1,0 +1,22 @@
+"""The app's name for Django."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class ExchangeConfig(AppConfig):
+    """The exchange: offers, requests and answers."""
+
+    name = "tokumei.platform.exchange"
+    label = "exchange"
+
+    def ready(self) -> None:
+        """Put the exchange at the top of every page, and offers on the home page."""
+        from tokumei.platform.exchange.views.reading import on_home
+        from tokumei.platform.pages.slots import HOME, NAVIGATION, Entry
+
+        place = next((place for place, entry in enumerate(NAVIGATION) if entry.app == "contests"), -1) + 1
+        NAVIGATION.insert(place, Entry(_("Exchange"), "exchange:catalogue"))
+        HOME.append(on_home)

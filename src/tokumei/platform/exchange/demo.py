@@ -1,0 +1,74 @@
+"""An offer for the demo: made-up customers of a service, hosted by the platform, with a request that was served."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from tokumei.data.made.services import make_service
+from tokumei.hierarchy.build.japan_age import JapanAge
+from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
+from tokumei.hierarchy.build.sex import Sex
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.platform.accounts.models import User
+from tokumei.platform.exchange.models import OfferState, PublishedOffer
+from tokumei.platform.exchange.services import hosting, recipients, requesting
+from tokumei.platform.teams.models import Team
+
+SLUG = "demo-customers"
+N_PEOPLE, SEED = 60_000, 1
+WORDS = {
+    "provider": "Sakura Mart (made up)",
+    "purpose": "Research on shops and regions; planning of services. 店舗・地域の研究、サービスの企画。",
+    "terms": "Do not try to find anybody, and do not pass it on. 再識別と再提供を禁じます。",
+    "summary": (
+        "We share how many customers of our service live where, by sex and age group, never who they are. "
+        "どの地域に、どの性別・年代のお客様が何人いるかだけを共有し、個人は共有しません。"
+    ),
+}
+PURPOSE = "A study of age groups by region. 地域別の年齢構成の調査。"
+
+
+def set_up(user: User, team: Team, asking: Sequence[User] = ()) -> list[str]:
+    """Make the demo's offer for a team, once, and let some users ask for levels; give a line to print."""
+    published = PublishedOffer.objects.filter(slug=SLUG).first()
+    if published is None:
+        published = _host(user, team)
+    if published.state == OfferState.MAKING:
+        hosting.make_hosted(published.pk)
+        published.refresh_from_db()
+    levels = ({"sex": 0, "age": 2, "prefecture": 2}, {"sex": 0, "age": 3, "prefecture": 1})
+    for each, wanted in zip(asking, levels, strict=False):
+        if recipients.recipient_of(each) is None:
+            recipients.introduce(each, organisation=f"{each.display_name} Lab")
+        if published.state == OfferState.OPEN and not requesting.requests_of(each).filter(offer=published).exists():
+            requesting.ask(published, each, levels=wanted, criterion=None, purpose=PURPOSE)
+    hosting.answer_waiting(published.pk)
+    return [f"An offer to try levels on: /exchange/{SLUG}"]
+
+
+def _host(user: User, team: Team) -> PublishedOffer:
+    people = make_service(N_PEOPLE, service=1, seed=SEED)
+    packed = io.BytesIO()
+    people.write_parquet(packed)
+    built = [
+        Sex().build("sex", people["sex"]),
+        JapanAge().build("age", people["age"]),
+        JapanPrefecture().build("prefecture", people["prefecture"]),
+    ]
+    return hosting.host(
+        user,
+        team,
+        slug=SLUG,
+        wish=hosting.Wish(name="Customers of a service 顧客データ", words=WORDS, criteria=["public=10", "trusted=3"]),
+        table=SimpleUploadedFile("customers.parquet", packed.getvalue()),
+        hierarchies=[SimpleUploadedFile(f"{each.attribute}.csv", _text(each)) for each in built],
+    )
+
+
+def _text(hierarchy: Hierarchy) -> bytes:
+    """Give a hierarchy as its file."""
+    rows = zip(*(hierarchy.labels_at(level) for level in range(len(hierarchy.levels))), strict=True)
+    return "".join(";".join(row) + "\n" for row in rows).encode()

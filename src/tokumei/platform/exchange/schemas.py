@@ -1,0 +1,96 @@
+"""What the API of the exchange takes and gives, as programs see it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from ninja import Schema
+from pydantic import Field
+
+from tokumei.platform.api.bodies import Line, Taken, Text
+
+
+class OfferOut(Schema):
+    """An offer, by what names it."""
+
+    slug: str
+    name: str
+    team: str
+    state: str
+    digest: str
+    revision: int
+    signed_by: str
+    log_lines: int
+    is_hosted: bool
+
+
+class Offers(Schema):
+    """Offers, some of `n`."""
+
+    n: int
+    offers: list[OfferOut]
+
+
+class TryOut(Schema):
+    """What an offer says of levels; `zone` counts what is out, `zone_alone` does not."""
+
+    levels: dict[str, int]
+    class_count: int
+    k: float
+    low: float
+    high: float
+    criterion: str
+    k_p: int
+    zone: Literal["allowed", "discretion", "refused"]
+    zone_alone: Literal["allowed", "discretion", "refused"]
+    why: str
+
+
+class TryIn(Taken):
+    """Levels by column; one that is not named is at the top."""
+
+    levels: dict[str, Annotated[int, Field(ge=0, le=1000)]] = Field(default_factory=dict)
+    criterion: Line | None = None
+
+
+class AskIn(TryIn):
+    """Levels to ask for, and what for; signed by the key that signs for the user here."""
+
+    purpose: Annotated[Text, Field(min_length=1, max_length=2000)]
+
+
+class RequestOut(Schema):
+    """A request of the user's own."""
+
+    key: str
+    offer: str
+    digest: str
+    levels: dict[str, int]
+    criterion: str
+    state: str
+    sent: datetime
+    answered: datetime | None
+    problem: str
+    answer: str
+
+
+class Requests(Schema):
+    """Requests, some of `n`."""
+
+    n: int
+    requests: list[RequestOut]
+
+
+class PendingOut(Schema):
+    """A request that wants an answer: its document to the letter."""
+
+    key: str
+    document: str
+
+
+class Pending(Schema):
+    """What waits at an offer, and what second persons said of it."""
+
+    requests: list[PendingOut]
+    approvals: list[str]

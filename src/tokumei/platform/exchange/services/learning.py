@@ -1,0 +1,75 @@
+"""What a provider learns from answers at a hosted offer, and making its formula steeper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from tokumei.core.errors import NotAllowed
+from tokumei.exchange.criteria import Criterion
+from tokumei.exchange.desk import DeskFolder, revise
+from tokumei.exchange.learning import CountedNode, Lesson, lesson, table_c, tightened
+from tokumei.exchange.offer import Offer
+from tokumei.platform.exchange.models import PublishedOffer
+from tokumei.platform.exchange.services.hosting import at_desk, desk_key
+from tokumei.platform.exchange.services.offers import refresh_hosted
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a provider learns from its answers at one criterion: how the formula did, and how a steeper one would."""
+
+    criterion: Criterion
+    before: Lesson
+    after: Lesson
+    # x_p: the most classes of a counted node that each formula allows.
+    before_x_p: int
+    after_x_p: int
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Table C, what it teaches, and the revision that would come of it."""
+
+    offer: Offer
+    counted: Sequence[CountedNode]
+    learned: Sequence[Learned]
+    can_tighten: bool
+
+
+def learn(published: PublishedOffer) -> Learning:
+    """Show how the formula of a hosted offer did on what was counted."""
+    desk = DeskFolder(published.folder)
+    offer, signed = desk.offer()
+    counted = table_c(offer, desk.private_log.read(signed.key))
+    after = tightened(offer, counted, signed.digest)
+    learned = [
+        Learned(
+            one,
+            before=lesson(offer, counted, one.k),
+            after=lesson(after, counted, one.k),
+            before_x_p=_most_allowed(offer, counted, one.k),
+            after_x_p=_most_allowed(after, counted, one.k),
+        )
+        for one in reversed(offer.criteria)
+    ]
+    return Learning(offer, counted, learned, after.slope > offer.slope)
+
+
+def _most_allowed(offer: Offer, counted: Sequence[CountedNode], k: int) -> int:
+    return max((each.class_count for each in counted if offer.zone(each.node, k).zone == "allowed"), default=0)
+
+
+def tighten(published: PublishedOffer) -> None:
+    """Publish a steeper formula, which promises nothing that was counted and fails."""
+    if not published.is_hosted:
+        raise NotAllowed(_("The provider's own process does this."))
+    with at_desk(published) as desk:
+        offer, signed = desk.offer()
+        after = tightened(offer, table_c(offer, desk.private_log.read(signed.key)), signed.digest)
+        if after.slope <= offer.slope:
+            raise NotAllowed(_("Nothing that was counted asks for a steeper formula."))
+        revise(desk, after, desk_key(published))
+        refresh_hosted(published)

@@ -1,0 +1,157 @@
+"""What everybody may look at: the audit of an offer, the disclosure, and what is odd among all offers."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any
+
+from django.utils import timezone
+
+from tokumei.core.chain import Link
+from tokumei.core.errors import TokumeiError
+from tokumei.exchange.audit_log import LogHead, check_reaches
+from tokumei.exchange.desk import DeskFolder
+from tokumei.exchange.disclosure import Disclosed
+from tokumei.exchange.documents import read_json
+from tokumei.exchange.keys import HEADER, fingerprint
+from tokumei.exchange.public_desk import PUBLIC_FILES, REVISIONS, verify_public
+from tokumei.exchange.watch import copies, partners
+from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState
+from tokumei.platform.exchange.services.offers import document_of, visible_offers
+
+# Offers are compared in pairs.
+MOST_WATCHED = 120
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The public log of an offer, and what is wrong with it; `fault` is empty if nothing is."""
+
+    lines: Sequence[Link]
+    fault: str
+    has_log: bool
+    signed_by: str
+
+
+def audit(published: PublishedOffer) -> Audit:
+    """Verify all that is public of an offer, and that it is still what the platform and its users were told."""
+    if not DeskFolder(published.folder).public_log.path.is_file():
+        return Audit((), "", False, fingerprint(published.public_key))
+    answers = published.requests.exclude(answer="").order_by("pk").values_list("answer", flat=True)
+    told = [read_json(text)["body"]["log"] for text in answers]
+    heads = [LogHead(each["number"], each["hash"]) for each in told if each is not None]
+    heads.append(LogHead(published.log_lines, published.log_hash))
+    return _verified(published.folder, _stamp(published.folder), tuple(heads), fingerprint(published.public_key))
+
+
+@lru_cache(maxsize=32)
+def _verified(folder: Path, _stamp: object, heads: tuple[LogHead, ...], signed_by: str) -> Audit:
+    """Verify files, once for as long as none of them is touched."""
+    log = DeskFolder(folder).public_log
+    try:
+        verify_public(folder)
+        lines = tuple(log.lines())
+        for head in heads:
+            check_reaches(list(lines), head, log.path.name)
+    except TokumeiError as error:
+        return Audit((), str(error), True, signed_by)
+    return Audit(lines, "", True, signed_by)
+
+
+def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """Give what changes when one of the public files does."""
+    files = [*(folder / name for name in PUBLIC_FILES), *sorted((folder / REVISIONS).glob("*.json"))]
+    stats = [(path.name, path.stat()) for path in files if path.is_file()]
+    return tuple((name, stat.st_ctime_ns, stat.st_size) for name, stat in stats)
+
+
+def pack_public(published: PublishedOffer) -> IO[bytes]:
+    """Pack what is public of an offer, to be verified by anybody."""
+    # Closed by the response that sends it.
+    packed = tempfile.TemporaryFile()  # noqa: SIM115
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in PUBLIC_FILES:
+            if (published.folder / name).is_file():
+                archive.write(published.folder / name, name)
+        for path in sorted((published.folder / REVISIONS).glob("*.json")):
+            archive.write(path, f"{REVISIONS}/{path.name}")
+        archive.writestr("provider.pub", f"{HEADER}{published.public_key}\n")
+    packed.seek(0)
+    return packed
+
+
+def disclosed(published: PublishedOffer) -> list[Disclosed]:
+    """Give what was given through this platform, oldest first."""
+    offer, _signed = document_of(published)
+    found = []
+    for request in published.requests.filter(state=RequestState.SERVED).order_by("answered", "pk"):
+        node = offer.lattice.node(request.levels)
+        groups = {
+            hierarchy.attribute: len(hierarchy.levels[level])
+            for hierarchy, level in zip(offer.hierarchies, node, strict=True)
+        }
+        criterion = offer.criterion(request.criterion)
+        day = timezone.localtime(request.answered).date().isoformat() if request.answered else ""
+        standard = f"{criterion.name}, {criterion.source}"
+        found.append(
+            Disclosed(*(day, request.recipient, request.purpose, standard, criterion.k, groups, request.release_digest))
+        )
+    return found
+
+
+def n_served_elsewhere(published: PublishedOffer) -> int:
+    """Give how many releases the log tells of that did not come through this platform."""
+    found = audit(published)
+    here = set(published.requests.values_list("digest", flat=True))
+    return sum(link.says.get("outcome") == "served" and link.says.get("request") not in here for link in found.lines)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What was found in looking over all offers."""
+
+    copies: Sequence[tuple[PublishedOffer, PublishedOffer]]
+    partners: Sequence[tuple[PublishedOffer, PublishedOffer, float]]
+    odd: Sequence[LevelRequest]
+    n_offers: int
+
+
+def watch() -> Watched:
+    """Look over the newest offers: copies, partners for joint studies, and releases that are odd."""
+    listed = list(visible_offers()[:MOST_WATCHED])[::-1]
+    same, alike = _compare(tuple((each.pk, each.digest) for each in listed))
+    by_pk = {each.pk: each for each in listed}
+    odd = LevelRequest.objects.filter(offer__in=listed, state=RequestState.SERVED).exclude(remarks=[])
+    return Watched(
+        [(by_pk[one], by_pk[other]) for one, other in same],
+        [(by_pk[one], by_pk[other], likeness) for one, other, likeness in alike],
+        list(odd.select_related("offer")[:50]),
+        len(listed),
+    )
+
+
+@lru_cache(maxsize=4)
+def _compare(
+    listed: tuple[tuple[int, str], ...],
+) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int, float], ...]]:
+    """Compare offers in pairs, once for as long as they stay the same."""
+    keys = [pk for pk, _digest in listed]
+    by_pk = PublishedOffer.objects.in_bulk(keys)
+    offers = [document_of(by_pk[pk])[0] for pk in keys]
+    same = tuple((keys[pair.first], keys[pair.second]) for pair in copies(offers))
+    alike = tuple((keys[pair.first], keys[pair.second], pair.likeness) for pair in partners(offers))
+    return same, alike
+
+
+def release_rows(text: str, most: int = 20) -> tuple[list[str], list[list[str]], int]:
+    """Give the header and the first lines of a release, for a page, and how many there are."""
+    import csv
+
+    rows: list[Any] = list(csv.reader(io.StringIO(text)))
+    return rows[0], rows[1 : most + 1], len(rows) - 1

@@ -1,0 +1,247 @@
+"""Finding and publishing offers: the documents are checked here, and their files kept as the provider made them."""
+
+from __future__ import annotations
+
+import shutil
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
+from tokumei.counting.class_counts import SIZE
+from tokumei.data.files.atomic import write_text
+from tokumei.exchange.audit_log import HEAD
+from tokumei.exchange.desk import DeskFolder
+from tokumei.exchange.documents import Signed, parse_signed
+from tokumei.exchange.offer import KIND, VERSION, Offer, offer_of, read_offer
+from tokumei.exchange.offering import read_release
+from tokumei.exchange.public_desk import REVISIONS, check_first_release, verify_public
+from tokumei.platform.accounts.models import User
+from tokumei.platform.contests.services.uploads import telling_full_disk
+from tokumei.platform.exchange.models import OfferState, PublishedOffer
+from tokumei.platform.teams.models import Team
+
+LARGEST_OFFER = 8 * 1024 * 1024
+LARGEST_RELEASE = 32 * 1024 * 1024
+LARGEST_LOG = 32 * 1024 * 1024
+OFFERS_OF_A_TEAM = 200
+MOST_ATTRIBUTES = 12
+# Addresses of pages, which an offer cannot have.
+TAKEN = frozenset({"watch", "requests", "offers", "profile", "key", "new"})
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, digest: str) -> tuple[Offer, Signed]:
+    """Read an offer once for many visitors; the digest tells one revision from the next."""
+    offer, signed = read_offer(path)
+    if signed.digest != digest:
+        raise PromiseBroken("The offer is not the one that was published.")
+    return offer, signed
+
+
+def document_of(published: PublishedOffer) -> tuple[Offer, Signed]:
+    """Give what an offer says, and by whom it is signed."""
+    return _read(published.folder / REVISIONS / f"{published.revision:04}.json", published.digest)
+
+
+def visible_offers(search: str = "") -> QuerySet[PublishedOffer]:
+    """Give the offers that everybody may see, those that have all the words."""
+    found = PublishedOffer.objects.filter(state__in=[OfferState.OPEN, OfferState.CLOSED]).select_related("team")
+    for word in search.split()[:10]:
+        found = found.filter(Q(words__icontains=word) | Q(team__display_name__icontains=word))
+    return found
+
+
+def find_offer(slug: str) -> PublishedOffer:
+    """Find an offer that everybody may see."""
+    found = visible_offers().filter(slug=slug).first()
+    if found is None:
+        raise NotFound(_("There is no such offer."))
+    return found
+
+
+def offers_of(user: User) -> QuerySet[PublishedOffer]:
+    """Give the offers of a user's teams, whatever their state."""
+    teams = Team.objects.filter(memberships__user=user, closed=None)
+    return PublishedOffer.objects.filter(team__in=teams).select_related("team", "by")
+
+
+def find_own_offer(user: User, slug: str) -> PublishedOffer:
+    """Find an offer of one of a user's teams."""
+    found = offers_of(user).filter(slug=slug).first()
+    if found is None:
+        raise NotFound(_("There is no such offer."))
+    return found
+
+
+def text_of(upload: UploadedFile[Any] | None, name: str, most: int) -> str:
+    """Read an uploaded text."""
+    if upload is None:
+        raise InputError.of(_("this file"), file=name)
+    if upload.size is None or upload.size > most:
+        raise InputError.of(_("a file of at most %s bytes") % f"{most:,}", file=name)
+    try:
+        return str(upload.read().decode("utf-8"))
+    except UnicodeDecodeError:
+        raise InputError.of(_("text in UTF-8"), file=name) from None
+
+
+def publish(
+    user: User, team: Team, *, slug: str, offer_text: str, first_release: str, log: str = "", head: str = ""
+) -> PublishedOffer:
+    """Publish an offer that its provider made and signed at home; the table is not here and never comes."""
+    signed = parse_signed(offer_text, KIND, VERSION, file="offer.json")
+    offer = check_usable(offer_of(signed, file="offer.json"))
+    check_first_release(offer, first_release.encode())
+    smallest = min(read_release(first_release, offer.lattice.attributes, file="first-release.csv")[SIZE], default=0)
+    if smallest < offer.k_p:
+        raise NotAllowed(_("The first release has a class of fewer than %s rows.") % offer.k_p)
+    if offer.revision != 1 or offer.previous:
+        raise NotAllowed(_("Publish the first revision of an offer; later ones come from its desk."))
+    published = _new(user, team, slug=slug, offer=offer, signed=signed)
+    folder = published.folder
+    try:
+        with telling_full_disk(), transaction.atomic():
+            (folder / REVISIONS).mkdir(parents=True, mode=0o700)
+            for name in ("offer.json", f"{REVISIONS}/0001.json"):
+                write_text(folder / name, signed.text())
+            write_text(folder / "first-release.csv", first_release)
+            save_new(published)
+            if log:
+                receive_log(published, log=log, head=head)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return published
+
+
+def check_usable(offer: Offer) -> Offer:
+    """Refuse an offer that the pages could not show."""
+    if len(offer.hierarchies) > MOST_ATTRIBUTES:
+        raise InputError.of(_("at most %s columns with levels") % MOST_ATTRIBUTES, column="attributes")
+    if not offer.name.strip():
+        raise InputError.of(_("a name"), column="name")
+    return offer
+
+
+def receive_log(published: PublishedOffer, *, log: str, head: str, revisions: dict[int, str] | None = None) -> None:
+    """Take the public log as the provider's process sends it, with further revisions of the offer.
+
+    The new log must go on from the old one: lines that were told of once stay.
+    """
+    with telling_full_disk(), transaction.atomic():
+        locked = PublishedOffer.objects.select_for_update().get(pk=published.pk)
+        signed_head = parse_signed(head, HEAD, 1, file="public.head.json")
+        if signed_head.key != locked.public_key:
+            raise NotAllowed(_("The log is not signed by the offer's key."))
+        draft = locked.folder / f".draft-{locked.revision}"
+        shutil.rmtree(draft, ignore_errors=True)
+        try:
+            shutil.copytree(locked.folder / REVISIONS, draft / REVISIONS)
+            shutil.copy(locked.folder / "first-release.csv", draft / "first-release.csv")
+            newest = _add_revisions(locked, draft, revisions or {})
+            for name, text in (("public.jsonl", log), ("public.head.json", head)):
+                (draft / name).write_text(text, encoding="utf-8", newline="")
+            verify_public(draft)
+            lines = DeskFolder(draft).public_log.lines()
+            if len(lines) < locked.log_lines or (
+                locked.log_lines and lines[locked.log_lines - 1].hash != locked.log_hash
+            ):
+                raise NotAllowed(_("The log does not go on from the one that was received before."))
+            for path in sorted(draft.rglob("*")):
+                if path.is_file():
+                    path.replace(locked.folder / path.relative_to(draft))
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+        locked.log_lines, locked.log_hash = len(lines), lines[-1].hash
+        locked.revision, locked.digest = newest
+        locked.save(update_fields=["log_lines", "log_hash", "revision", "digest"])
+    published.refresh_from_db()
+
+
+def _add_revisions(published: PublishedOffer, draft: Path, revisions: dict[int, str]) -> tuple[int, str]:
+    """Write further revisions beside the ones there are; only what may change of an offer has changed."""
+    before, signed = document_of(published)
+    for number in sorted(revisions):
+        after = parse_signed(revisions[number], KIND, VERSION, file=f"{number:04}.json")
+        offer = check_usable(offer_of(after))
+        if number != before.revision + 1 or offer.revision != number or offer.previous != signed.digest:
+            raise NotAllowed(_("A revision follows on the offer as it stands."))
+        if after.key != published.public_key or _fixed(offer) != _fixed(before):
+            raise NotAllowed(_("A revision is signed by the same key and changes the formula alone."))
+        (draft / REVISIONS / f"{number:04}.json").write_text(after.text(), encoding="utf-8", newline="")
+        before, signed = offer, after
+    (draft / "offer.json").write_text(signed.text(), encoding="utf-8", newline="")
+    return before.revision, signed.digest
+
+
+def _fixed(offer: Offer) -> dict[str, Any]:
+    body = offer.body()
+    return {name: body[name] for name in body if name not in {"revision", "previous", "predictor", "slope"}}
+
+
+def refresh_hosted(published: PublishedOffer) -> None:
+    """Note what the desk of a hosted offer has published by now."""
+    desk = DeskFolder(published.folder)
+    offer, signed = desk.offer()
+    lines = desk.public_log.read(signed.key)
+    published.revision, published.digest, published.public_key = offer.revision, signed.digest, signed.key
+    published.log_lines, published.log_hash = len(lines), lines[-1].hash
+    published.name, published.words = offer.name, words_of(offer)
+    published.save(
+        update_fields=["revision", "digest", "public_key", "log_lines", "log_hash", "name", "words"],
+    )
+
+
+def close(published: PublishedOffer, *, is_open: bool) -> None:
+    """Take no more requests, or take them again."""
+    if not published.is_published:
+        raise NotAllowed(_("The offer is not published."))
+    published.state = OfferState.OPEN if is_open else OfferState.CLOSED
+    published.save(update_fields=["state"])
+
+
+def words_of(offer: Offer) -> str:
+    """Give the words that an offer is found by."""
+    words = offer.words
+    columns = [*offer.lattice.attributes, *offer.carried]
+    return "\n".join([offer.name, words.provider, words.purpose, words.summary, words.terms, *columns])
+
+
+def check_slug(slug: str) -> None:
+    """Refuse a short name that is an address of a page."""
+    if slug in TAKEN:
+        raise NotAllowed(_("This name cannot be used."))
+
+
+def _new(user: User, team: Team, *, slug: str, offer: Offer, signed: Signed) -> PublishedOffer:
+    check_slug(slug)
+    return PublishedOffer(
+        slug=slug,
+        team=team,
+        by=user,
+        name=offer.name,
+        words=words_of(offer),
+        digest=signed.digest,
+        public_key=signed.key,
+        revision=offer.revision,
+    )
+
+
+def save_new(published: PublishedOffer) -> None:
+    """Note a new offer, unless its team has too many or it is known already."""
+    Team.objects.select_for_update().get(pk=published.team_id)
+    if PublishedOffer.objects.filter(team=published.team_id).count() >= OFFERS_OF_A_TEAM:
+        raise NotAllowed(_("The team has too many offers."))
+    if published.digest and PublishedOffer.objects.filter(digest=published.digest).exists():
+        raise NotAllowed(_("This offer is published already."))
+    try:
+        with transaction.atomic():
+            published.save()
+    except IntegrityError:
+        raise NotAllowed(_("An offer has this short name already.")) from None

@@ -1,0 +1,1 @@
+"""The pages of the exchange: one kind of visit a file."""

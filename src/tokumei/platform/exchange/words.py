@@ -1,0 +1,40 @@
+"""Words of the exchange in the reader's language, for what the library says in English."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from tokumei.exchange.criteria import Criterion
+from tokumei.exchange.zones import WHY_CIRCLE, WHY_DISCRETION, WHY_SMALL, Zone
+from tokumei.platform.exchange.services.trying import Attempt
+
+TAG_OF_ZONE = {"allowed": "good", "discretion": "warn", "refused": "bad"}
+
+
+def zone_name(zone: Zone) -> str:
+    """Name a zone."""
+    if zone == "allowed":
+        return _("Allowed")
+    return _("At the provider's discretion") if zone == "discretion" else _("Not given")
+
+
+def why(attempt: Attempt) -> str:
+    """Say why levels are in their zone."""
+    if attempt.tried.zone != attempt.zone:
+        return _("Alone it would be fine, but together with the releases that are out it would tell more.")
+    if attempt.tried.why == WHY_SMALL:
+        return _("The predicted k is too small.")
+    if attempt.tried.why == WHY_DISCRETION:
+        return _("k may be large enough: the provider decides.")
+    if attempt.tried.why == WHY_CIRCLE:
+        return _("Together with what the offer publishes it could show small classes.")
+    return _("You can ask for this; the provider counts before it answers.")
+
+
+def criterion_name(criterion: Criterion) -> str:
+    """Name a criterion: the presets in words."""
+    if criterion.name == "cheo-trusted-recipient":
+        return _("Trusted recipient (CHEO)")
+    if criterion.name == "cheo-public-release":
+        return _("Public release (CHEO)")
+    return criterion.name

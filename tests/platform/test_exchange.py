@@ -1,0 +1,499 @@
+"""The exchange on the platform: publishing, asking, answering, agreeing, and who may see what."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from tests.platform.conftest import LogIn
+from tests.platform.offers import HIERARCHIES, PUBLIC, TABLE, host, make_desk, publish
+
+from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
+from tokumei.exchange.criteria import Criterion
+from tokumei.exchange.desk import DeskFolder
+from tokumei.exchange.http_transport import HttpTransport
+from tokumei.exchange.keys import PrivateKey
+from tokumei.exchange.request import Approval, make_request
+from tokumei.exchange.transport import serve
+from tokumei.platform.accounts.models import User
+from tokumei.platform.exchange.models import LevelRequest, OfferState, PublishedOffer, RequestState
+from tokumei.platform.exchange.services import (
+    answering,
+    hosting,
+    learning,
+    looking,
+    offers,
+    recipients,
+    requesting,
+    trying,
+)
+from tokumei.platform.teams.models import Team
+
+pytestmark = pytest.mark.django_db
+
+PAIRS = {"age": 1, "sex": 0, "town": 2}
+SINGLES = {"age": 0, "sex": 0, "town": 2}
+TOWNS = {"age": 2, "sex": 0, "town": 0}
+FINEST = {"age": 0, "sex": 0, "town": 0}
+
+
+@pytest.fixture(autouse=True)
+def files(settings: Any, tmp_path: Path) -> Path:
+    """Files of each test in a folder of its own."""
+    settings.MEDIA_ROOT = tmp_path / "files"
+    settings.MEDIA_ROOT.mkdir()
+    return tmp_path / "files"
+
+
+@pytest.fixture(scope="module")
+def key() -> PrivateKey:
+    """The provider's key."""
+    return PrivateKey.fresh()
+
+
+@pytest.fixture
+def desk(tmp_path: Path, key: PrivateKey) -> DeskFolder:
+    """A desk at the provider's home."""
+    return make_desk(tmp_path, key)
+
+
+@pytest.fixture
+def people(desk: DeskFolder, alice: User, team: Team) -> PublishedOffer:
+    """An offer of the red team, whose table is at home."""
+    return publish(desk, alice, team)
+
+
+@pytest.fixture
+def hosted(alice: User, team: Team) -> PublishedOffer:
+    """An offer of the red team, whose table the platform hosts."""
+    return host(alice, team)
+
+
+@pytest.fixture
+def carol(make_user: Any) -> User:
+    """A user who has said who she is to providers."""
+    made: User = make_user("carol", display_name="Carol")
+    recipients.introduce(made, organisation="A university")
+    return made
+
+
+@pytest.fixture
+def dave(make_user: Any) -> User:
+    """Another one."""
+    made: User = make_user("dave", display_name="Dave")
+    recipients.introduce(made, organisation="An institute")
+    return made
+
+
+def ask(offer: PublishedOffer, user: User, levels: dict[str, int], purpose: str = "a study") -> LevelRequest:
+    return requesting.ask(offer, user, levels=levels, criterion=None, purpose=purpose)
+
+
+def answered(offer: PublishedOffer, request: LevelRequest) -> LevelRequest:
+    """Answer what waits at a hosted offer, in this process."""
+    hosting.answer_waiting(offer.pk)
+    request.refresh_from_db()
+    return request
+
+
+def test_published_offer_is_found_by_its_words_and_shown_to_everybody(people: PublishedOffer, client: Client) -> None:
+    assert [one.slug for one in offers.visible_offers("ages SHOP town")] == ["people"]
+    assert not offers.visible_offers("ages nothing")
+    page = client.get("/exchange/people").content.decode()
+    for text in ("A shop", "Research on ages", "Do not look for anybody.", "k ≥ 5", "k_p = 5"):
+        assert text in page
+    assert client.get("/exchange/", {"q": "customers"}).status_code == 200
+    assert client.get("/exchange/people/first-release.csv").getvalue().decode().startswith("age,sex,town,n_rows")
+    assert json.loads(client.get("/exchange/people/offer.json").getvalue())["body"]["name"] == "people"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "error"),
+    [
+        ("offer_text", '"name":"people"', '"name":"others"', PromiseBroken),
+        ("first_release", "n_rows", "n_row", PromiseBroken),
+        ("log", '"revision":1', '"revision":2', PromiseBroken),
+        ("offer_text", "{", "[", InputError),
+    ],
+)
+def test_publishing_a_changed_file_is_refused_and_leaves_nothing(
+    desk: DeskFolder, alice: User, team: Team, name: str, old: str, new: str, error: type[Exception]
+) -> None:
+    texts = {each: (desk.folder / file).read_text("utf-8") for each, file in PUBLIC.items()}
+    assert old in texts[name]
+    texts[name] = texts[name].replace(old, new, 1)
+    with pytest.raises(error):
+        offers.publish(alice, team, slug="changed", **texts)
+    assert not PublishedOffer.objects.exists()
+
+
+def test_publishing_twice_or_under_a_taken_name_is_refused(
+    people: PublishedOffer, desk: DeskFolder, alice: User, team: Team
+) -> None:
+    for slug in ("people", "again", "watch"):
+        with pytest.raises(NotAllowed):
+            publish(desk, alice, team, slug)
+    assert PublishedOffer.objects.count() == 1
+
+
+def test_trying_levels_gives_the_library_s_numbers(people: PublishedOffer, client: Client) -> None:
+    found = client.get("/exchange/people/try", {"l0": 1, "l1": 0, "l2": 2}).json()
+    offer, _ = offers.document_of(people)
+    prediction = offer.predict((1, 0, 2))
+    assert (found["k"], found["low"], found["high"]) == (prediction.k, prediction.low, prediction.high)
+    assert (found["class_count"], found["zone"], found["k_p"]) == (6, "allowed", 5)
+    finest = client.get("/exchange/people/try", {"l0": 0, "l1": 0, "l2": 0}).json()
+    assert (finest["zone"], finest["class_count"], finest["can_ask"]) == ("refused", 48, False)
+
+
+@pytest.mark.parametrize("given", [{"l0": "x"}, {"l0": "99", "l1": "0", "l2": "0"}, {"c": "nothing"}, {"l0": "１"}])
+def test_levels_that_cannot_be_read_fall_back_to_suggested_ones(
+    people: PublishedOffer, client: Client, given: dict[str, str]
+) -> None:
+    found = client.get("/exchange/people/try", given)
+    assert found.status_code == 200
+    assert found.json()["zone"] == "allowed"
+
+
+def test_own_values_connect_at_the_levels_that_have_them(people: PublishedOffer, client: Client) -> None:
+    page = client.post("/exchange/people/join", {"attribute": "age", "values": "a\nb\nc\n"}).content.decode()
+    assert page.count('class="tag good"') == 3  # Pairs, the top, and the state of the offer.
+    file = SimpleUploadedFile("mine.csv", b"id;town\n1;n\n2;x\n")
+    page = client.post("/exchange/people/join", {"attribute": "town", "file": file}).content.decode()
+    assert "1 / 2" in page
+    assert client.post("/exchange/people/join", {"attribute": "town"}).status_code == 400
+    assert client.post("/exchange/people/join", {"attribute": "wrong", "values": "x"}).status_code == 400
+    assert client.post("/exchange/people/join", {"attribute": "town", "values": "\0"}).status_code in (200, 400)
+
+
+def test_request_outside_of_what_the_offer_allows_is_not_sent(people: PublishedOffer, carol: User, alice: User) -> None:
+    with pytest.raises(NotAllowed, match="too small"):
+        ask(people, carol, FINEST)
+    with pytest.raises(NotAllowed, match="who you are"):
+        ask(people, alice, PAIRS)
+    with pytest.raises(InputError):
+        ask(people, carol, PAIRS, purpose=" ")
+    assert not LevelRequest.objects.exists()
+
+
+def test_request_signed_at_home_is_passed_on_once_and_under_the_own_name_only(
+    people: PublishedOffer, carol: User, dave: User
+) -> None:
+    offer, signed = offers.document_of(people)
+    name = recipients.name_of(carol.recipient)
+    made = make_request(offer, signed.digest, PAIRS, user=name, purpose="a study").signed(PrivateKey.fresh())
+    with pytest.raises(NotAllowed, match="An institute"):
+        requesting.ask_signed(people, dave, made.text())
+    sent = requesting.ask_signed(people, carol, made.text())
+    assert (sent.is_signed_here, sent.document, sent.levels) == (False, made.text(), PAIRS)
+    with pytest.raises(NotAllowed):
+        requesting.ask_signed(people, carol, made.text())
+    with pytest.raises(PromiseBroken):
+        requesting.ask_signed(people, carol, made.text().replace("a study", "a party"))
+
+
+def test_hosted_offer_serves_refuses_learns_and_becomes_steeper(
+    hosted: PublishedOffer, carol: User, dave: User
+) -> None:
+    served = answered(hosted, ask(hosted, carol, PAIRS))
+    assert served.state == RequestState.SERVED
+    assert served.release_path.read_text().splitlines()[:2] == ["age,sex,town,n_rows", "a,f,*,16"]
+    assert served.release_path.stat().st_mode & 0o777 == 0o600
+    # The formula promises single ages, of which one has two women: γ.
+    assert answered(hosted, ask(hosted, dave, SINGLES)).state == RequestState.REFUSED
+    # Towns are allowed alone, but not beside the ages that carol has: differencing by two who collude.
+    attempt = trying.try_levels(hosted, list(TOWNS.values()))
+    assert (attempt.tried.zone, attempt.zone) == ("allowed", "refused")
+    assert answered(hosted, ask(hosted, dave, TOWNS)).state == RequestState.REFUSED
+
+    learned = learning.learn(hosted)
+    lesson = learned.learned[0]
+    assert (lesson.before.quadrants.gamma, lesson.after.quadrants.gamma) == (1, 0)
+    assert lesson.before.s2 > lesson.after.s2 == 0
+    learning.tighten(hosted)
+    hosted.refresh_from_db()
+    assert hosted.revision == 2
+    assert trying.try_levels(hosted, list(SINGLES.values())).tried.zone == "refused"
+    with pytest.raises(NotAllowed):
+        learning.tighten(hosted)
+    found = looking.audit(hosted)
+    assert (found.fault, len(found.lines)) == ("", 5)
+
+
+def test_answer_that_a_dead_job_did_not_hand_over_is_handed_over_by_the_next(
+    hosted: PublishedOffer, carol: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = ask(hosted, carol, PAIRS)
+
+    def die(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(answering, "take_answer", die)
+        hosting.answer_waiting(hosted.pk)
+    request.refresh_from_db()
+    assert request.state == RequestState.SENT
+    assert answered(hosted, request).state == RequestState.SERVED
+    assert looking.audit(hosted).fault == ""
+
+
+def test_second_person_agrees_and_nobody_else(alice: User, bob: User, mallory: User, team: Team, carol: User) -> None:
+    second = recipients.introduce(bob, organisation="A shop")
+    recipients.introduce(alice, organisation="A shop")
+    assert [each.user for each in hosting.possible_approvers(team, alice)] == [bob]
+    offer = host(alice, team, approvals_needed=1, approvers=[second.public_key])
+    request = answered(offer, ask(offer, carol, PAIRS))
+    assert request.state == RequestState.WAITING
+    for user in (alice, mallory, carol):
+        with pytest.raises(NotAllowed):
+            requesting.vote(request, user, is_approved=True)
+    forged = Approval(request.digest, True).signed(PrivateKey.fresh())
+    with pytest.raises(NotAllowed):
+        requesting.vote_signed(request, alice, forged.text())
+    requesting.vote(request, bob, is_approved=True)
+    with pytest.raises(NotAllowed):
+        requesting.vote(request, bob, is_approved=False)
+    assert answered(offer, request).state == RequestState.SERVED
+    # Their own requests they cannot agree to.
+    own = answered(offer, ask(offer, bob, {"age": 2, "sex": 0, "town": 1}))
+    assert not requesting.may_vote(own, bob)
+
+
+def test_criterion_of_the_trusted_is_for_those_whom_the_provider_names(
+    tmp_path: Path, key: PrivateKey, alice: User, team: Team, carol: User, dave: User
+) -> None:
+    desk = make_desk(tmp_path, key, criteria=[Criterion("all", 10), Criterion("trusted", 3)], predictor="margins")
+    offer = publish(desk, alice, team)
+    recipients.trust(offer, alice, username="CAROL", criterion="trusted")
+    assert [one.name for one in recipients.criteria_for(offer, carol)] == ["all", "trusted"]
+    assert [one.name for one in recipients.criteria_for(offer, dave)] == ["all"]
+    sent = requesting.ask(offer, carol, levels={"age": 1, "sex": 1, "town": 2}, criterion="trusted", purpose="x")
+    assert sent.criterion == "trusted"
+    with pytest.raises(NotAllowed):
+        requesting.ask(offer, dave, levels={"age": 1, "sex": 1, "town": 2}, criterion="trusted", purpose="x")
+    with pytest.raises(NotFound):
+        recipients.trust(offer, alice, username="nobody", criterion="trusted")
+    with pytest.raises(NotFound):
+        recipients.trust(offer, alice, username="dave", criterion="nothing")
+
+
+def test_answers_are_taken_only_with_the_offer_s_signature_and_their_release(
+    people: PublishedOffer, desk: DeskFolder, key: PrivateKey, carol: User
+) -> None:
+    request = ask(people, carol, PAIRS)
+    other = ask(people, carol, PAIRS, purpose="another")
+    sent: list[Any] = []
+
+    class Home:
+        """Hands requests to the desk and keeps the answers."""
+
+        def receive(self) -> list[Any]:
+            from tokumei.exchange.transport import Incoming
+
+            return [Incoming(request.key, request.document)]
+
+        def approvals(self) -> list[Any]:
+            return []
+
+        def send(self, outgoing: Any) -> None:
+            sent.append(outgoing)
+
+    serve(desk, Home(), key)
+    answer, release = sent[0].answer, sent[0].release
+    forged = json.loads(answer.text())
+    forged["signature"]["key"] = PrivateKey.fresh().public
+    for text, given in [
+        (json.dumps(forged), release),
+        (answer.text(), None),
+        (answer.text(), release + "a,f,*,99\n"),
+        (answer.text().replace("served", "refused"), None),
+    ]:
+        with pytest.raises((NotAllowed, InputError, PromiseBroken)):
+            answering.take_answer(request, text, given)
+    with pytest.raises(NotAllowed, match="another request"):
+        answering.take_answer(other, answer.text(), release)
+    answering.take_answer(request, answer.text(), release)
+    answering.take_answer(request, answer.text(), release)
+    request.refresh_from_db()
+    assert (request.state, request.remarks) == (RequestState.SERVED, [])
+    with pytest.raises(NotAllowed):
+        answering.take_problem(request, "no")
+
+
+def test_log_that_does_not_go_on_from_the_old_one_is_refused(
+    people: PublishedOffer, desk: DeskFolder, key: PrivateKey, tmp_path: Path
+) -> None:
+    with pytest.raises(PromiseBroken):
+        offers.receive_log(people, log="", head=(desk.folder / "public.head.json").read_text())
+    (tmp_path / "other").mkdir()
+    # The same table and key, and yet another log.
+    other = make_desk(tmp_path / "other", key)
+    log, head = ((other.folder / name).read_text() for name in ("public.jsonl", "public.head.json"))
+    PublishedOffer.objects.update(log_hash="0" * 64)
+    with pytest.raises((NotAllowed, PromiseBroken)):
+        offers.receive_log(people, log=log, head=head)
+
+
+def test_changed_log_is_told_on_the_audit_page_and_by_the_packed_files(
+    hosted: PublishedOffer, carol: User, client: Client, tmp_path: Path
+) -> None:
+    answered(hosted, ask(hosted, carol, PAIRS))
+    assert "Verified." in client.get("/exchange/hosted/audit").content.decode()
+    with zipfile.ZipFile(io.BytesIO(client.get("/exchange/hosted/audit.zip").getvalue())) as archive:
+        assert sorted(archive.namelist()) == [
+            *("first-release.csv", "offer.json", "provider.pub", "public.head.json", "public.jsonl"),
+            "revisions/0001.json",
+        ]
+    log = hosted.folder / "public.jsonl"
+    log.write_text(log.read_text().replace("served", "refused"))
+    page = client.get("/exchange/hosted/audit").content.decode()
+    assert "This log was changed." in page
+    assert "line 2" in page or "line 1" in page
+
+
+def test_disclosure_tells_who_was_given_what_and_not_the_recipe(
+    hosted: PublishedOffer, carol: User, dave: User, client: Client
+) -> None:
+    answered(hosted, ask(hosted, carol, PAIRS, purpose="<b>ages</b>"))
+    answered(hosted, ask(hosted, dave, SINGLES, purpose="refused ones are not told"))
+    page = client.get("/exchange/hosted/disclosure").content.decode()
+    assert "A university (carol)" in page
+    assert "&lt;b&gt;ages" in page
+    assert "age in 3 groups" in page
+    assert "An institute" not in page
+    assert "refused ones" not in page
+
+
+def test_watch_finds_copies(
+    people: PublishedOffer, tmp_path: Path, key: PrivateKey, mallory: User, other_team: Team, client: Client
+) -> None:
+    (tmp_path / "copy").mkdir()
+    copy = publish(make_desk(tmp_path / "copy", PrivateKey.fresh(), "copy"), mallory, other_team, "copied")
+    found = looking.watch()
+    assert [(one.slug, other.slug) for one, other in found.copies] == [("people", copy.slug)]
+    assert "Blue Team" in client.get("/exchange/watch").content.decode()
+
+
+def test_release_and_request_of_others_are_the_same_404_as_nothing(
+    hosted: PublishedOffer, carol: User, dave: User, alice: User, admin: User, log_in: LogIn
+) -> None:
+    request = answered(hosted, ask(hosted, carol, PAIRS))
+    parts = ("", "/state", "/release", "/answer", "/document")
+    for part in parts:
+        found = log_in(carol).get(f"/exchange/requests/{request.key}{part}")
+        assert found.status_code == 200
+        assert (found.getvalue() if found.streaming else found.content) != b""
+    # Not even the provider's team or an admin gets another's release from the platform.
+    for user in (dave, alice, admin):
+        client = log_in(user)
+        nothing = client.get("/exchange/requests/nothing/release").content
+        for part in parts:
+            found = client.get(f"/exchange/requests/{request.key}{part}")
+            assert found.status_code == 404
+        assert len(nothing) > 0
+        assert client.post(f"/exchange/requests/{request.key}/withdraw").status_code == 404
+    assert request.fetched.count() == 1
+
+
+def test_desk_and_learning_are_for_the_provider_s_team(
+    hosted: PublishedOffer, carol: User, mallory: User, bob: User, other_team: Team, log_in: LogIn
+) -> None:
+    request = ask(hosted, carol, PAIRS)
+    for path in ("desk", "learning", f"desk/requests/{request.key}/document"):
+        assert log_in(bob).get(f"/exchange/hosted/{path}").status_code == 200
+        for user in (carol, mallory):
+            assert log_in(user).get(f"/exchange/hosted/{path}").status_code == 404
+    for path in ("learning/tighten", "desk/close", "desk/serve", "desk/trust", f"desk/requests/{request.key}/vote"):
+        assert log_in(mallory).post(f"/exchange/hosted/{path}").status_code == 404
+    assert log_in(bob).post("/exchange/hosted/desk/requests/nothing/vote").status_code == 404
+
+
+def test_offer_that_is_being_made_or_failed_is_nothing_to_others(
+    alice: User, bob: User, carol: User, team: Team, log_in: LogIn, files: Path
+) -> None:
+    failed = host(alice, team, slug="failed", first_levels={"age": 0, "sex": 0, "town": 0})
+    assert failed.state == OfferState.FAILED
+    assert "below 5" in failed.trouble
+    assert log_in(carol).get("/exchange/failed").status_code == 404
+    assert "below 5" in log_in(bob).get("/exchange/failed/desk").content.decode()
+    assert [path for path in (files / "exchange").rglob("*") if path.is_file() and "keys" not in path.parts] == []
+
+
+def test_secrets_of_a_hosted_desk_are_for_the_server_alone(hosted: PublishedOffer, client: Client) -> None:
+    secret = [path for path in (hosted.folder / "private").rglob("*") if path.suffix in {".key", ".json", ".jsonl"}]
+    table = list((hosted.folder.parent.parent / "tables" / hosted.folder_key).rglob("*"))
+    for path in [*secret, *table]:
+        if path.is_file() and not path.name.endswith(".head.json"):
+            assert path.stat().st_mode & 0o077 == 0, path.name
+    for address in ("private/source.json", "private%2Fsource.json", "..%2Fprivate"):
+        assert client.get(f"/exchange/hosted/{address}").status_code == 404
+
+
+def test_pages_of_users_and_providers_work_as_forms(
+    hosted: PublishedOffer, make_user: Any, log_in: LogIn, alice: User
+) -> None:
+    erin = make_user("erin", display_name="Erin")
+    client = log_in(erin)
+    chosen = "?l0=1&l1=0&l2=2&c=own"
+    found = client.get(f"/exchange/hosted/ask{chosen}")
+    assert found["Location"].startswith("/exchange/profile?next=")
+    found = client.post(found["Location"], {"organisation": "A paper", "about": ""})
+    assert found["Location"] == f"/exchange/hosted/ask{chosen}"
+    assert "A paper (erin)" in client.get(found["Location"]).content.decode()
+    found = client.post(found["Location"], {"purpose": "an article", "criterion": "own"})
+    request = LevelRequest.objects.get()
+    assert found["Location"] == f"/exchange/requests/{request.key}"
+    assert request.levels == PAIRS
+    answered(hosted, request)
+    page = client.get(f"/exchange/requests/{request.key}").content.decode()
+    assert "<td>a</td><td>f</td>" in page
+    assert client.get("/exchange/requests").status_code == 200
+    assert client.get("/exchange/key").content.startswith(b"tokumei-ed25519 ")
+    provider = log_in(alice)
+    for path in ("offers", "offers/publish", "offers/host", "hosted/desk", "hosted/learning"):
+        assert provider.get(f"/exchange/{path}").status_code == 200
+    finest = client.post("/exchange/hosted/ask?l0=0&l1=0&l2=0", {"purpose": "x", "criterion": "own"})
+    assert finest.status_code == 400
+    assert LevelRequest.objects.count() == 1
+
+
+def test_form_that_hosts_a_table_makes_an_offer(
+    alice: User, team: Team, log_in: LogIn, settings: Any, tmp_path: Path
+) -> None:
+    fields = {
+        "team": "red-team",
+        "slug": "formed",
+        "name": "Formed",
+        "provider": "A shop",
+        "purpose": "x",
+        "terms": "x",
+        "summary": "x",
+        "criteria": "public=5, trusted=3",
+        "predictor": "margins",
+        "first_levels": "",
+        "approvals_needed": "0",
+        "table": SimpleUploadedFile("people.csv", TABLE.encode()),
+        "hierarchies": [SimpleUploadedFile(f"{name}.csv", text.encode()) for name, text in HIERARCHIES.items()],
+    }
+    found = log_in(alice).post("/exchange/offers/host", fields)
+    assert found.status_code == 302, found.content.decode()
+    made = PublishedOffer.objects.get(slug="formed")
+    hosting.make_hosted(made.pk)
+    made.refresh_from_db()
+    assert made.state == OfferState.OPEN
+    assert [one.k for one in offers.document_of(made)[0].criteria] == [5, 3]
+    again = log_in(alice).post("/exchange/offers/host", fields | {"criteria": "public=1"})
+    assert again.status_code == 400
+
+
+def test_transport_refuses_to_send_tokens_in_the_clear(desk: DeskFolder, key: PrivateKey) -> None:
+    with pytest.raises(NotAllowed):
+        HttpTransport("http://example.org", "token", desk, key)
+    with pytest.raises(InputError):
+        HttpTransport("ftp://example.org", "token", desk, key)
