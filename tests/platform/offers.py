@@ -30,9 +30,7 @@ HIERARCHIES = {
     "sex": "f;*\nm;*\n",
     "town": "p;n;*\nq;n;*\nr;s;*\ns;s;*\n",
 }
-WORDS = Words(
-    "A shop", "Research on ages", "Do not look for anybody.", "We share how many customers are of which age."
-)
+WORDS = Words("A shop", "Research on ages", "Do not look for anybody.", "We share how many customers are of which age.")
 # Practically nothing is refused by lot here, so that what is tested is the rule.
 LOTS = Lots(1e-9, 1e-9)
 

@@ -145,9 +145,7 @@ def serve_requests(
     ] = None,
     token_file: Annotated[
         Path | None,
-        typer.Option(
-            "--token-file", metavar="FILE", help="Your token there; that of 'tokumei remote login' if not given."
-        ),
+        typer.Option("--token-file", metavar="FILE", help="Your token there, if you did not log in."),
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Answer what is there and end.")] = False,
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How often to look.")] = 5.0,
@@ -272,6 +270,7 @@ def _transport(
     desk: Any, key: Any, inbox: Path | None, outbox: Path | None, server: str | None, token_file: Path | None
 ) -> Any:
     """Give where requests come from: two folders, or a platform."""
+    from tokumei.cli.remote_server import find_server
     from tokumei.core.errors import InputError
     from tokumei.exchange.http_transport import HttpTransport, read_token
     from tokumei.exchange.transport import FolderTransport
@@ -282,8 +281,6 @@ def _transport(
         return FolderTransport(inbox, outbox)
     if inbox is not None or outbox is not None:
         raise InputError.of("either folders or a server, not both")
-    from tokumei.cli.remote_server import find_server
-
     token = find_server(server, allow_plain=False).token if token_file is None else read_token(token_file)
     return HttpTransport(server, token, desk, key)
 

@@ -28,6 +28,7 @@ from tokumei.platform.contests.models import Contest
 from tokumei.platform.demo.dating import bring_up_to_date
 from tokumei.platform.demo.play import make, play
 from tokumei.platform.demo.script import ADMIN, ATTACK, CLOSED, OPEN, ORGANISER, SIDES, STAFF, Person, Script, Side
+from tokumei.platform.exchange import demo as offer
 from tokumei.platform.jobs.process import Interrupted
 from tokumei.platform.names import same_name_key
 from tokumei.platform.teams.models import Membership, Role, Team
@@ -69,13 +70,20 @@ def set_up(data: Path) -> Sequence[str]:
 
 
 def play_rest() -> None:
-    """Play what the first page can do without: the guesses, the submissions of the open contest, the closed one."""
+    """Play what the first page can do without: the offer, the guesses, what is handed in, and the closed contest."""
     data = Path(settings.DATA)
     with _alone(data), suppress(Interrupted):
         notes = _read(data)
         if notes is not None:
+            _make_offer()
             for script in (ATTACK, OPEN, CLOSED):
                 _play(script, data, notes)
+
+
+def _make_offer() -> None:
+    """Offer a made-up table of the first team, and let two users of others ask for it."""
+    provider, *others = (User.objects.get(username=side.members[0].name) for side in SIDES)
+    offer.set_up(provider, Team.objects.get(slug=SIDES[0].slug), others[:2])
 
 
 def _play(script: Script, data: Path, notes: Notes) -> None:
@@ -136,6 +144,7 @@ def _lines(notes: Notes) -> list[str]:
         "",
         f"Log in with any of these names; the password of all is  {notes.password}",
         *(f"  {name:<10} {tells}" for name, tells in people),
+        "Contests are at /contests/; an offer to try levels on comes within a minute at /exchange/.",
         "The data is made up. Whoever has the password can do anything here: do not use this folder for real contests.",
     ]
 
