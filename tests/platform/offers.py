@@ -46,7 +46,7 @@ def write_table(folder: Path) -> None:
 def make_desk(folder: Path, key: PrivateKey, name: str = "people", **terms: Any) -> DeskFolder:
     """Make a desk at home; by a power law that was not vetted, unless told otherwise."""
     write_table(folder)
-    decided = {
+    decided: dict[str, Any] = {
         "criteria": [Criterion("own", 5)],
         "predictor": "power-law",
         "first_levels": {"age": 2, "sex": 0, "town": 2},
@@ -76,7 +76,7 @@ PUBLIC = {
 
 def host(user: User, team: Team, slug: str = "hosted", **wish: Any) -> PublishedOffer:
     """Have the platform host the table and make the offer, in this process."""
-    decided = {
+    decided: dict[str, Any] = {
         "name": "hosted people",
         "words": {"provider": "A shop", "purpose": "Research", "terms": "None.", "summary": "Ages."},
         "criteria": ["own=5"],

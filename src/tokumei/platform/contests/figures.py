@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.cache import cache
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
@@ -46,12 +47,17 @@ class Facts:
 
 
 def facts_of(contest: Contest, viewer: User | None) -> Facts:
-    """Gather what somebody may see."""
-    return Facts(
-        scoreboard.standings(contest, viewer),
-        scoreboard.attack_matrix(contest, viewer),
-        scoreboard.history(contest, viewer),
-    )
+    """Gather what somebody may see, once for all who see the same until something changes."""
+    key = f"facts-{hash((scoreboard.version_of(contest), scoreboard.seen_by(contest, viewer)))}"
+    facts: Facts | None = cache.get(key)
+    if facts is None:
+        facts = Facts(
+            scoreboard.standings(contest, viewer),
+            scoreboard.attack_matrix(contest, viewer),
+            scoreboard.history(contest, viewer),
+        )
+        cache.set(key, facts, scoreboard.KEPT_FOR)
+    return facts
 
 
 def _standings(facts: Facts) -> Rows:

@@ -92,16 +92,21 @@ def standings(contest: Contest, viewer: User | None) -> Scoreboard:
 
 
 def _ranked(contest: Contest, seen: Seen) -> list[Standing]:
-    """Rank the teams, once for all visitors until another submission is scored or a team comes or goes."""
-    scored = contest.submissions.filter(state=State.SCORED).aggregate(n=Count("pk"), last=Max("finished_at"))
-    gone = contest.participations.exclude(withdrawn_at=None).aggregate(n=Count("pk"), last=Max("withdrawn_at"))
-    key = f"standings-{hash((contest.folder_key, *scored.values(), *gone.values(), seen.until, seen.has_attacks))}"
+    """Rank the teams, once for all visitors until something changes."""
+    key = f"standings-{hash((version_of(contest), seen.until, seen.has_attacks))}"
     lines: list[Standing] | None = cache.get(key)
     if lines is None:
         found = entries(contest, seen.until, has_attacks=seen.has_attacks)
         lines = edition_of(contest).rank(found) if found else []
         cache.set(key, lines, KEPT_FOR)
     return lines
+
+
+def version_of(contest: Contest) -> tuple[object, ...]:
+    """Give what is another whenever a submission has been scored or a team came or went: a name for what is kept."""
+    scored = contest.submissions.filter(state=State.SCORED).aggregate(n=Count("pk"), last=Max("finished_at"))
+    gone = contest.participations.exclude(withdrawn_at=None).aggregate(n=Count("pk"), last=Max("withdrawn_at"))
+    return contest.folder_key, *scored.values(), *gone.values()
 
 
 def attack_matrix(contest: Contest, viewer: User | None) -> dict[tuple[str, str], float]:
