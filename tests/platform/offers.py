@@ -53,7 +53,7 @@ def make_desk(folder: Path, key: PrivateKey, name: str = "people", **terms: Any)
         "is_vetted": False,
         "lots": LOTS,
     } | terms
-    lattice = Lattice.of(read_hierarchies(folder / "hierarchies", HIERARCHIES).values())
+    lattice = Lattice.of(list(read_hierarchies(folder / "hierarchies", HIERARCHIES).values()))
     reading: dict[str, Any] = {"engine": "local", "delimiter": ";", "encoding": "utf-8"}
     source = str(folder / "people.csv")
     made, text = make_offer(name, WORDS, CountedTable(lattice, source, **reading), Terms(**decided))
