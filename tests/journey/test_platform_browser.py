@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.utils import timezone
-from tests.platform.conftest import PASSWORD, browser  # noqa: F401 - a fixture.
+from tests.platform.conftest import PASSWORD
 from tests.platform.sites import QUICK, ROOT, Site, end_group, make_person, site, wait_until  # noqa: F401 - a fixture.
 
 from tokumei.contest.editions.pwscup2018 import Pwscup2018
@@ -290,7 +290,7 @@ def begin_attacks(contest: Contest) -> None:
     wait_until(lambda: Contest.objects.get(pk=contest.pk).phase == Phase.ATTACK)
 
 
-def test_two_teams_play_a_contest_in_both_languages(server: str, browser: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_two_teams_play_a_contest_in_both_languages(server: str, browser: Any, tmp_path: Path) -> None:
     contest = make_contest()
     players = []
     for language, words, scheme, width in (("en", ENGLISH, "light", 1280), ("ja", JAPANESE, "dark", 400)):

@@ -1,10 +1,8 @@
-"""People, teams and browsers for the tests of the platform."""
+"""People, teams and pages for the tests of the platform."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +15,6 @@ from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Team
 
 PASSWORD = "correct horse battery"
-CHROMIUM = "/usr/bin/chromium"
 
 MakeUser = Callable[..., User]
 LogIn = Callable[[User], Client]
@@ -95,22 +92,6 @@ def log_in() -> LogIn:
         return client
 
     return enter
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Debian's chromium without a window; skips where it is not installed."""
-    if not Path(CHROMIUM).exists():
-        pytest.skip("chromium is not installed")
-    from playwright.sync_api import sync_playwright
-
-    # Playwright keeps an event loop in this thread, in which Django would refuse to touch the database.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 @pytest.fixture

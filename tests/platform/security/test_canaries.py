@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import DatabaseError
 from django.test import Client
@@ -233,6 +234,8 @@ def break_things(drive: Drive, contest: Contest, monkeypatch: pytest.MonkeyPatch
     data.with_name("away").rename(data)
     quoted = f"{CANARY} {kept[:2000]!r} {(contest.folder / 'secret' / 'key').read_bytes().hex()}"
     for error in (DatabaseError(quoted), ValueError(quoted), OSError(5, quoted, quoted), RecursionError(quoted)):
+        # What was worked out before would be shown without asking.
+        cache.clear()
         with monkeypatch.context() as patch:
             patch.setattr(scoreboard, "standings", _raising(error))
             for path in (
