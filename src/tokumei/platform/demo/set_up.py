@@ -56,6 +56,8 @@ def set_up(data: Path) -> Sequence[str]:
             notes = Notes(password="-".join(secrets.token_hex(3) for _ in range(3)))
             _write(data, notes)
         _make_people(notes.password)
+        # Now, while no worker runs that would make it at the same time.
+        _make_offer()
         for script in (ATTACK, OPEN, CLOSED):
             _choose_contest(script, notes)
         _write(data, notes)
@@ -70,12 +72,11 @@ def set_up(data: Path) -> Sequence[str]:
 
 
 def play_rest() -> None:
-    """Play what the first page can do without: the offer, the guesses, what is handed in, and the closed contest."""
+    """Play what the first page can do without: the guesses, what is handed in, and the closed contest."""
     data = Path(settings.DATA)
     with _alone(data), suppress(Interrupted):
         notes = _read(data)
         if notes is not None:
-            _make_offer()
             for script in (ATTACK, OPEN, CLOSED):
                 _play(script, data, notes)
 
@@ -144,7 +145,7 @@ def _lines(notes: Notes) -> list[str]:
         "",
         f"Log in with any of these names; the password of all is  {notes.password}",
         *(f"  {name:<10} {tells}" for name, tells in people),
-        "Contests are at /contests/; an offer to try levels on comes within a minute at /exchange/.",
+        "Contests are at /contests/, an offer to try levels on at /exchange/.",
         "The data is made up. Whoever has the password can do anything here: do not use this folder for real contests.",
     ]
 
