@@ -148,7 +148,7 @@ def test_processes_of_a_killed_worker_end_by_themselves(site: Site) -> None:
     started = [consumer, *children_of(consumer)]
     worker.kill()
     worker.wait()
-    wait_until(lambda: all(is_dead(pid) for pid in started))
+    assert wait_until(lambda: all(is_dead(pid) for pid in started))
 
 
 def test_lost_message_is_sent_again(site: Site) -> None:
