@@ -128,28 +128,41 @@ def possible_approvers(team: Team, user: User) -> list[Recipient]:
 
 
 def make_hosted(offer_id: int) -> None:
-    """Make a hosted offer: a job."""
+    """Make a hosted offer: a job; a second one at the same time waits for the first and finds it done."""
     published = PublishedOffer.objects.filter(pk=offer_id, state=OfferState.MAKING).first()
-    if published is None:
+    if published is None or not _incoming(published).is_dir():
         return
+    # The folder itself is locked: a file in it would be one more that nobody may read.
+    folder = os.open(_incoming(published), os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        published.refresh_from_db()
+        if published.state == OfferState.MAKING:
+            _try_to_make(published)
+    finally:
+        os.close(folder)
+
+
+def _try_to_make(published: PublishedOffer) -> None:
     try:
         _make(published)
     except TokumeiError as error:
         # What is wrong with a table may quote it: only its own team reads that.
-        published.state, published.trouble = OfferState.FAILED, in_words(error)[:2_000]
-        published.save(update_fields=["state", "trouble"])
-        shutil.rmtree(published.folder, ignore_errors=True)
-        shutil.rmtree(_incoming(published), ignore_errors=True)
-        return
+        _give_up(published, in_words(error)[:2_000])
     except Exception:
-        published.state = OfferState.FAILED
-        published.save(update_fields=["state"])
-        shutil.rmtree(published.folder, ignore_errors=True)
-        shutil.rmtree(_incoming(published), ignore_errors=True)
+        _give_up(published)
         raise
-    published.state = OfferState.OPEN
-    published.save(update_fields=["state"])
-    log.info("an offer was made", extra={"facts": {"offer": published.slug}})
+    else:
+        published.state = OfferState.OPEN
+        published.save(update_fields=["state"])
+        log.info("an offer was made", extra={"facts": {"offer": published.slug}})
+
+
+def _give_up(published: PublishedOffer, trouble: str = "") -> None:
+    published.state, published.trouble = OfferState.FAILED, trouble
+    published.save(update_fields=["state", "trouble"])
+    shutil.rmtree(published.folder, ignore_errors=True)
+    shutil.rmtree(_incoming(published), ignore_errors=True)
 
 
 def _make(published: PublishedOffer) -> None:
