@@ -27,6 +27,22 @@ SAME_ROWS = Rule(
     "加工データの行数と行の順序は T と同じとし、行の追加や欠落を認めない。",
 )
 
+# The rules that releases of purchases row by row have in common.
+NO_CUSTOMER_ID = Rule(
+    "no-customer-id", "No pseudonym is a customer id of M.", "仮名は M の顧客IDと一致してはならない。"
+)
+DATE_FORM = Rule(
+    "date-form", "The date exists and is written YYYY/M/D.", "購入日は実在する日付とし、YYYY/M/D の形式で書く。"
+)
+TIME_FORM = Rule("time-form", "The time exists and is written h:mm.", "購入時刻は実在する時刻とし、h:mm の形式で書く。")
+ITEM_OF_T = Rule("item-of-t", "The item occurs in T.", "商品IDは T に現れるものに限る。")
+PRICE_FORM = Rule(
+    "price-form",
+    "The price has at most 5 digits before and 2 after the point.",
+    "単価は整数部5桁以内、小数部2桁以内とする。",
+)
+QUANTITY_FORM = Rule("quantity-form", "The quantity is a whole number of 1 to 6 digits.", "数量は1〜6桁の整数とする。")
+
 
 def read_rows(form: ContestFile, path: Path) -> TextFrame:
     """Read the cells of a submitted file as text; what is wrong with its form is told as a fault of that rule."""

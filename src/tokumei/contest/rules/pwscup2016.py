@@ -15,7 +15,17 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.contest.edition import Files, Rule
-from tokumei.contest.rules._rows import FILE_FORM, RowFaults, read_rows
+from tokumei.contest.rules._rows import (
+    DATE_FORM,
+    FILE_FORM,
+    ITEM_OF_T,
+    NO_CUSTOMER_ID,
+    PRICE_FORM,
+    QUANTITY_FORM,
+    TIME_FORM,
+    RowFaults,
+    read_rows,
+)
 from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
 from tokumei.data.files.columns import ColumnType, add_value_faults
 from tokumei.data.files.contest import DATE, PRICE, PSEUDONYM, QUANTITY, SEX, TIME
@@ -64,7 +74,7 @@ RELEASE_RULES = (
         f"A pseudonym has 1 to {LONGEST_PSEUDONYM} letters, digits, _ or -.",
         f"仮名は英数字、_、- からなる{LONGEST_PSEUDONYM}文字以内とする。",
     ),
-    Rule("no-customer-id", "No pseudonym is a customer id of M.", "仮名は M の顧客IDと一致してはならない。"),
+    NO_CUSTOMER_ID,
     Rule("sex-form", "The sex is f or m.", "性別は f または m とする。"),
     Rule(
         "birth-form",
@@ -83,20 +93,16 @@ RELEASE_RULES = (
         "The invoice has 1 to 9 upper-case letters or digits.",
         "伝票IDは英大文字と数字からなる9文字以内とする。",
     ),
-    Rule("date-form", "The date exists and is written YYYY/M/D.", "購入日は実在する日付とし、YYYY/M/D の形式で書く。"),
+    DATE_FORM,
     Rule(
         "date-in-range",
         "The date lies between the first and the last day of T.",
         "購入日は T の最初の日から最後の日までとする。",
     ),
-    Rule("time-form", "The time exists and is written h:mm.", "購入時刻は実在する時刻とし、h:mm の形式で書く。"),
-    Rule("item-of-t", "The item occurs in T.", "商品IDは T に現れるものに限る。"),
-    Rule(
-        "price-form",
-        "The price has at most 5 digits before and 2 after the point.",
-        "単価は整数部5桁以内、小数部2桁以内とする。",
-    ),
-    Rule("quantity-form", "The quantity is a whole number of 1 to 6 digits.", "数量は1〜6桁の整数とする。"),
+    TIME_FORM,
+    ITEM_OF_T,
+    PRICE_FORM,
+    QUANTITY_FORM,
     Rule(
         "permutation",
         "Line i of P is the row of T that row i of T_release came from, counted from 1; each row stands there once.",

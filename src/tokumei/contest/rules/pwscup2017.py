@@ -13,7 +13,18 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.contest.edition import Files, Rule
-from tokumei.contest.rules._rows import FILE_FORM, SAME_ROWS, RowFaults, read_rows
+from tokumei.contest.rules._rows import (
+    DATE_FORM,
+    FILE_FORM,
+    ITEM_OF_T,
+    NO_CUSTOMER_ID,
+    PRICE_FORM,
+    QUANTITY_FORM,
+    SAME_ROWS,
+    TIME_FORM,
+    RowFaults,
+    read_rows,
+)
 from tokumei.core.errors import FaultList
 from tokumei.data.files.columns import add_value_faults
 from tokumei.data.files.contest import DATE, DELETED, PRICE, QUANTITY, TIME, one_of
@@ -48,18 +59,14 @@ RELEASE_RULES = (
         f"A pseudonym is made of letters, digits, _ and -, and is not {DELETED}.",
         f"仮名は英数字、_、- からなり、{DELETED} であってはならない。",
     ),
-    Rule("no-customer-id", "No pseudonym is a customer id of M.", "仮名は M の顧客IDと一致してはならない。"),
+    NO_CUSTOMER_ID,
     Rule("invoice-zero", "The invoice is 0.", "伝票IDは 0 とする。"),
-    Rule("date-form", "The date exists and is written YYYY/M/D.", "購入日は実在する日付とし、YYYY/M/D の形式で書く。"),
+    DATE_FORM,
     Rule("same-month", "The date stays in the month of the same row of T.", "購入日は T の同じ行と同じ年月とする。"),
-    Rule("time-form", "The time exists and is written h:mm.", "購入時刻は実在する時刻とし、h:mm の形式で書く。"),
-    Rule("item-of-t", "The item occurs in T.", "商品IDは T に現れるものに限る。"),
-    Rule(
-        "price-form",
-        "The price has at most 5 digits before and 2 after the point.",
-        "単価は整数部5桁以内、小数部2桁以内とする。",
-    ),
-    Rule("quantity-form", "The quantity is a whole number of 1 to 6 digits.", "数量は1〜6桁の整数とする。"),
+    TIME_FORM,
+    ITEM_OF_T,
+    PRICE_FORM,
+    QUANTITY_FORM,
     Rule(
         "one-pseudonym-a-month",
         "A customer has one pseudonym in all rows of a month.",
