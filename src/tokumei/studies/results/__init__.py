@@ -1,0 +1,1 @@
+"""One published result a file."""

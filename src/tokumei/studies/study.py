@@ -1,0 +1,104 @@
+"""What a study is: a published result, and the same result computed here, number beside number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from tokumei.core.registry import Registry
+
+
+class Verdict(StrEnum):
+    """What became of a published number."""
+
+    HOLDS = "holds"
+    """Computed here within the tolerance that the study states."""
+    DIFFERS = "differs"
+    """Computed here, and not the same; the line says why."""
+    NEEDS_DATA = "needs data"
+    """Not computed, for lack of the data it speaks of."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One published number beside the one computed, and the ends within which the latter holds.
+
+    `why` explains the tolerance of a line that holds and the difference of one that does not.
+    """
+
+    what: str
+    published: float
+    computed: float
+    least: float
+    most: float
+    why: str = ""
+    digits: int = 4
+
+    @classmethod
+    def near(
+        cls, what: str, published: float, computed: float, *, within: float, why: str = "", digits: int = 4
+    ) -> Line:
+        """Compare with a published number, so far away at most."""
+        return cls(what, published, computed, published - within, published + within, why, digits)
+
+    @classmethod
+    def at_most(cls, what: str, published: float, computed: float, *, why: str = "", digits: int = 4) -> Line:
+        """Compare with a published number that is not to be exceeded."""
+        return cls(what, published, computed, -math.inf, published, why, digits)
+
+    @classmethod
+    def at_least(cls, what: str, published: float, computed: float, *, why: str = "", digits: int = 4) -> Line:
+        """Compare with a published number that is to be reached."""
+        return cls(what, published, computed, published, math.inf, why, digits)
+
+    @property
+    def difference(self) -> float:
+        """How much more was computed than published."""
+        return self.computed - self.published
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the published number holds."""
+        # A number on the end of its tolerance may miss it by rounding.
+        slack = 1e-9 * max(1.0, abs(self.published))
+        return Verdict.HOLDS if self.least - slack <= self.computed <= self.most + slack else Verdict.DIFFERS
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a study's page."""
+
+    name: str
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a study found: its lines, figures, and paragraphs of Markdown for its page."""
+
+    lines: Sequence[Line]
+    figures: Sequence[Figure] = ()
+    remarks: Sequence[str] = ()
+
+
+class Study(Protocol):
+    """Computes one published result again; its fields are its options."""
+
+    title: ClassVar[str]
+    # The paper, and the table, figure or section in it.
+    source: ClassVar[str]
+    # The files it reads, by their path in the folder of data; none if it makes its data up.
+    needs: ClassVar[tuple[str, ...]]
+    # Whether it takes few seconds, so that every test run can afford it.
+    is_quick: ClassVar[bool]
+
+    def run(self, data: Path) -> Findings:
+        """Compute the result; the files it needs are in the folder, which it may ignore if it needs none."""
+
+
+STUDIES: Registry[Study] = Registry("study", "tokumei.studies.results")
