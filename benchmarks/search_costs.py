@@ -7,8 +7,9 @@ from collections import Counter
 import polars as pl
 
 from benchmarks.measure import Figure
-from tokumei.anonymize.registry import TABLE_SEARCHES
-from tokumei.anonymize.tables import Goal, decide
+from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS
+from tokumei.anonymize.tables import decide
 from tokumei.counting.count import count_classes
 from tokumei.data.made.services import make_census, make_services
 from tokumei.hierarchy.build.japan_age import JapanAge
@@ -17,10 +18,10 @@ from tokumei.hierarchy.build.sex import Sex
 from tokumei.measure.safety.k_anonymity import KAnonymity
 
 METHODS = {
-    "ola": TABLE_SEARCHES.make("ola"),
-    "incognito": TABLE_SEARCHES.make("incognito"),
-    "pak, power-law": TABLE_SEARCHES.make("pak", predictor="power-law"),
-    "pak, margins": TABLE_SEARCHES.make("pak", predictor="margins"),
+    "ola": TABLE_ANONYMIZERS.make("ola"),
+    "incognito": TABLE_ANONYMIZERS.make("incognito"),
+    "pak, power-law": TABLE_ANONYMIZERS.make("pak", predictor="power-law"),
+    "pak, margins": TABLE_ANONYMIZERS.make("pak", predictor="margins"),
 }
 
 

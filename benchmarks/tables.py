@@ -10,7 +10,8 @@ from typing import Any
 
 from benchmarks.adult import COLUMNS, FOLDER, HIERARCHIES, adult, write_resampled
 from benchmarks.measure import Figure, best_seconds, in_new_process, run_command
-from tokumei.anonymize.tables import Goal, decide
+from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.tables import decide
 from tokumei.counting.count import count_classes
 from tokumei.hierarchy.files import read_hierarchies
 from tokumei.measure.audit import audit
@@ -32,7 +33,8 @@ SEARCHES = [
 
 FROM_PARQUET = """
 import time
-from tokumei.anonymize.tables import Goal, decide
+from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.tables import decide
 from tokumei.counting.count import count_classes
 from tokumei.hierarchy.files import read_hierarchies
 from tokumei.measure.losses import LOSSES

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tokumei.anonymize.apply import apply_recipe
-    from tokumei.anonymize.tables import Goal, anonymize_table
+    from tokumei.anonymize.goal import Goal
+    from tokumei.anonymize.tables import anonymize_table
     from tokumei.core.errors import (
         CannotAnonymize,
         DuplicatePart,
@@ -36,7 +37,7 @@ _HOMES = {
     "CannotAnonymize": "core.errors",
     "ClassCounts": "counting.class_counts",
     "DuplicatePart": "core.errors",
-    "Goal": "anonymize.tables",
+    "Goal": "anonymize.goal",
     "Hierarchy": "hierarchy.hierarchy",
     "History": "data.history",
     "InputError": "core.errors",

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from tokumei.anonymize.history._clusters import balance, cluster
-from tokumei.anonymize.history._item_sets import ItemSets
 from tokumei.anonymize.history.dummies import Dummies, best_clusters, expected_dummies, expected_reid
 from tokumei.core.errors import InputError
+from tokumei.counting.item_sets import ItemSets
 from tokumei.data.history import History
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.tables import ROW, Goal, check_promise, released_columns
+from tokumei.anonymize.goal import Goal, released_columns
+from tokumei.anonymize.tables import ROW, check_promise
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.counting.count import count_classes
 from tokumei.counting.engine import WritePlan

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from tokumei.anonymize.changing import Changed, Original
+from tokumei.anonymize.local.recoding import LocalRecoding
+from tokumei.anonymize.local.task import LocalTask
 from tokumei.anonymize.search.problem import Problem
 from tokumei.anonymize.search.result import Found
 from tokumei.core.registry import Registry
@@ -22,12 +25,36 @@ class HistoryAnonymizer(Protocol):
         """Make the release; the same seed makes the same one."""
 
 
+@runtime_checkable
 class TableSearch(Protocol):
-    """Finds a node of the lattice that holds; its fields are its options."""
+    """Finds a node of the lattice that holds, one level for each column; its fields are its options."""
 
     def search(self, problem: Problem) -> Found:
         """Give the node found; CannotAnonymize if none holds."""
 
 
+@runtime_checkable
+class TableRegrouper(Protocol):
+    """Generalises class by class, so that equal values may become different labels; its fields are its options."""
+
+    def regroup(self, task: LocalTask, *, seed: int) -> LocalRecoding:
+        """Give what becomes of every class; CannotAnonymize if nothing holds."""
+
+
+@runtime_checkable
+class TableChanger(Protocol):
+    """Changes values at random, leaves rows out or publishes counts; its fields are its options."""
+
+    def change(self, original: Original, *, seed: int) -> Changed:
+        """Give what is released; the same seed gives the same."""
+
+
+TableAnonymizer = TableSearch | TableRegrouper | TableChanger
+
 HISTORY_ANONYMIZERS: Registry[HistoryAnonymizer] = Registry("history anonymizer", "tokumei.anonymize.history")
-TABLE_SEARCHES: Registry[TableSearch] = Registry("table search", "tokumei.anonymize.table")
+TABLE_ANONYMIZERS: Registry[TableAnonymizer] = Registry("table anonymizer", "tokumei.anonymize.table")
+
+
+def searches() -> list[str]:
+    """Give the names of the table anonymizers that search the lattice."""
+    return [name for name in TABLE_ANONYMIZERS if hasattr(TABLE_ANONYMIZERS.get(name), "search")]

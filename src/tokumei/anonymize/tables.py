@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tokumei.anonymize.registry import TABLE_SEARCHES, TableSearch
+from tokumei.anonymize.goal import Goal, check_classes, part_as_dict, released_columns
+from tokumei.anonymize.registry import TableSearch
+from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.search.problem import Problem, recoded_requirement
 from tokumei.anonymize.search.result import Found
-from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
@@ -27,36 +29,10 @@ from tokumei.data.frames import as_frame
 from tokumei.data.release import Recipe, Release
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
-from tokumei.measure.losses import LOSSES, Loss, loss_score
-from tokumei.measure.requirement import Requirement, value_shares
+from tokumei.measure.losses import loss_score
 
 # The private-use character keeps it apart from the columns of any table.
 ROW = "\ue000row"
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What is asked of a release of a table."""
-
-    requirements: Sequence[Requirement]
-    loss: Loss = field(default_factory=lambda: LOSSES.make("prec"))
-    method: TableSearch = field(default_factory=lambda: TABLE_SEARCHES.make("optimal"))
-    suppression: float = 0.0
-    weights: Mapping[str, float] = field(default_factory=dict)
-    numeric: Sequence[str] = ()
-    preference: Sequence[str] = ()
-
-    @property
-    def sensitive(self) -> list[str]:
-        """The columns whose values the requirements protect."""
-        return sorted({column for one in self.requirements for column in one.sensitive_columns})
-
-    def against(self, counts: ClassCounts) -> Goal:
-        """Give the goal whose requirements compare classes with the original, where they compare with all rows.
-
-        Else what they compare with would change with every record that is suppressed.
-        """
-        return replace(self, requirements=[_against(one, counts) for one in self.requirements])
 
 
 @dataclass(frozen=True)
@@ -80,7 +56,7 @@ def decide(counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal
     """Find the generalisation of counted rows that meets a goal; CannotAnonymize if there is none."""
     started = time.perf_counter()
     problem = problem_of(counts, hierarchies, goal)
-    found = goal.method.search(problem)
+    found = _search_of(goal).search(problem)
     node = found.judged.node
     recodings = problem.recodings(node)
     return Generalisation(
@@ -107,14 +83,25 @@ def problem_of(counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: 
 
 
 def anonymize_table(
-    data: Any, hierarchies: Mapping[str, Hierarchy], goal: Goal, *, keep: Sequence[str] = ()
+    data: Any,
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    keep: Sequence[str] = (),
+    seed: int = 0,
 ) -> Release:
-    """Make the release of a frame: quasi-identifiers generalised, sensitive columns and those to keep as they are.
+    """Make the release of a frame: quasi-identifiers anonymized, sensitive columns and those to keep as they are.
 
-    The columns of `hierarchies` are the quasi-identifiers. A column that is neither one, nor protected by a
-    requirement, nor kept, is not released: nobody said that it may be.
+    The columns of `hierarchies` are the quasi-identifiers, unless they are named; a method that searches levels needs
+    a hierarchy for each. A column that is neither one, nor protected by a requirement, nor kept, is not released:
+    nobody said that it may be.
     """
     frame = as_frame(data)
+    known = list(hierarchies) if quasi_identifiers is None else list(quasi_identifiers)
+    if not isinstance(goal.method, TableSearch):
+        return release_rows(frame, known, hierarchies, goal, keep=keep, seed=seed).release
+    hierarchies = {name: _hierarchy_of(name, hierarchies) for name in known}
     counts = count_classes(frame, list(hierarchies), sensitive=goal.sensitive)
     goal = goal.against(counts)
     decision = decide(counts, hierarchies, goal)
@@ -156,24 +143,10 @@ def write_anonymized(
     return decision
 
 
-def released_columns(
-    names: Sequence[str] | None, hierarchies: Mapping[str, Any], goal: Goal, keep: Sequence[str]
-) -> list[str]:
-    """Give the columns that are released, in the order of the original where that is known."""
-    wanted = list(dict.fromkeys([*hierarchies, *goal.sensitive, *keep]))
-    for column in keep:
-        if column in hierarchies:
-            raise InputError.of("a column that is not a quasi-identifier", column="keep", value=column)
-    return wanted if names is None else [name for name in names if name in wanted]
-
-
 def check_promise(released: Any, goal: Goal, recodings: Sequence[Recoding]) -> None:
     """Count a release again and raise PromiseBroken if a class does not meet a requirement."""
     counts = count_classes(released, [one.column for one in recodings], sensitive=goal.sensitive)
-    for requirement in goal.requirements:
-        n_failing = int((~recoded_requirement(requirement, recodings).holds_in(counts)).sum())
-        if n_failing:
-            raise PromiseBroken(f"{n_failing:,} classes of the release do not meet {requirement}")
+    check_classes(counts, [recoded_requirement(one, recodings) for one in goal.requirements])
 
 
 def recipe_of(goal: Goal, decision: Generalisation, keep: Sequence[str]) -> Recipe:
@@ -191,10 +164,16 @@ def recipe_of(goal: Goal, decision: Generalisation, keep: Sequence[str]) -> Reci
     return Recipe(part_name(goal.method), options)
 
 
-def part_as_dict(part: Any) -> dict[str, Any]:
-    """Give a part by its name and its options, for JSON; hierarchies are left to whoever makes it again."""
-    options = {one.name: getattr(part, one.name) for one in fields(part)}
-    return {"name": part_name(part), "options": {k: v for k, v in options.items() if not isinstance(v, Hierarchy)}}
+def _search_of(goal: Goal) -> TableSearch:
+    if isinstance(goal.method, TableSearch):
+        return goal.method
+    raise InputError.of("a method that searches levels", column="method", value=part_name(goal.method))
+
+
+def _hierarchy_of(name: str, hierarchies: Mapping[str, Hierarchy]) -> Hierarchy:
+    if name not in hierarchies:
+        raise InputError.of("a hierarchy, which searching levels needs", column=name)
+    return hierarchies[name]
 
 
 def _suppressed(problem: Problem, found: Found, recodings: Sequence[Recoding]) -> pl.DataFrame:
@@ -221,11 +200,3 @@ def _shares(problem: Problem, found: Found) -> dict[str, float]:
         rest = cost.rest[problem.packed.labels(gone, place)] @ gone.sizes
         shares[name] = cost.rise + float(rest) / problem.n_rows
     return shares
-
-
-def _against(requirement: Requirement, counts: ClassCounts) -> Requirement:
-    """Tell a requirement the shares of its sensitive values in the original, if it asks for them and has none."""
-    if getattr(requirement, "reference", 0) is not None:
-        return requirement
-    shares = value_shares(counts, requirement.sensitive_columns[0])
-    return replace(requirement, reference=shares)  # type: ignore[type-var]

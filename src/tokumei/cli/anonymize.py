@@ -34,7 +34,7 @@ from tokumei.cli.requirements import (
 from tokumei.core.errors import InputError
 
 if TYPE_CHECKING:
-    from tokumei.anonymize.tables import Goal
+    from tokumei.anonymize.goal import Goal
     from tokumei.hierarchy.hierarchy import Hierarchy
 
 app = typer.Typer(help="Anonymize tables and histories.", no_args_is_help=True)
@@ -81,7 +81,7 @@ def table(
     suppress: SuppressOption = 0.0,
     loss: LossOption = "prec",
     prices: PricesOption = None,
-    method: Annotated[str, typer.Option("--method", help="See 'tokumei parts table-search'.")] = "optimal",
+    method: Annotated[str, typer.Option("--method", help="See 'tokumei parts table-anonymizer'.")] = "optimal",
     options: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method; repeatable.")
     ] = None,
@@ -105,7 +105,7 @@ def table(
 
     Example: tokumei anonymize table adult.csv --qi sex,age --hierarchies hierarchies --k 5 --out release.csv
     """
-    from tokumei.anonymize.registry import TABLE_SEARCHES
+    from tokumei.anonymize.registry import TABLE_ANONYMIZERS
     from tokumei.anonymize.tables import recipe_of, write_anonymized
     from tokumei.data.files.atomic import write_text
 
@@ -115,7 +115,7 @@ def table(
     kept = names(keep, "--keep") if keep else []
     with showing_progress():
         read, goal = goal_of(qi, hierarchies, asked, population, suppress, loss, prices, weights, prefer, numeric)
-        search = TABLE_SEARCHES.make_from_text(method, part_options(options))
+        search = TABLE_ANONYMIZERS.make_from_text(method, part_options(options))
         goal = with_method(goal, search)
         decision = write_anonymized(file, read, goal, out, keep=kept, **reading)
         if recipe is not None:
@@ -186,7 +186,7 @@ def goal_of(
     numeric: str | None,
 ) -> tuple[dict[str, Hierarchy], Goal]:
     """Make what is asked of a search from the options that several commands share."""
-    from tokumei.anonymize.tables import Goal
+    from tokumei.anonymize.goal import Goal
     from tokumei.counting.count import count_classes
     from tokumei.hierarchy.files import has_hierarchy, read_hierarchies
     from tokumei.measure.losses import LOSSES

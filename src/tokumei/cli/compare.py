@@ -52,18 +52,18 @@ def compare(
 
     Example: tokumei compare people.csv --qi sex,age --hierarchies hierarchies --k 5 --out compare.html
     """
-    from tokumei.anonymize.registry import TABLE_SEARCHES
+    from tokumei.anonymize.registry import searches
     from tokumei.counting.count import count_classes
 
     asked = Asked(k, None, l_diversity, t_closeness)
-    listed = names(methods, "--methods") if methods else [name for name in TABLE_SEARCHES if name != "exhaustive"]
-    searches = _searches(listed)
+    listed = names(methods, "--methods") if methods else [name for name in searches() if name != "exhaustive"]
+    made = _searches(listed)
     with showing_progress():
         read, goal = goal_of(qi, hierarchies, asked, None, suppress, loss, prices, weights, prefer, numeric)
         reading: dict[str, Any] = {"engine": engine, "delimiter": delimiter, "encoding": encoding}
         counts = count_classes(file, list(read), sensitive=goal.sensitive, **reading)
         goal = goal.against(counts)
-        results = [_run(name, counts, read, with_method(goal, search)) for name, search in searches.items()]
+        results = [_run(name, counts, read, with_method(goal, search)) for name, search in made.items()]
         if out is not None:
             _write_page(results, loss, out)
     if json:
@@ -85,15 +85,15 @@ def compare(
 
 def _searches(listed: list[str]) -> dict[str, Any]:
     """Make the searches; one that takes a predictor is run with each of them."""
-    from tokumei.anonymize.registry import TABLE_SEARCHES
+    from tokumei.anonymize.registry import TABLE_ANONYMIZERS
     from tokumei.predict.predictor import PREDICTORS
 
     made: dict[str, Any] = {}
     for name in listed:
         if name == "pak":
-            made |= {f"pak ({one})": TABLE_SEARCHES.make(name, predictor=one) for one in PREDICTORS}
+            made |= {f"pak ({one})": TABLE_ANONYMIZERS.make(name, predictor=one) for one in PREDICTORS}
         else:
-            made[name] = TABLE_SEARCHES.make(name)
+            made[name] = TABLE_ANONYMIZERS.make(name)
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from tokumei.anonymize.history._item_sets import Floats, Ints, Matrix, directions
+from tokumei.counting.item_sets import Floats, Ints, Matrix, directions
 
 # Far more than needed: the 400 customers of 2016 come to rest after about ten.
 MOST_ROUNDS = 100

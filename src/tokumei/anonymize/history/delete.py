@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.history._item_sets import Floats, Ints
 from tokumei.anonymize.steps import Changed, HistoryStep, without_rows
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
+from tokumei.counting.item_sets import Floats, Ints
 from tokumei.data.history import History
 
 # What the six sample attackers of PWSCUP 2017 compare; `group` is an item's first two characters.

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from tokumei.anonymize.history._clusters import balance, cluster
-from tokumei.anonymize.history._item_sets import Ints, ItemSets
 from tokumei.anonymize.steps import Changed, HistoryStep, all_rows
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.seeds import generator
+from tokumei.counting.item_sets import Ints, ItemSets
 from tokumei.data.history import History
 
 # As in the paper with 100 clusters of 400 customers: one in four is still found by the item set.

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.history._item_sets import Floats, Ints, ItemSets, directions, positions
 from tokumei.anonymize.naming import customer_periods, release_under_pseudonyms
 from tokumei.anonymize.steps import recipe_of
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
+from tokumei.counting.item_sets import Floats, Ints, ItemSets, directions, positions
 from tokumei.data.history import History
 from tokumei.data.release import Release
 

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from tokumei.anonymize.history._item_sets import Floats, Ints, ItemSets, Matrix
 from tokumei.anonymize.steps import Changed, HistoryStep, without_rows
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
+from tokumei.counting.item_sets import Floats, Ints, ItemSets, Matrix
 from tokumei.data.history import History
 
 LARGEST_M = 2

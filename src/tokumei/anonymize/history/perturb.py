@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.history._item_sets import positions
 from tokumei.anonymize.steps import Changed, HistoryStep, all_rows
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
+from tokumei.counting.item_sets import positions
 from tokumei.data.history import History
 
 # What the contests' files can hold.

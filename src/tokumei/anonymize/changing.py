@@ -1,0 +1,101 @@
+"""What a method is given that changes rows at random or publishes counts, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
+from tokumei.core.score import Score
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.measure.requirement import Requirement
+from tokumei.measure.safety.k_anonymity import KAnonymity
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Original:
+    """The columns that may be released, and what is known about them.
+
+    Cells of a text file are text, so that numbers must be asked for by `numbers`. `hierarchies` has those of the
+    quasi-identifiers that were given one.
+    """
+
+    frame: pl.DataFrame
+    quasi_identifiers: tuple[str, ...]
+    numeric: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    requirements: Sequence[Requirement] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.frame.height
+
+    @property
+    def k(self) -> int | None:
+        """The fewest rows of a class, if k-anonymity was asked for."""
+        return max((one.k for one in self.requirements if isinstance(one, KAnonymity)), default=None)
+
+    def chosen(self, columns: Sequence[str], *, numeric: bool | None = None) -> list[str]:
+        """Give the columns a method works on: those named, else the quasi-identifiers.
+
+        Of the quasi-identifiers only numeric ones are taken, or only the others, if `numeric` says so. No column at all
+        is an InputError.
+        """
+        for column in columns:
+            if column not in self.frame.columns:
+                expected = f"a released column: {', '.join(self.frame.columns)}"
+                raise InputError.of(expected, column="columns", value=column)
+        if columns:
+            return list(dict.fromkeys(columns))
+        own = [name for name in self.quasi_identifiers if numeric is None or (name in self.numeric) == numeric]
+        if not own:
+            kind = "" if numeric is None else " of numbers" if numeric else " of categories"
+            raise InputError.of(f"a quasi-identifier{kind}, or the option columns")
+        return own
+
+    def numbers(self, column: str) -> Floats:
+        """Give a column as numbers; a missing value is NaN, and what is no finite number is an InputError."""
+        values = self.frame[column]
+        if values.dtype.is_numeric():
+            read = values.cast(pl.Float64)
+        else:
+            read = values.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
+        is_bad = values.is_not_null() & ~read.is_finite().fill_null(False)
+        if is_bad.any():
+            rows = is_bad.arg_true()
+            faults = [
+                Fault("a finite number", column=column, line=int(row) + 1, value=str(values[int(row)]))
+                for row in rows[:LISTED_FAULTS]
+            ]
+            raise InputError(faults, len(rows))
+        return read.fill_null(float("nan")).to_numpy()
+
+    def with_numbers(self, column: str, numbers: Floats) -> pl.Series:
+        """Give numbers as a column of the release: whole ones where all of the original were; NaN is missing."""
+        values = pl.Series(column, numbers).fill_nan(None)
+        before = self.numbers(column)
+        is_whole = bool(np.all(np.isnan(before) | (before == np.round(before))))
+        is_still_whole = bool(np.all(np.isnan(numbers) | (numbers == np.round(numbers))))
+        return values.cast(pl.Int64) if is_whole and is_still_whole else values
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """A release before it is checked: its rows, which original row each was, and what the method can prove of it.
+
+    `rows` is None where a release has no rows of people, such as a table of counts. `facts` go into the recipe.
+    """
+
+    frame: pl.DataFrame
+    rows: pl.Series | None
+    promises: Mapping[str, Score] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,82 @@
+"""What is asked of a release of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableAnonymizer
+from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.core.registry import part_name
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.measure.losses import LOSSES, Loss
+from tokumei.measure.requirement import Requirement, value_shares
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a release must promise, what it may lose, and how it is found.
+
+    The loss is what a search keeps small. A method that regroups rows is measured by the certainty penalty.
+    """
+
+    requirements: Sequence[Requirement]
+    loss: Loss = field(default_factory=lambda: LOSSES.make("prec"))
+    method: TableAnonymizer = field(default_factory=lambda: TABLE_ANONYMIZERS.make("optimal"))
+    suppression: float = 0.0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    numeric: Sequence[str] = ()
+    preference: Sequence[str] = ()
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The columns whose values the requirements protect."""
+        return sorted({column for one in self.requirements for column in one.sensitive_columns})
+
+    def against(self, counts: ClassCounts) -> Goal:
+        """Give the goal whose requirements compare classes with the original."""
+        return replace(self, requirements=against_original(self.requirements, counts))
+
+
+def against_original(requirements: Iterable[Requirement], counts: ClassCounts) -> list[Requirement]:
+    """Give requirements that compare classes with the original, where they compare with all rows.
+
+    Else what they compare with would change with every record that is suppressed.
+    """
+    return [_against(one, counts) for one in requirements]
+
+
+def check_classes(counts: ClassCounts, requirements: Iterable[Requirement]) -> None:
+    """Raise PromiseBroken if a class of a release does not meet a requirement."""
+    for requirement in requirements:
+        n_failing = int((~requirement.holds_in(counts)).sum())
+        if n_failing:
+            raise PromiseBroken(f"{n_failing:,} classes of the release do not meet {requirement}")
+
+
+def released_columns(
+    names: Sequence[str] | None, quasi_identifiers: Iterable[str], goal: Goal, keep: Sequence[str]
+) -> list[str]:
+    """Give the columns that are released, in the order of the original where that is known."""
+    quasi_identifiers = list(quasi_identifiers)
+    wanted = list(dict.fromkeys([*quasi_identifiers, *goal.sensitive, *keep]))
+    for column in keep:
+        if column in quasi_identifiers:
+            raise InputError.of("a column that is not a quasi-identifier", column="keep", value=column)
+    return wanted if names is None else [name for name in names if name in wanted]
+
+
+def part_as_dict(part: Any) -> dict[str, Any]:
+    """Give a part by its name and its options, for JSON; hierarchies are left to whoever makes it again."""
+    options = {one.name: getattr(part, one.name) for one in fields(part)}
+    return {"name": part_name(part), "options": {k: v for k, v in options.items() if not isinstance(v, Hierarchy)}}
+
+
+def _against(requirement: Requirement, counts: ClassCounts) -> Requirement:
+    """Tell a requirement the shares of its sensitive values in the original, if it asks for them and has none."""
+    if getattr(requirement, "reference", 0) is not None:
+        return requirement
+    shares = value_shares(counts, requirement.sensitive_columns[0])
+    return replace(requirement, reference=shares)  # type: ignore[type-var]

@@ -1,0 +1,1 @@
+"""What all methods share that generalise class by class, not column by column."""

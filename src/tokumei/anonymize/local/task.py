@@ -1,0 +1,292 @@
+"""What a local recoding is asked: rows as classes of leaves, what a release must promise, and who may be left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.counting.class_counts import ClassCounts, Histogram
+from tokumei.counting.grouping import group_rows
+from tokumei.hierarchy.hierarchy import Hierarchy, Level
+from tokumei.hierarchy.leaves import leaf_texts, read_number
+from tokumei.measure.requirement import PopulationRequirement, Requirement
+from tokumei.measure.safety.k_anonymity import KAnonymity
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+GROUP = "group"
+
+
+@dataclass(frozen=True, eq=False)
+class LocalAttribute:
+    """One quasi-identifier: its hierarchy, and the leaf of each class.
+
+    A missing value is one more leaf after the last. The leaves of a numeric attribute are in ascending order, so that a
+    run of leaves is a range of numbers.
+    """
+
+    hierarchy: Hierarchy
+    is_numeric: bool
+    leaf_of: Codes
+
+    @property
+    def name(self) -> str:
+        """The column."""
+        return self.hierarchy.attribute
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves, without the missing value."""
+        return len(self.hierarchy.leaves)
+
+    @property
+    def missing(self) -> int:
+        """The leaf that stands for a missing value."""
+        return self.n_leaves
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """The number that each leaf of a numeric attribute is."""
+        return np.array([float(leaf) for leaf in self.hierarchy.leaves])
+
+
+@dataclass(frozen=True, eq=False)
+class LocalTask:
+    """Classes of rows with equal quasi-identifiers, to be put into groups that each keep the promise.
+
+    `counts` has the classes in the codes of the leaves, with the histograms that the requirements need. Classes of no
+    rows stand for people of a population who are not in the table: they go where their values go.
+    """
+
+    attributes: tuple[LocalAttribute, ...]
+    counts: ClassCounts
+    requirements: Sequence[Requirement]
+    # Number of rows that may be left out.
+    n_may_suppress: int = 0
+    weights: Mapping[str, float] | None = None
+
+    @property
+    def sizes(self) -> Ints:
+        """The number of rows of each class."""
+        return self.counts.sizes
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.counts.n_rows
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.counts.n_classes
+
+    @cached_property
+    def least_size(self) -> int:
+        """The fewest rows a group can have, as far as k-anonymity asks for it; 1 if it does not."""
+        return max((one.k for one in self.requirements if isinstance(one, KAnonymity)), default=1)
+
+    @cached_property
+    def is_only_k(self) -> bool:
+        """Whether nothing but k-anonymity is asked for, so that sizes tell all."""
+        return all(type(one) is KAnonymity for one in self.requirements)
+
+    @cached_property
+    def column_weights(self) -> Floats:
+        """How much each attribute's loss counts; they add up to 1."""
+        weights = np.array([(self.weights or {}).get(one.name, 1.0) for one in self.attributes])
+        total = weights.sum()
+        return weights / total if total else np.full(len(weights), 1 / max(1, len(weights)))
+
+    def holds(self, group_of: Ints, n_groups: int) -> Bools:
+        """Say for each group of classes whether it meets every requirement; a class in group −1 is in none."""
+        is_in = group_of >= 0
+        group_of, sizes = group_of[is_in], self.sizes[is_in]
+        group_sizes = np.bincount(group_of, sizes, n_groups).astype(np.int64)
+        holds: Bools = group_sizes >= self.least_size
+        if self.is_only_k or not n_groups:
+            return holds
+        # Of no rows there is nothing to ask, and measures would divide by their number.
+        asked = np.flatnonzero(group_sizes > 0)
+        place = np.full(n_groups, -1, np.int64)
+        place[asked] = np.arange(len(asked))
+        counts = self._grouped(np.flatnonzero(is_in), place[group_of], group_sizes[asked])
+        for requirement in self.requirements:
+            if type(requirement) is not KAnonymity:
+                at_groups = self._in_groups(requirement, np.flatnonzero(is_in), place[group_of], len(asked))
+                holds[asked] &= at_groups.holds_in(counts)
+        return holds
+
+    def holds_together(self) -> bool:
+        """Whether all rows in one group would do: if not, nothing does."""
+        return bool(self.holds(np.zeros(self.n_classes, np.int64), 1).all())
+
+    def _grouped(self, classes: Ints, group_of: Ints, sizes: Ints) -> ClassCounts:
+        """Give the counts of groups, with the sensitive values in each."""
+        domain = pl.Series(GROUP, np.arange(len(sizes)))
+        to_group = np.full(self.n_classes, -1, np.int64)
+        to_group[classes] = group_of
+        histograms = {name: _regrouped(one, to_group, len(sizes)) for name, one in self.counts.histograms.items()}
+        codes = np.arange(len(sizes), dtype=np.int32)[None, :]
+        return ClassCounts((GROUP,), (domain,), codes, sizes, histograms)
+
+    def _in_groups(self, requirement: Requirement, classes: Ints, group_of: Ints, n_groups: int) -> Requirement:
+        """Give a requirement that knows a population with the population in the same groups."""
+        if not isinstance(requirement, PopulationRequirement):
+            return requirement
+        people = _population_sizes(requirement)[classes]
+        is_in = group_of >= 0
+        sizes = np.bincount(group_of[is_in], people[is_in], n_groups).astype(np.int64)
+        domain = pl.Series(GROUP, np.arange(n_groups))
+        population = ClassCounts((GROUP,), (domain,), np.arange(n_groups, dtype=np.int32)[None, :], sizes)
+        return replace(requirement, population=population)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedRows:
+    """The rows of a frame as a task, and the class of each row."""
+
+    task: LocalTask
+    class_of: Ints
+
+
+def encode_rows(
+    frame: pl.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
+    requirements: Sequence[Requirement],
+    *,
+    sensitive: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    suppression: float = 0.0,
+    weights: Mapping[str, float] | None = None,
+) -> EncodedRows:
+    """Make the task of a frame; a value that its hierarchy does not hold is an InputError."""
+    trees = [_in_order(tree) if name in numeric else tree for name, tree in hierarchies.items()]
+    people = [_population_frame(one, list(hierarchies)) for one in requirements if _knows_population(one)]
+    columns = []
+    for tree in trees:
+        values = [frame[tree.attribute], *(one[tree.attribute].cast(frame.schema[tree.attribute]) for one in people)]
+        columns.append(_leaf_codes(tree, pl.concat(values)))
+    radices = [len(tree.leaves) + 1 for tree in trees]
+    n_rows = frame.height
+    n_all = n_rows + sum(one.height for one in people)
+    grouping = group_rows(columns, radices, n_all)
+    group_of, a_row_of = grouping.group_of, grouping.a_row_of
+    class_of = group_of[:n_rows]
+    sizes = np.bincount(class_of, minlength=len(a_row_of)).astype(np.int64)
+    attributes = tuple(
+        LocalAttribute(tree, tree.attribute in numeric, codes[a_row_of])
+        for tree, codes in zip(trees, columns, strict=True)
+    )
+    counts = ClassCounts(
+        tuple(hierarchies),
+        tuple(pl.Series(tree.attribute, [*tree.leaves, None], pl.String) for tree in trees),
+        np.array([one.leaf_of for one in attributes], np.int32).reshape(len(attributes), len(sizes)),
+        sizes,
+        {name: _histogram(class_of, frame[name], len(sizes)) for name in sensitive},
+    )
+    told = _with_population_sizes(requirements, people, group_of[n_rows:], len(sizes))
+    n_may_suppress = math.floor(suppression * n_rows + 1e-9)
+    return EncodedRows(LocalTask(attributes, counts, told, n_may_suppress, weights), class_of)
+
+
+def flat_hierarchy(attribute: str, values: pl.Series) -> Hierarchy:
+    """Give the hierarchy of a column that has none: the values themselves, and nothing at all."""
+    leaves = leaf_texts(attribute, values)
+    return Hierarchy.of_levels(attribute, [leaves]).with_top()
+
+
+def _in_order(tree: Hierarchy) -> Hierarchy:
+    """Give a hierarchy with its leaves in the order of the numbers they are."""
+    numbers = []
+    for leaf in tree.leaves:
+        number = read_number(leaf)
+        if number is None:
+            raise InputError.of("a number in every leaf of a numeric column", column=tree.attribute, value=leaf)
+        numbers.append(number)
+    order = sorted(range(len(numbers)), key=numbers.__getitem__)
+    if order == list(range(len(numbers))):
+        return tree
+    places = np.array(order)
+    return Hierarchy(
+        tree.attribute,
+        tuple(Level.of([level.labels[code] for code in level.codes[places]]) for level in tree.levels),
+    )
+
+
+def _leaf_codes(tree: Hierarchy, values: pl.Series) -> Codes:
+    """Give the leaf of each value, one past the last for a missing one."""
+    domain = values.unique()
+    recoding = tree.recoding(0)
+    # Labels of level 0 are the leaves as the hierarchy writes them, whatever the type of the column.
+    labels = recoding.labels_of(domain)
+    place = {leaf: code for code, leaf in enumerate(tree.leaves)}
+    pairs = zip(domain, labels, strict=True)
+    codes = [len(place) if value is None else place[str(label)] for value, label in pairs]
+    table = pl.DataFrame({"value": domain, "code": pl.Series(codes, dtype=pl.Int32)})
+    found = pl.DataFrame({"value": values}).join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
+    return found["code"].to_numpy()
+
+
+def _histogram(class_of: Ints, values: pl.Series, n_classes: int) -> Histogram:
+    domain = values.unique().sort(nulls_last=True)
+    table = pl.DataFrame({"value": domain, "code": np.arange(len(domain), dtype=np.int32)})
+    asked = pl.DataFrame({"value": values})
+    codes = asked.join(table, on="value", how="left", nulls_equal=True, maintain_order="left")["code"].to_numpy()
+    pairs = group_rows([class_of.astype(np.int32), codes], [n_classes, len(domain)], len(codes))
+    first = pairs.a_row_of
+    return Histogram(domain, class_of[first], codes[first], pairs.sums(np.ones(len(codes), np.int64)))
+
+
+def _regrouped(histogram: Histogram, group_of: Ints, n_groups: int) -> Histogram:
+    """Add up a histogram over groups of classes; those in no group are left out."""
+    groups = group_of[histogram.class_of]
+    is_in = groups >= 0
+    groups, values, counts = groups[is_in], histogram.value_of[is_in], histogram.counts[is_in]
+    pairs = group_rows([groups.astype(np.int32), values], [n_groups, len(histogram.values)], len(groups))
+    first = pairs.a_row_of
+    return Histogram(histogram.values, groups[first], values[first], pairs.sums(counts))
+
+
+def _knows_population(requirement: Requirement) -> bool:
+    return isinstance(requirement, PopulationRequirement)
+
+
+def _population_frame(requirement: Requirement, columns: list[str]) -> pl.DataFrame:
+    """Give the classes of a requirement's population, the size in the last column."""
+    population: ClassCounts = requirement.population  # type: ignore[attr-defined]
+    return population.over(columns).to_frame()
+
+
+def _with_population_sizes(
+    requirements: Sequence[Requirement], people: Sequence[pl.DataFrame], class_of: Ints, n_classes: int
+) -> list[Requirement]:
+    """Give the requirements with their populations counted in the classes of the task."""
+    told, start = [], 0
+    frames = iter(people)
+    for requirement in requirements:
+        if not _knows_population(requirement):
+            told.append(requirement)
+            continue
+        frame = next(frames)
+        classes = class_of[start : start + frame.height]
+        start += frame.height
+        sizes = np.bincount(classes, frame.to_series(frame.width - 1).to_numpy(), n_classes).astype(np.int64)
+        domain = pl.Series(GROUP, np.arange(n_classes))
+        population = ClassCounts((GROUP,), (domain,), np.arange(n_classes, dtype=np.int32)[None, :], sizes)
+        told.append(replace(requirement, population=population))  # type: ignore[type-var]
+    return told
+
+
+def _population_sizes(requirement: Requirement) -> Ints:
+    population: ClassCounts = requirement.population  # type: ignore[attr-defined]
+    return population.sizes

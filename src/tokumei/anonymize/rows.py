@@ -1,0 +1,207 @@
+"""Tables from original to release by methods that work on rows, not on levels: recount what they give."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tokumei.anonymize.changing import Original
+from tokumei.anonymize.goal import Goal, against_original, check_classes, part_as_dict, released_columns
+from tokumei.anonymize.local.recoding import LocalRecoding
+from tokumei.anonymize.local.task import EncodedRows, Ints, LocalTask, encode_rows, flat_hierarchy
+from tokumei.anonymize.registry import TableChanger, TableRegrouper
+from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.progress import step
+from tokumei.core.registry import part_name
+from tokumei.core.score import Score
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.counting.count import count_classes
+from tokumei.data.files.csv import check_has_columns
+from tokumei.data.release import Recipe, Release
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.measure.requirement import PopulationRequirement, Requirement
+
+
+@dataclass(frozen=True, eq=False)
+class RowRelease:
+    """A release with what was found out about it, and the requirements as they are checked on it."""
+
+    release: Release
+    checked: Sequence[Requirement]
+    n_suppressed: int
+    # What was lost, where cells became labels.
+    loss: Score | None = None
+    # What the method proves beyond counting.
+    promises: Mapping[str, Score] = field(default_factory=dict)
+    # Over the quasi-identifiers; None where the release has none of them.
+    counts: ClassCounts | None = None
+    seconds: float = 0.0
+
+
+def release_rows(
+    frame: pl.DataFrame,
+    quasi_identifiers: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    *,
+    keep: Sequence[str] = (),
+    seed: int = 0,
+) -> RowRelease:
+    """Make the release of a frame by a method that regroups or changes rows, and count it again."""
+    started = time.perf_counter()
+    columns = released_columns(frame.columns, quasi_identifiers, goal, keep)
+    check_has_columns([*quasi_identifiers, *goal.sensitive, *keep], frame.columns, "the table")
+    method = goal.method
+    with step(f"anonymizing by {part_name(method)}"):
+        if isinstance(method, TableRegrouper):
+            made = _regrouped(method, frame, columns, quasi_identifiers, hierarchies, goal, keep, seed)
+        elif isinstance(method, TableChanger):
+            made = _changed(method, frame, columns, quasi_identifiers, hierarchies, goal, keep, seed)
+        else:
+            raise TypeError(f"{part_name(method)} works on levels, not on rows")
+    counts = check_rows(made.release.frame, quasi_identifiers, goal, made.checked)
+    return replace(made, counts=counts, seconds=time.perf_counter() - started)
+
+
+def check_rows(
+    released: Any, quasi_identifiers: Sequence[str], goal: Goal, checked: Sequence[Requirement]
+) -> ClassCounts | None:
+    """Count a release, and raise PromiseBroken if a class does not meet a requirement.
+
+    A release without the quasi-identifiers has no classes; then nothing may have been asked of them.
+    """
+    names = released.columns if isinstance(released, pl.DataFrame) else None
+    if names is not None and not set(quasi_identifiers) <= set(names):
+        if checked:
+            raise InputError.of(f"no requirement of classes: {part_name(goal.method)} publishes no rows of people")
+        return None
+    counts = count_classes(released, list(quasi_identifiers), sensitive=goal.sensitive)
+    check_classes(counts, checked)
+    return counts
+
+
+def _regrouped(
+    method: TableRegrouper,
+    frame: pl.DataFrame,
+    columns: Sequence[str],
+    quasi_identifiers: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    keep: Sequence[str],
+    seed: int,
+) -> RowRelease:
+    if not goal.requirements:
+        raise InputError.of("at least one requirement, such as k")
+    trees = {name: hierarchies.get(name) or _flat(name, frame, goal.requirements) for name in quasi_identifiers}
+    encoded = encode_rows(
+        frame,
+        {name: tree.with_top() for name, tree in trees.items()},
+        goal.requirements,
+        sensitive=goal.sensitive,
+        numeric=goal.numeric,
+        suppression=goal.suppression,
+        weights=goal.weights,
+    )
+    told = against_original(encoded.task.requirements, encoded.task.counts)
+    task = replace(encoded.task, requirements=told)
+    recoding = method.regroup(task, seed=seed)
+    n_suppressed = recoding.n_suppressed(task)
+    if n_suppressed > task.n_may_suppress:
+        allowed = f"of which {task.n_may_suppress:,} may be"
+        raise CannotAnonymize(f"{n_suppressed:,} of {task.n_rows:,} rows would have to be left out, {allowed}.")
+    kept_rows = np.flatnonzero(~recoding.is_suppressed[encoded.class_of])
+    shares = recoding.shares(task)
+    loss = Score("ncp", min(1.0, sum(shares.values())), best=0, worst=1, inputs={"shares": shares})
+    options = _recipe_options(goal, keep, task)
+    return RowRelease(
+        Release(
+            _labelled(frame, columns, encoded, recoding, kept_rows),
+            Recipe(part_name(method), options, seed),
+            rows=pl.Series("row", kept_rows),
+        ),
+        [_with_labelled_population(one, task, recoding) for one in task.requirements],
+        n_suppressed,
+        loss,
+    )
+
+
+def _changed(
+    method: TableChanger,
+    frame: pl.DataFrame,
+    columns: Sequence[str],
+    quasi_identifiers: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    keep: Sequence[str],
+    seed: int,
+) -> RowRelease:
+    if any(isinstance(one, PopulationRequirement) for one in goal.requirements):
+        raise InputError.of(f"no requirement of a population: {part_name(method)} changes values at random")
+    counts = count_classes(frame, list(quasi_identifiers), sensitive=goal.sensitive)
+    told = against_original(goal.requirements, counts)
+    original = Original(
+        frame.select(columns),
+        tuple(quasi_identifiers),
+        tuple(goal.numeric),
+        tuple(goal.sensitive),
+        dict(hierarchies),
+        told,
+    )
+    changed = method.change(original, seed=seed)
+    options = {**_recipe_options(goal, keep, None), **changed.facts}
+    release = Release(changed.frame, Recipe(part_name(method), options, seed), rows=changed.rows)
+    n_suppressed = 0 if changed.rows is None else frame.height - changed.frame.height
+    return RowRelease(release, told, n_suppressed, promises=changed.promises)
+
+
+def _flat(column: str, frame: pl.DataFrame, requirements: Sequence[Requirement]) -> Hierarchy:
+    """Make the hierarchy of a column that has none, over the values of all people."""
+    populations = [one.population for one in requirements if isinstance(one, PopulationRequirement)]  # type: ignore[attr-defined]
+    others = [one.domain(column).cast(frame.schema[column]) for one in populations]
+    return flat_hierarchy(column, pl.concat([frame[column], *others]))
+
+
+def _labelled(
+    frame: pl.DataFrame, columns: Sequence[str], encoded: EncodedRows, recoding: LocalRecoding, rows: Ints
+) -> pl.DataFrame:
+    """Give the kept rows with the labels of their classes."""
+    classes = encoded.class_of[rows]
+    out = frame.select(columns)[rows]
+    labelled = []
+    for attribute, cells in zip(encoded.task.attributes, recoding.cells, strict=True):
+        labels = pl.Series(attribute.name, list(cells.labels), pl.String)
+        labelled.append(labels.gather(cells.codes[classes]).alias(attribute.name))
+    return out.with_columns(labelled)
+
+
+def _with_labelled_population(requirement: Requirement, task: LocalTask, recoding: LocalRecoding) -> Requirement:
+    """Give a requirement with its population in the labels of the release, as far as they are released."""
+    if not isinstance(requirement, PopulationRequirement):
+        return requirement
+    population: ClassCounts = requirement.population  # type: ignore[attr-defined]
+    there = np.flatnonzero((population.sizes > 0) & ~recoding.is_suppressed)
+    columns = [
+        pl.Series(attribute.name, list(cells.labels), pl.String).gather(cells.codes[there])
+        for attribute, cells in zip(task.attributes, recoding.cells, strict=True)
+    ]
+    groups = pl.DataFrame([*columns, pl.Series("n", population.sizes[there])])
+    labelled = ClassCounts.of_groups([one.name for one in task.attributes], groups)
+    return replace(requirement, population=labelled)  # type: ignore[type-var]
+
+
+def _recipe_options(goal: Goal, keep: Sequence[str], task: LocalTask | None) -> dict[str, Any]:
+    """Give what was asked for, and the options of the method."""
+    return {
+        "options": part_as_dict(goal.method)["options"],
+        "requirements": [part_as_dict(one) for one in goal.requirements],
+        "suppression": goal.suppression,
+        "weights": dict(goal.weights),
+        "numeric": list(goal.numeric),
+        "keep": list(keep),
+        **({} if task is None else {"levels": {one.name: one.hierarchy.height for one in task.attributes}}),
+    }

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tokumei.anonymize.changing import Changed, Original
+from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.local.recoding import LocalRecoding
+from tokumei.anonymize.local.task import LocalTask
+from tokumei.anonymize.rows import release_rows
+from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
+from tokumei.counting.count import count_classes
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.measure.requirement import SAFETY, Requirement
+
+CITY = Hierarchy.of_levels("city", [["Kyoto", "Osaka", "Tokyo", "Chiba"], ["west", "west", "east", "east"], ["*"] * 4])
+PEOPLE = pl.DataFrame(
+    {
+        "age": [31, 35, 42, 44, 80],
+        "city": ["Kyoto", "Osaka", "Tokyo", "Tokyo", "Chiba"],
+        "illness": ["flu", "cold", "flu", "cold", "flu"],
+    }
+)
+K2 = [SAFETY.make("k-anonymity", k=2)]
+
+
+@dataclass(frozen=True)
+class Given:
+    """Puts classes into the groups it is told."""
+
+    groups: tuple[int, ...]
+
+    def regroup(self, task: LocalTask, *, seed: int) -> LocalRecoding:
+        return LocalRecoding.of_groups(task, np.array(self.groups))
+
+
+@dataclass(frozen=True)
+class Reversed:
+    """Publishes the ages from the last row to the first."""
+
+    def change(self, original: Original, *, seed: int) -> Changed:
+        ages = original.numbers("age")[::-1]
+        frame = original.frame.with_columns(original.with_numbers("age", ages.copy()))
+        return Changed(frame, pl.Series(range(original.n_rows)))
+
+
+def made(groups: Sequence[int], requirements: Sequence[Requirement] = K2, **options: Any) -> Any:
+    goal = Goal(requirements, method=Given(tuple(groups)), numeric=["age"], **options)
+    return release_rows(PEOPLE, ["age", "city"], {"city": CITY}, goal)
+
+
+def test_group_gets_a_range_of_numbers_and_the_finest_label_that_covers_it() -> None:
+    found = made([0, 0, 1, 1, 1])
+    assert found.release.frame.rows() == [
+        ("31-35", "west"),
+        ("31-35", "west"),
+        ("42-80", "east"),
+        ("42-80", "east"),
+        ("42-80", "east"),
+    ]
+    # Ages: 4/49 twice and 38/49 three times; cities: 2/4 each.
+    assert found.loss.value == pytest.approx(((2 * 4 + 3 * 38) / 49 / 5 + 0.5) / 2)
+    assert found.counts.k == 2
+    assert found.release.rows.to_list() == [0, 1, 2, 3, 4]
+
+
+def test_suppressed_row_is_left_out_and_counts_as_all_lost() -> None:
+    found = made([0, 0, 1, 1, -1], suppression=0.2)
+    assert found.release.frame.rows()[2:] == [("42-44", "Tokyo"), ("42-44", "Tokyo")]
+    assert found.n_suppressed == 1
+    assert found.loss.value == pytest.approx(((2 * 4 + 2 * 2) / 49 + 1 + 2 * 0.5 + 1) / 10)
+
+
+def test_more_suppressed_than_allowed_is_an_error() -> None:
+    with pytest.raises(CannotAnonymize, match="1 of 5 rows would have to be left out, of which 0 may be"):
+        made([0, 0, 1, 1, -1])
+
+
+def test_release_that_does_not_hold_is_refused() -> None:
+    with pytest.raises(PromiseBroken, match="2 classes"):
+        made([0, 1, 2, 2, 2])
+
+
+def test_missing_value_among_others_is_covered_by_nothing_but_the_label_that_says_nothing() -> None:
+    people = pl.DataFrame({"age": [31, None, None, None], "city": ["Kyoto", "Kyoto", None, None]})
+    # Classes are in the order of their leaves, missing last: (31, Kyoto), (missing, Kyoto), (missing, missing).
+    goal = Goal(K2, method=Given((0, 0, 1)), numeric=["age"])
+    found = release_rows(people, ["age", "city"], {"city": CITY}, goal)
+    assert found.release.frame.rows() == [("*", "Kyoto"), ("*", "Kyoto"), (None, None), (None, None)]
+
+
+def test_population_is_put_into_the_same_groups() -> None:
+    everybody = pl.concat([PEOPLE, PEOPLE[:2], pl.DataFrame({"age": [50], "city": ["Osaka"], "illness": ["flu"]})])
+    population = count_classes(everybody, ["age", "city"])
+    # The stranger is the class of 50 and Osaka, after those of 44 and before that of 80.
+    for k, holds in ((3, True), (4, False)):
+        asked = [SAFETY.make("k-map", population=population, k=k)]
+        goal = Goal(asked, method=Given((0, 0, 1, 1, 0, 1)), numeric=["age"])
+        if holds:
+            assert release_rows(PEOPLE, ["age", "city"], {"city": CITY}, goal).release.frame.height == 5
+        else:
+            with pytest.raises(PromiseBroken):
+                release_rows(PEOPLE, ["age", "city"], {"city": CITY}, goal)
+
+
+def test_groups_are_judged_by_every_requirement() -> None:
+    seen = []
+
+    @dataclass(frozen=True)
+    class Looking:
+        def regroup(self, task: LocalTask, *, seed: int) -> LocalRecoding:
+            groups = np.array([0, 0, 1, 1, 2])
+            seen.extend([task.holds(groups, 3).tolist(), task.holds_together()])
+            return LocalRecoding.of_groups(task, np.zeros(5, np.int64))
+
+    asked = [*K2, SAFETY.make("l-diversity", sensitive="illness", l=2)]
+    goal = Goal(asked, method=Looking(), numeric=["age"])
+    release_rows(PEOPLE, ["age", "city"], {"city": CITY}, goal)
+    assert seen == [[True, True, False], True]
+
+
+def test_changed_rows_are_released_and_counted() -> None:
+    goal = Goal([], method=Reversed(), numeric=["age"])
+    found = release_rows(PEOPLE, ["age"], {}, goal, keep=["illness"])
+    assert found.release.frame["age"].to_list() == [80, 44, 42, 35, 31]
+    assert found.counts is not None
+    assert found.counts.k == 1
+    with pytest.raises(PromiseBroken):
+        release_rows(PEOPLE, ["age"], {}, replace(goal, requirements=K2))
+
+
+def test_text_that_is_no_number_is_named() -> None:
+    people = pl.DataFrame({"age": ["31", "old"]})
+    with pytest.raises(InputError, match="line 2, column age: found 'old', expected a finite number"):
+        release_rows(people, ["age"], {}, Goal([], method=Reversed()))
