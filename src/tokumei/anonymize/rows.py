@@ -24,7 +24,7 @@ from tokumei.counting.count import count_classes
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.release import Recipe, Release
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.requirement import PopulationRequirement, Requirement
+from tokumei.measure.requirement import Requirement, population_of, with_population
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ def _changed(
     keep: Sequence[str],
     seed: int,
 ) -> RowRelease:
-    if any(isinstance(one, PopulationRequirement) for one in goal.requirements):
+    if any(population_of(one) is not None for one in goal.requirements):
         raise InputError.of(f"no requirement of a population: {part_name(method)} changes values at random")
     counts = count_classes(frame, list(quasi_identifiers), sensitive=goal.sensitive)
     told = against_original(goal.requirements, counts)
@@ -161,8 +161,8 @@ def _changed(
 
 def _flat(column: str, frame: pl.DataFrame, requirements: Sequence[Requirement]) -> Hierarchy:
     """Make the hierarchy of a column that has none, over the values of all people."""
-    populations = [one.population for one in requirements if isinstance(one, PopulationRequirement)]  # type: ignore[attr-defined]
-    others = [one.domain(column).cast(frame.schema[column]) for one in populations]
+    populations = [population_of(one) for one in requirements]
+    others = [one.domain(column).cast(frame.schema[column]) for one in populations if one is not None]
     return flat_hierarchy(column, pl.concat([frame[column], *others]))
 
 
@@ -181,17 +181,16 @@ def _labelled(
 
 def _with_labelled_population(requirement: Requirement, task: LocalTask, recoding: LocalRecoding) -> Requirement:
     """Give a requirement with its population in the labels of the release, as far as they are released."""
-    if not isinstance(requirement, PopulationRequirement):
+    population = population_of(requirement)
+    if population is None:
         return requirement
-    population: ClassCounts = requirement.population  # type: ignore[attr-defined]
     there = np.flatnonzero((population.sizes > 0) & ~recoding.is_suppressed)
     columns = [
         pl.Series(attribute.name, list(cells.labels), pl.String).gather(cells.codes[there])
         for attribute, cells in zip(task.attributes, recoding.cells, strict=True)
     ]
     groups = pl.DataFrame([*columns, pl.Series("n", population.sizes[there])])
-    labelled = ClassCounts.of_groups([one.name for one in task.attributes], groups)
-    return replace(requirement, population=labelled)  # type: ignore[type-var]
+    return with_population(requirement, ClassCounts.of_groups([one.name for one in task.attributes], groups))
 
 
 def _recipe_options(goal: Goal, keep: Sequence[str], task: LocalTask | None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ All are computed on the class counts of the *released* rows and know nothing els
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -77,8 +78,22 @@ class PopulationRequirement(Requirement, Protocol):
     The population is counted over the same columns in the same labels, and holds everyone in the release.
     """
 
+    @property
+    def population(self) -> ClassCounts | None:
+        """Class counts of the population, if the requirement was told one."""
+
     def recoded(self, recodings: Iterable[Recoding]) -> PopulationRequirement:
         """Give the same requirement for a release at other levels: its population is recoded likewise."""
+
+
+def population_of(requirement: Requirement) -> ClassCounts | None:
+    """Give the population that a requirement compares with; None if it compares with none."""
+    return requirement.population if isinstance(requirement, PopulationRequirement) else None
+
+
+def with_population(requirement: Requirement, population: ClassCounts) -> Requirement:
+    """Give the same requirement with another population, such as the same people in other groups."""
+    return replace(requirement, population=population)  # type: ignore[type-var]
 
 
 def sensitive_histogram(counts: ClassCounts, column: str) -> Histogram:

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from tokumei.anonymize.steps import Changed, HistoryStep, without_rows
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
+from tokumei.counting.combinations import fewest_sharing
 from tokumei.counting.item_sets import Floats, Ints, ItemSets, Matrix
 from tokumei.data.history import History
 
@@ -54,7 +55,7 @@ class KmAnonymity(HistoryStep):
     def check_promise(self, released: History) -> None:
         """Recount how many share the rarest combination."""
         bought = ItemSets.of(released).bought
-        if bought.nnz and (fewest := _fewest_sharing(bought, self.m)) < self.k:
+        if bought.nnz and (fewest := fewest_sharing(bought, self.m)) < self.k:
             raise PromiseBroken(
                 f"A combination of up to {self.m} items belongs to {fewest} pseudonyms, fewer than k = {self.k}."
             )
@@ -103,11 +104,3 @@ def _without_rare_pairs(bought: Matrix, k: int) -> Matrix:
     kept = sparse.csr_array(bought - sparse.csr_array((np.ones(len(row)), (row, column)), shape=bought.shape))
     kept.eliminate_zeros()
     return kept
-
-
-def _fewest_sharing(bought: Matrix, m: int) -> int:
-    """Count the customers who share the combination of up to m items that the fewest share."""
-    n_buyers: Floats = np.asarray(bought.sum(axis=0))
-    # The product holds single items on its diagonal and only pairs that somebody bought beside it.
-    counts = n_buyers[n_buyers > 0] if m == 1 else sparse.csr_array(bought.T @ bought).data
-    return int(counts.min())

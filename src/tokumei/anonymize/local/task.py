@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from tokumei.counting.class_counts import ClassCounts, Histogram
 from tokumei.counting.grouping import group_rows
 from tokumei.hierarchy.hierarchy import Hierarchy, Level
 from tokumei.hierarchy.leaves import leaf_texts, read_number
-from tokumei.measure.requirement import PopulationRequirement, Requirement
+from tokumei.measure.requirement import Requirement, population_of, with_population
 from tokumei.measure.safety.k_anonymity import KAnonymity
 
 Ints = npt.NDArray[np.int64]
@@ -132,23 +133,19 @@ class LocalTask:
 
     def _grouped(self, classes: Ints, group_of: Ints, sizes: Ints) -> ClassCounts:
         """Give the counts of groups, with the sensitive values in each."""
-        domain = pl.Series(GROUP, np.arange(len(sizes)))
         to_group = np.full(self.n_classes, -1, np.int64)
         to_group[classes] = group_of
         histograms = {name: _regrouped(one, to_group, len(sizes)) for name, one in self.counts.histograms.items()}
-        codes = np.arange(len(sizes), dtype=np.int32)[None, :]
-        return ClassCounts((GROUP,), (domain,), codes, sizes, histograms)
+        return _counts_of_groups(sizes, histograms)
 
     def _in_groups(self, requirement: Requirement, classes: Ints, group_of: Ints, n_groups: int) -> Requirement:
         """Give a requirement that knows a population with the population in the same groups."""
-        if not isinstance(requirement, PopulationRequirement):
+        population = population_of(requirement)
+        if population is None:
             return requirement
-        people = _population_sizes(requirement)[classes]
         is_in = group_of >= 0
-        sizes = np.bincount(group_of[is_in], people[is_in], n_groups).astype(np.int64)
-        domain = pl.Series(GROUP, np.arange(n_groups))
-        population = ClassCounts((GROUP,), (domain,), np.arange(n_groups, dtype=np.int32)[None, :], sizes)
-        return replace(requirement, population=population)  # type: ignore[type-var]
+        people = population.sizes[classes][is_in]
+        return with_population(requirement, _counts_of_groups(np.bincount(group_of[is_in], people, n_groups)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +168,8 @@ def encode_rows(
 ) -> EncodedRows:
     """Make the task of a frame; a value that its hierarchy does not hold is an InputError."""
     trees = [_in_order(tree) if name in numeric else tree for name, tree in hierarchies.items()]
-    people = [_population_frame(one, list(hierarchies)) for one in requirements if _knows_population(one)]
+    populations = [population_of(one) for one in requirements]
+    people = [one.over(list(hierarchies)).to_frame() for one in populations if one is not None]
     columns = []
     for tree in trees:
         values = [frame[tree.attribute], *(one[tree.attribute].cast(frame.schema[tree.attribute]) for one in people)]
@@ -257,14 +255,11 @@ def _regrouped(histogram: Histogram, group_of: Ints, n_groups: int) -> Histogram
     return Histogram(histogram.values, groups[first], values[first], pairs.sums(counts))
 
 
-def _knows_population(requirement: Requirement) -> bool:
-    return isinstance(requirement, PopulationRequirement)
-
-
-def _population_frame(requirement: Requirement, columns: list[str]) -> pl.DataFrame:
-    """Give the classes of a requirement's population, the size in the last column."""
-    population: ClassCounts = requirement.population  # type: ignore[attr-defined]
-    return population.over(columns).to_frame()
+def _counts_of_groups(sizes: npt.NDArray[Any], histograms: Mapping[str, Histogram] | None = None) -> ClassCounts:
+    """Give counts whose only column is the number of the group."""
+    domain = pl.Series(GROUP, np.arange(len(sizes)))
+    codes = np.arange(len(sizes), dtype=np.int32)[None, :]
+    return ClassCounts((GROUP,), (domain,), codes, sizes.astype(np.int64), histograms or {})
 
 
 def _with_population_sizes(
@@ -274,19 +269,12 @@ def _with_population_sizes(
     told, start = [], 0
     frames = iter(people)
     for requirement in requirements:
-        if not _knows_population(requirement):
+        if population_of(requirement) is None:
             told.append(requirement)
             continue
         frame = next(frames)
         classes = class_of[start : start + frame.height]
         start += frame.height
-        sizes = np.bincount(classes, frame.to_series(frame.width - 1).to_numpy(), n_classes).astype(np.int64)
-        domain = pl.Series(GROUP, np.arange(n_classes))
-        population = ClassCounts((GROUP,), (domain,), np.arange(n_classes, dtype=np.int32)[None, :], sizes)
-        told.append(replace(requirement, population=population))  # type: ignore[type-var]
+        sizes = np.bincount(classes, frame.to_series(frame.width - 1).to_numpy(), n_classes)
+        told.append(with_population(requirement, _counts_of_groups(sizes)))
     return told
-
-
-def _population_sizes(requirement: Requirement) -> Ints:
-    population: ClassCounts = requirement.population  # type: ignore[attr-defined]
-    return population.sizes
