@@ -15,6 +15,7 @@ from tokumei.anonymize.goal import Goal, against_original, check_classes, part_a
 from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.task import EncodedRows, Ints, LocalTask, encode_rows, flat_hierarchy
 from tokumei.anonymize.registry import TableChanger, TableRegrouper
+from tokumei.anonymize.search.problem import check_asked
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
@@ -56,6 +57,7 @@ def release_rows(
     started = time.perf_counter()
     columns = released_columns(frame.columns, quasi_identifiers, goal, keep)
     check_has_columns([*quasi_identifiers, *goal.sensitive, *keep], frame.columns, "the table")
+    check_asked(columns, goal.suppression, goal.weights, goal.numeric)
     method = goal.method
     with step(f"anonymizing by {part_name(method)}"):
         if isinstance(method, TableRegrouper):

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import json as json_module
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from tokumei.cli.anonymizing import Source, Written, anonymize_levels, anonymize_rows
+from tokumei.cli.goals import (
+    GoalOptions,
+    LossOption,
+    NumericOption,
+    PreferOption,
+    PricesOption,
+    QiOption,
+    SuppressOption,
+    WeightsOption,
+)
 from tokumei.cli.options import (
     DelimiterOption,
     EncodingOption,
     EngineOption,
+    HierarchiesOption,
+    SeedOption,
     SourceArgument,
     names,
-    pairs,
     part_options,
 )
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
@@ -31,44 +41,16 @@ from tokumei.cli.requirements import (
     PresetOption,
     TClosenessOption,
 )
-from tokumei.core.errors import InputError
-
-if TYPE_CHECKING:
-    from tokumei.anonymize.goal import Goal
-    from tokumei.hierarchy.hierarchy import Hierarchy
 
 app = typer.Typer(help="Anonymize tables and histories.", no_args_is_help=True)
-
-QiOption = Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")]
-HierarchiesOption = Annotated[
-    Path, typer.Option("--hierarchies", metavar="DIR", help="Folder with one hierarchy file for each column.")
-]
-SuppressOption = Annotated[float, typer.Option("--suppress", help="Share of rows that may be left out, 0 to 1.")]
-LossOption = Annotated[
-    str, typer.Option("--loss", help="What to keep small: prec, dis, ncp, entropy, dm, average-class-size, price.")
-]
-PricesOption = Annotated[
-    Path | None, typer.Option("--prices", metavar="FILE", help="For --loss price: attribute, label and price as CSV.")
-]
-WeightsOption = Annotated[
-    list[str] | None, typer.Option("--weights", metavar="A=2,B=1", help="How much each column's loss counts.")
-]
-PreferOption = Annotated[
-    str | None, typer.Option("--prefer", metavar="A,B,…", help="Columns to keep finest, among equal losses.")
-]
-NumericOption = Annotated[
-    str | None, typer.Option("--numeric", metavar="A,B,…", help="Columns of numbers, for losses that measure widths.")
-]
-# Names that people type for a loss.
-SHORT_NAMES = {"dm": "discernibility", "acs": "average-class-size"}
 
 
 @app.command("table")
 def table(
     file: SourceArgument,
     qi: QiOption,
-    hierarchies: HierarchiesOption,
     out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")],
+    hierarchies: HierarchiesOption = None,
     k: KOption = None,
     preset: PresetOption = None,
     l_diversity: LDiversityOption = None,
@@ -79,7 +61,7 @@ def table(
     delta_presence: PresenceOption = None,
     population: PopulationOption = None,
     suppress: SuppressOption = 0.0,
-    loss: LossOption = "prec",
+    loss: LossOption = None,
     prices: PricesOption = None,
     method: Annotated[str, typer.Option("--method", help="See 'tokumei parts table-anonymizer'.")] = "optimal",
     options: Annotated[
@@ -94,54 +76,47 @@ def table(
     recipe: Annotated[
         Path | None, typer.Option("--recipe", metavar="FILE", help="Write the recipe, for 'tokumei anonymize apply'.")
     ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option("--rows", metavar="FILE", help="Write which row each released row was. Keep it secret."),
+    ] = None,
+    seed: SeedOption = 0,
     engine: EngineOption = "local",
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = "utf-8",
     json: JsonFlag = False,
 ) -> None:
-    """Generalise the quasi-identifiers of a table with the least loss that keeps what was asked for.
+    """Anonymize a table so that it keeps what was asked for, with as little loss as the method can.
 
-    Columns that are neither quasi-identifiers, nor named by a requirement, nor kept, are not released.
+    The default searches one level for each column. Others, such as mondrian, regroup rows; pram, noise and swap change
+    values at random. Columns that are neither quasi-identifiers, nor named by a requirement, nor kept, are not
+    released.
 
     Example: tokumei anonymize table adult.csv --qi sex,age --hierarchies hierarchies --k 5 --out release.csv
     """
-    from tokumei.anonymize.registry import TABLE_ANONYMIZERS
-    from tokumei.anonymize.tables import recipe_of, write_anonymized
-    from tokumei.data.files.atomic import write_text
+    from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableSearch
 
-    started = time.perf_counter()
     asked = Asked(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence)
-    reading = {"engine": engine, "delimiter": delimiter, "encoding": encoding}
+    typed = GoalOptions(qi, hierarchies, asked, population, suppress, loss, prices, weights, prefer, numeric)
+    source = Source(file, engine, delimiter, encoding)
+    files = Written(out, recipe, rows)
     kept = names(keep, "--keep") if keep else []
     with showing_progress():
-        read, goal = goal_of(qi, hierarchies, asked, population, suppress, loss, prices, weights, prefer, numeric)
-        search = TABLE_ANONYMIZERS.make_from_text(method, part_options(options))
-        goal = with_method(goal, search)
-        decision = write_anonymized(file, read, goal, out, keep=kept, **reading)
-        if recipe is not None:
-            write_text(recipe, json_module.dumps(recipe_of(goal, decision, kept).as_dict(), ensure_ascii=False) + "\n")
-    shares = decision.loss.inputs["shares"]
-    result: dict[str, Any] = {
-        "method": method,
-        "levels": decision.levels,
-        "loss": decision.loss.value,
-        "loss_name": decision.loss.name,
-        "loss_by_attribute": shares,
-        "k": decision.k,
-        "suppressed": decision.n_suppressed,
-        "nodes": decision.n_nodes,
-        "nodes_checked": decision.n_nodes_checked,
-        "classes_checked": decision.n_classes_checked,
-        "is_proven": decision.is_proven,
-        "seconds": round(time.perf_counter() - started, 4),
-        "out": str(out),
-    }
+        made = TABLE_ANONYMIZERS.make_from_text(method, part_options(options))
+        if isinstance(made, TableSearch):
+            result, losses = anonymize_levels(source, typed, made, kept, files)
+        else:
+            result, losses = anonymize_rows(source, typed, made, kept, seed, files)
+    result = {"method": method, **result, "out": str(out)}
     if json:
         print_json(result)
         return
-    print_facts({name: value for name, value in result.items() if name not in ("levels", "loss_by_attribute")})
-    rows = [[name, level, read[name].height, shares.get(name)] for name, level in decision.levels.items()]
-    print_table(["column", "level", "of", "loss"], rows)
+    print_facts({name: value for name, value in result.items() if not isinstance(value, dict)})
+    if losses:
+        print_table(list(losses[0]), [list(one.values()) for one in losses])
+    if result.get("promises"):
+        scores = result["promises"].values()
+        print_table(["promise", "value"], [[one["name"], one["value"]] for one in scores])
 
 
 @app.command("apply")
@@ -171,53 +146,3 @@ def apply(
         "out": str(out),
     }
     print_json(result) if json else print_facts(result | {"levels": "as in the recipe"})
-
-
-def goal_of(
-    qi: str,
-    folder: Path,
-    asked: Asked,
-    population: str | None,
-    suppress: float,
-    loss: str,
-    prices: Path | None,
-    weights: list[str] | None,
-    prefer: str | None,
-    numeric: str | None,
-) -> tuple[dict[str, Hierarchy], Goal]:
-    """Make what is asked of a search from the options that several commands share."""
-    from tokumei.anonymize.goal import Goal
-    from tokumei.counting.count import count_classes
-    from tokumei.hierarchy.files import has_hierarchy, read_hierarchies
-    from tokumei.measure.losses import LOSSES
-
-    attributes = names(qi, "--qi")
-    read = read_hierarchies(folder, attributes)
-    sensitive = [column for column in asked.sensitive_columns() if has_hierarchy(folder, column)]
-    everybody = None
-    if population is not None:
-        everybody = count_classes(population, attributes)
-    loss_name = SHORT_NAMES.get(loss, loss)
-    loss_options = {"file": str(prices)} if prices is not None else {}
-    return read, Goal(
-        requirements=asked.requirements(read_hierarchies(folder, sensitive), everybody),
-        loss=LOSSES.make(loss_name, **loss_options),
-        suppression=suppress,
-        weights={name: _weight(name, text) for name, text in pairs(weights or [], "--weights").items()},
-        numeric=names(numeric, "--numeric") if numeric else [],
-        preference=names(prefer, "--prefer") if prefer else [],
-    )
-
-
-def with_method(goal: Goal, method: Any) -> Goal:
-    """Give the goal with another way to search."""
-    from dataclasses import replace
-
-    return replace(goal, method=method)
-
-
-def _weight(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError.of("a number", column=f"--weights {name}", value=text) from None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.anonymize import (
-    HierarchiesOption,
+from tokumei.cli.goals import (
+    GoalOptions,
     LossOption,
     NumericOption,
     PreferOption,
@@ -16,10 +17,14 @@ from tokumei.cli.anonymize import (
     QiOption,
     SuppressOption,
     WeightsOption,
-    goal_of,
-    with_method,
 )
-from tokumei.cli.options import DelimiterOption, EncodingOption, EngineOption, SourceArgument, names
+from tokumei.cli.options import (
+    DelimiterOption,
+    EncodingOption,
+    EngineOption,
+    SourceArgument,
+    names,
+)
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
 from tokumei.cli.requirements import Asked, KOption, LDiversityOption, TClosenessOption
 
@@ -27,12 +32,14 @@ from tokumei.cli.requirements import Asked, KOption, LDiversityOption, TClosenes
 def compare(
     file: SourceArgument,
     qi: QiOption,
-    hierarchies: HierarchiesOption,
+    hierarchies: Annotated[
+        Path, typer.Option("--hierarchies", metavar="DIR", help="Folder with one hierarchy file for each column.")
+    ],
     k: KOption = None,
     l_diversity: LDiversityOption = None,
     t_closeness: TClosenessOption = None,
     suppress: SuppressOption = 0.0,
-    loss: LossOption = "prec",
+    loss: LossOption = None,
     prices: PricesOption = None,
     weights: WeightsOption = None,
     prefer: PreferOption = None,
@@ -59,13 +66,15 @@ def compare(
     listed = names(methods, "--methods") if methods else [name for name in searches() if name != "exhaustive"]
     made = _searches(listed)
     with showing_progress():
-        read, goal = goal_of(qi, hierarchies, asked, None, suppress, loss, prices, weights, prefer, numeric)
+        typed = GoalOptions(qi, hierarchies, asked, None, suppress, loss, prices, weights, prefer, numeric)
+        first = next(iter(made.values()))
+        read, goal = typed.read_hierarchies(first), typed.goal(first)
         reading: dict[str, Any] = {"engine": engine, "delimiter": delimiter, "encoding": encoding}
         counts = count_classes(file, list(read), sensitive=goal.sensitive, **reading)
         goal = goal.against(counts)
-        results = [_run(name, counts, read, with_method(goal, search)) for name, search in made.items()]
+        results = [_run(name, counts, read, replace(goal, method=search)) for name, search in made.items()]
         if out is not None:
-            _write_page(results, loss, out)
+            _write_page(results, loss or "prec", out)
     if json:
         print_json({"rows": counts.n_rows, "classes": counts.n_classes, "methods": results, "out": out and str(out)})
         return

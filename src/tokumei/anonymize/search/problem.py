@@ -62,14 +62,7 @@ class Problem:
     def __post_init__(self) -> None:
         if not self.requirements:
             raise InputError.of("at least one requirement, such as k")
-        if not 0 <= self.suppression <= 1:
-            raise InputError.of("a share of rows from 0 to 1", column="suppress", value=self.suppression)
-        for name, weight in self.weights.items():
-            self._check_attribute(name, "weights")
-            if not weight >= 0 or math.isinf(weight):
-                raise InputError.of("a weight of 0 or more", column=name, value=weight)
-        for name in (*self.preference, *self.numeric):
-            self._check_attribute(name, "attribute")
+        check_asked(self.lattice.attributes, self.suppression, self.weights, (*self.preference, *self.numeric))
         self.started = time.perf_counter()
         self._judged: dict[Node, Judged] = {}
 
@@ -212,9 +205,19 @@ class Problem:
     def _is_strong(self, requirement: Requirement) -> bool:
         return requirement.is_strongly_monotone
 
-    def _check_attribute(self, name: str, option: str) -> None:
-        if name not in self.lattice.attributes:
-            raise InputError.of(f"a quasi-identifier: {', '.join(self.lattice.attributes)}", column=option, value=name)
+
+def check_asked(
+    columns: Sequence[str], suppression: float, weights: Mapping[str, float], named: Sequence[str] = ()
+) -> None:
+    """Refuse shares and weights that cannot be, and names that are not among the columns that may be named."""
+    if not 0 <= suppression <= 1:
+        raise InputError.of("a share of rows from 0 to 1", column="suppress", value=suppression)
+    for name, weight in weights.items():
+        if not weight >= 0 or math.isinf(weight):
+            raise InputError.of("a weight of 0 or more", column=name, value=weight)
+    for name in (*weights, *named):
+        if name not in columns:
+            raise InputError.of(f"a column that is anonymized: {', '.join(columns)}", value=name)
 
 
 def recoded_requirement(requirement: Requirement, recodings: Sequence[Recoding]) -> Requirement:
