@@ -217,7 +217,7 @@ def check_asked(
             raise InputError.of("a weight of 0 or more", column=name, value=weight)
     for name in (*weights, *named):
         if name not in columns:
-            raise InputError.of(f"a column that is anonymized: {', '.join(columns)}", value=name)
+            raise InputError.of(f"a quasi-identifier or another released column: {', '.join(columns)}", value=name)
 
 
 def recoded_requirement(requirement: Requirement, recodings: Sequence[Recoding]) -> Requirement:
