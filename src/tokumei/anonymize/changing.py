@@ -18,6 +18,11 @@ from tokumei.measure.safety.k_anonymity import KAnonymity
 
 Floats = npt.NDArray[np.float64]
 
+# Of larger numbers squares and sums overflow.
+LARGEST_NUMBER = 1e100
+# Beyond, not every whole number is a float.
+LARGEST_WHOLE = 2.0**53
+
 
 @dataclass(frozen=True, eq=False)
 class Original:
@@ -63,17 +68,23 @@ class Original:
         return own
 
     def numbers(self, column: str) -> Floats:
-        """Give a column as numbers; a missing value is NaN, and what is no finite number is an InputError."""
+        """Give a column as numbers; a missing value is NaN, and what is no number of usual size is an InputError."""
         values = self.frame[column]
         if values.dtype.is_numeric():
             read = values.cast(pl.Float64)
         else:
             read = values.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
-        is_bad = values.is_not_null() & ~read.is_finite().fill_null(False)
+        # Polars orders what is not a number above all numbers.
+        is_bad = values.is_not_null() & ~(read.abs() <= LARGEST_NUMBER).fill_null(False)
         if is_bad.any():
             rows = is_bad.arg_true()
             faults = [
-                Fault("a finite number", column=column, line=int(row) + 1, value=str(values[int(row)]))
+                Fault(
+                    f"a finite number of at most {LARGEST_NUMBER:g}",
+                    column=column,
+                    line=int(row) + 1,
+                    value=str(values[int(row)]),
+                )
                 for row in rows[:LISTED_FAULTS]
             ]
             raise InputError(faults, len(rows))
@@ -82,10 +93,8 @@ class Original:
     def with_numbers(self, column: str, numbers: Floats) -> pl.Series:
         """Give numbers as a column of the release: whole ones where all of the original were; NaN is missing."""
         values = pl.Series(column, numbers).fill_nan(None)
-        before = self.numbers(column)
-        is_whole = bool(np.all(np.isnan(before) | (before == np.round(before))))
-        is_still_whole = bool(np.all(np.isnan(numbers) | (numbers == np.round(numbers))))
-        return values.cast(pl.Int64) if is_whole and is_still_whole else values
+        is_whole = _are_whole(self.numbers(column)) and _are_whole(numbers)
+        return values.cast(pl.Int64) if is_whole else values
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,3 +108,8 @@ class Changed:
     rows: pl.Series | None
     promises: Mapping[str, Score] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _are_whole(numbers: Floats) -> bool:
+    known = numbers[~np.isnan(numbers)]
+    return bool(np.all((known == np.round(known)) & (np.abs(known) <= LARGEST_WHOLE)))

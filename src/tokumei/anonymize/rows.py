@@ -20,6 +20,7 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
+from tokumei.core.seeds import fresh_seed
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
 from tokumei.data.files.csv import check_has_columns
@@ -39,7 +40,7 @@ class RowRelease:
     loss: Score | None = None
     # What the method proves beyond counting.
     promises: Mapping[str, Score] = field(default_factory=dict)
-    # Over the quasi-identifiers; None where the release has none of them.
+    # Over the quasi-identifiers; None where no row is a person's.
     counts: ClassCounts | None = None
     seconds: float = 0.0
 
@@ -51,9 +52,13 @@ def release_rows(
     goal: Goal,
     *,
     keep: Sequence[str] = (),
-    seed: int = 0,
+    seed: int | None = None,
 ) -> RowRelease:
-    """Make the release of a frame by a method that regroups or changes rows, and count it again."""
+    """Make the release of a frame by a method that regroups or changes rows, and count it again.
+
+    A method that changes values at random is given a seed nobody can guess, unless there is one: who has the seed
+    could undo the changes.
+    """
     started = time.perf_counter()
     columns = released_columns(frame.columns, quasi_identifiers, goal, keep)
     check_has_columns([*quasi_identifiers, *goal.sensitive, *keep], frame.columns, "the table")
@@ -61,29 +66,29 @@ def release_rows(
     method = goal.method
     with step(f"anonymizing by {part_name(method)}"):
         if isinstance(method, TableRegrouper):
-            made = _regrouped(method, frame, columns, quasi_identifiers, hierarchies, goal, keep, seed)
+            made = _regrouped(method, frame, columns, quasi_identifiers, hierarchies, goal, keep, seed or 0)
         elif isinstance(method, TableChanger):
-            made = _changed(method, frame, columns, quasi_identifiers, hierarchies, goal, keep, seed)
+            used = fresh_seed() if seed is None else seed
+            made = _changed(method, frame, columns, quasi_identifiers, hierarchies, goal, keep, used)
         else:
             raise TypeError(f"{part_name(method)} works on levels, not on rows")
-    counts = check_rows(made.release.frame, quasi_identifiers, goal, made.checked)
-    return replace(made, counts=counts, seconds=time.perf_counter() - started)
+    return replace(made, counts=_recounted(made, quasi_identifiers, goal), seconds=time.perf_counter() - started)
 
 
-def check_rows(
-    released: Any, quasi_identifiers: Sequence[str], goal: Goal, checked: Sequence[Requirement]
-) -> ClassCounts | None:
+def _recounted(made: RowRelease, quasi_identifiers: Sequence[str], goal: Goal) -> ClassCounts | None:
     """Count a release, and raise PromiseBroken if a class does not meet a requirement.
 
-    A release without the quasi-identifiers has no classes; then nothing may have been asked of them.
+    Where no row is a person's there are no classes; then nothing may have been asked of them.
     """
-    names = released.columns if isinstance(released, pl.DataFrame) else None
-    if names is not None and not set(quasi_identifiers) <= set(names):
-        if checked:
-            raise InputError.of(f"no requirement of classes: {part_name(goal.method)} publishes no rows of people")
+    if made.release.rows is None:
+        if made.checked:
+            method = part_name(goal.method)
+            raise InputError.of(
+                f"no requirement of classes: {method} releases no rows of people and has its own options"
+            )
         return None
-    counts = count_classes(released, list(quasi_identifiers), sensitive=goal.sensitive)
-    check_classes(counts, checked)
+    counts = count_classes(made.release.frame, list(quasi_identifiers), sensitive=goal.sensitive)
+    check_classes(counts, made.checked)
     return counts
 
 

@@ -89,7 +89,7 @@ def anonymize_table(
     *,
     quasi_identifiers: Sequence[str] | None = None,
     keep: Sequence[str] = (),
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Release:
     """Make the release of a frame: quasi-identifiers anonymized, sensitive columns and those to keep as they are.
 

@@ -102,7 +102,7 @@ def anonymize_levels(
 
 
 def anonymize_rows(
-    source: Source, typed: GoalOptions, method: TableAnonymizer, keep: Sequence[str], seed: int, files: Written
+    source: Source, typed: GoalOptions, method: TableAnonymizer, keep: Sequence[str], seed: int | None, files: Written
 ) -> tuple[Facts, list[Facts]]:
     """Regroup or change rows, write the release, and give the facts and what became of each column."""
     from tokumei.anonymize.rows import release_rows
@@ -128,7 +128,7 @@ def anonymize_rows(
         "classes": None if made.counts is None else made.counts.n_classes,
         "suppressed": made.n_suppressed,
         "promises": {name: score.as_dict() for name, score in made.promises.items()},
-        "seed": seed,
+        "seed": made.release.recipe.seed,
         "seconds": round(time.perf_counter() - started, 4),
     }
     return facts, [{"column": name, "loss": share} for name, share in shares.items()]

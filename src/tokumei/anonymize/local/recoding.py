@@ -9,7 +9,7 @@ import numpy as np
 
 from tokumei.anonymize.local.task import Bools, Codes, Floats, Ints, LocalAttribute, LocalTask
 from tokumei.hierarchy.hierarchy import SUPPRESSED
-from tokumei.hierarchy.labels import number_label, whole_label
+from tokumei.hierarchy.labels import joined_whole, number_label
 from tokumei.hierarchy.leaves import read_number
 
 
@@ -79,34 +79,42 @@ def _ends(codes: Codes, group_of: Ints, n_groups: int) -> tuple[Ints, Ints]:
 
 def _ranges(attribute: LocalAttribute, low: Ints, high: Ints) -> Labelled:
     """Give each run of leaves as a range of numbers."""
-    pairs, label_of = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True)
-    numbers = attribute.numbers
+    missing, numbers = attribute.missing, attribute.numbers
+    pairs, label_of = np.unique(low * (missing + 1) + high, return_inverse=True)
+    first, last = pairs // (missing + 1), pairs % (missing + 1)
+    is_range = last < missing
+    labels: list[str | None] = [None if code == missing else SUPPRESSED for code in first.tolist()]
+    for place, label in zip(
+        np.flatnonzero(is_range).tolist(),
+        range_labels(attribute.hierarchy.leaves, first[is_range], last[is_range]),
+        strict=True,
+    ):
+        labels[place] = label
+    costs = np.where(first == missing, 0.0, 1.0)
     width = float(numbers[-1] - numbers[0])
-    labels: list[str | None] = []
-    costs = []
-    for first, last in pairs.tolist():
-        if first == attribute.missing:
-            labels.append(None)
-            costs.append(0.0)
-        elif last == attribute.missing:
-            labels.append(SUPPRESSED)
-            costs.append(1.0)
+    costs[is_range] = (numbers[last[is_range]] - numbers[first[is_range]]) / (width or 1.0)
+    return label_of.reshape(-1), tuple(labels), costs
+
+
+def range_labels(leaves: Sequence[str], first: Ints, last: Ints) -> list[str]:
+    """Write the ranges of numbers from some leaves to others, both included."""
+    # Each number is read and written once, since there may be far more ranges than numbers.
+    numbers = {}
+    for code in np.unique(np.concatenate([first, last])).tolist():
+        number = read_number(leaves[code])
+        assert number is not None  # noqa: S101 - the leaves of a numeric attribute were read before.
+        numbers[code] = number
+    texts = {code: number_label(number) for code, number in numbers.items()}
+    is_whole = {code: number.denominator == 1 for code, number in numbers.items()}
+    out = []
+    for low, high in zip(first.tolist(), last.tolist(), strict=True):
+        if low == high:
+            out.append(leaves[low])
+        elif is_whole[low] and is_whole[high]:
+            out.append(joined_whole(texts[low], texts[high]))
         else:
-            labels.append(range_label(attribute.hierarchy.leaves, first, last))
-            costs.append(float(numbers[last] - numbers[first]) / width if width else 0.0)
-    return label_of.reshape(-1), tuple(labels), np.array(costs)
-
-
-def range_label(leaves: Sequence[str], first: int, last: int) -> str:
-    """Write the range of numbers from one leaf to another, both included."""
-    if first == last:
-        return leaves[first]
-    low, high = read_number(leaves[first]), read_number(leaves[last])
-    assert low is not None  # noqa: S101 - the leaves of a numeric attribute were read before.
-    assert high is not None  # noqa: S101
-    if low.denominator == 1 and high.denominator == 1:
-        return whole_label(low, high)
-    return f"[{number_label(low)}, {number_label(high)}]"
+            out.append(f"[{texts[low]}, {texts[high]}]")
+    return out
 
 
 def _labels(attribute: LocalAttribute, group_of: Ints, low: Ints, high: Ints) -> Labelled:

@@ -1,0 +1,150 @@
+"""Noisy counts in place of rows."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from tokumei.anonymize.changing import Changed, Original
+from tokumei.anonymize.tabulating.labelled import LabelledClasses
+from tokumei.anonymize.tabulating.noise import Noise, noisy_counts
+from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.score import Score
+from tokumei.core.seeds import generator
+from tokumei.data.files.source import check_is_file
+
+# More cells than these are noise for the most part, and fill the memory.
+MOST_CELLS = 5_000_000
+
+
+@dataclass(frozen=True)
+class DpCounts:
+    """Publish contingency tables with noise, so that no outcome is much likelier with a person than without.
+
+    ε-differential privacy (Dwork et al. 2006): the chances of any outcome differ by a factor of e^ε at most, whatever
+    an attacker knows. Every combination of labels is published, with rows or without; a table chosen by looking at the
+    data would tell of it, so levels are yours to name, and columns without a hierarchy are refused. With several tables
+    the budget is shared equally. What was spent is kept in the recipe; name it as `earlier` the next time, and more
+    than the budget is refused. Geometric noise is the default: Laplace noise of floating point numbers can give digits
+    away (Mironov 2012). The seed is as secret as the data: who has it subtracts the noise.
+
+    Example: five people, sex with the leaves f and m, ε = ln 3: noise z has chance 1/2 · 3^−|z|.
+
+    | sex | counted | noise | published |
+    |-----|---------|-------|-----------|
+    | f   | 3       | −1    | 2         |
+    | m   | 2       | 0     | 2         |
+    """
+
+    epsilon: float = field(default=1.0, metadata={"help": "ε: how much likelier an outcome may become, e^ε times."})
+    levels: tuple[str, ...] = field(
+        default=(), metadata={"help": "Level of each column, such as age=1,sex=0; 0 where not named."}
+    )
+    ways: int = field(default=0, metadata={"help": "Columns of each table: 1, 2, …; 0 makes one table of all."})
+    noise: Noise = field(default="geometric", metadata={"help": "geometric or laplace."})
+    neighbours: Literal["add-or-remove", "replace"] = field(
+        default="add-or-remove", metadata={"help": "What one person may do: be there or not, or be another."}
+    )
+    is_clamped: bool = field(default=True, metadata={"help": "Write counts below 0 as 0."})
+    budget: float | None = field(default=None, metadata={"help": "The ε that all releases of the table may spend."})
+    earlier: str | None = field(default=None, metadata={"help": "Recipe of the release before, to add what it spent."})
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < math.inf:
+            raise InputError.of("a number above 0", column="epsilon", value=self.epsilon)
+        if self.budget is not None and not 0 < self.budget < math.inf:
+            raise InputError.of("a number above 0", column="budget", value=self.budget)
+        if self.ways < 0:
+            raise InputError.of("0 or a number of columns", column="ways", value=self.ways)
+
+    def change(self, original: Original, *, seed: int) -> Changed:
+        """Count, add noise, and give one line for every cell there could be."""
+        spent, budget = self._spent_before()
+        total = spent + self.epsilon
+        if budget is not None and total > budget + 1e-12:
+            raise NotAllowed(f"ε = {self.epsilon:g} on top of {spent:g} spent exceeds the budget of {budget:g}.")
+        columns = list(original.quasi_identifiers)
+        for column in columns:
+            if column not in original.hierarchies:
+                raise InputError.of("a hierarchy: the values that occur are not to be told", column=column)
+        classes = LabelledClasses.of(original, columns)
+        levels = self._levels(classes, columns)
+        tables = list(combinations(range(len(columns)), self.ways or len(columns)))
+        if not tables:
+            raise InputError.of(f"1 to {len(columns)} columns a table", column="ways", value=self.ways)
+        random = generator(seed, "dp-counts")
+        each = self.epsilon / len(tables)
+        parts = [self._table(classes, columns, levels, places, each, random) for places in tables]
+        facts = {
+            "levels": dict(zip(columns, levels, strict=True)),
+            "tables": [{"columns": [columns[place] for place in places], "epsilon": each} for places in tables],
+            "spent": total,
+            "budget": budget,
+        }
+        promise = Score("epsilon", total, best=0, worst=math.inf, inputs={"this_release": self.epsilon})
+        return Changed(pl.concat(parts, how="diagonal"), None, {"epsilon": promise}, facts)
+
+    def _table(
+        self,
+        classes: LabelledClasses,
+        columns: Sequence[str],
+        levels: Sequence[int],
+        places: Sequence[int],
+        epsilon: float,
+        random: np.random.Generator,
+    ) -> pl.DataFrame:
+        """Give one table; a column that is not in it has no cells, which are empty where tables are put together."""
+        shape = [classes.n_labels(place, levels[place]) for place in places]
+        if math.prod(shape) > MOST_CELLS:
+            expected = f"at most {MOST_CELLS:,} cells: coarser levels, or fewer ways"
+            raise InputError.of(expected, column="levels", value=f"{math.prod(shape):,}")
+        cells = np.ravel_multi_index([classes.labels(place, levels[place]) for place in places], shape)
+        counts = np.bincount(cells, classes.sizes, math.prod(shape)).astype(np.int64)
+        sensitivity = 1 if self.neighbours == "add-or-remove" else 2
+        noisy = noisy_counts(counts, epsilon, sensitivity, self.noise, random)
+        if self.is_clamped:
+            noisy = np.maximum(noisy, 0)
+        labels = np.unravel_index(np.arange(math.prod(shape)), shape)
+        frame = pl.DataFrame(
+            [
+                # A missing value is written out, since an empty cell says that a table lacks the column.
+                pl.Series(
+                    columns[place], [MISSING if text is None else text for text in classes.texts(place, levels[place])]
+                ).gather(label)
+                for place, label in zip(places, labels, strict=True)
+            ]
+        )
+        return frame.with_columns(rows=pl.Series(noisy).cast(pl.Int64 if self.noise == "geometric" else pl.Float64))
+
+    def _levels(self, classes: LabelledClasses, columns: Sequence[str]) -> list[int]:
+        named: dict[str, int] = {}
+        for text in self.levels:
+            name, mark, level = text.partition("=")
+            if name not in columns or not mark or not level.isdecimal():
+                raise InputError.of(f"column=level, with one of {', '.join(columns)}", column="levels", value=text)
+            named[name] = int(level)
+            classes.attributes[columns.index(name)].hierarchy.check_level(int(level))
+        return [named.get(column, 0) for column in columns]
+
+    def _spent_before(self) -> tuple[float, float | None]:
+        """Give what earlier releases spent, and the budget, which nobody can raise later."""
+        if self.earlier is None:
+            return 0.0, self.budget
+        path = check_is_file(self.earlier)
+        try:
+            options: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["options"]
+            spent, budget = float(options["spent"]), options["budget"]
+            known = [limit for limit in (self.budget, None if budget is None else float(budget)) if limit is not None]
+        except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+            raise InputError.of(f"the recipe of dp-counts ({type(error).__name__})", file=path) from None
+        return spent, min(known, default=None)
+
+
+MISSING = "(missing)"

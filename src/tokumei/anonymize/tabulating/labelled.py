@@ -1,0 +1,60 @@
+"""Rows as labels of each column's levels, with a missing value as a label of its own below a level of one label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from tokumei.anonymize.changing import Original
+from tokumei.anonymize.local.task import Codes, Ints, LocalAttribute, encode_rows, flat_hierarchy
+from tokumei.hierarchy.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledClasses:
+    """The classes of rows with equal values: how many rows each has, and its label at any level of any column."""
+
+    attributes: tuple[LocalAttribute, ...]
+    sizes: Ints
+
+    @classmethod
+    def of(cls, original: Original, columns: Sequence[str]) -> LabelledClasses:
+        """Count the rows of some columns; a column without a hierarchy has its values and nothing coarser but all."""
+        trees = {name: _tree(name, original.hierarchies, original.frame[name]) for name in columns}
+        task = encode_rows(original.frame, trees, []).task
+        return cls(task.attributes, task.sizes)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.sizes.sum())
+
+    def n_labels(self, place: int, level: int) -> int:
+        """Give the number of labels of a level, the missing value's among them."""
+        n_labels = len(self.attributes[place].hierarchy.levels[level])
+        return 1 if n_labels == 1 else n_labels + 1
+
+    def label_of_leaves(self, place: int, level: int) -> Codes:
+        """Give the label of each leaf, the missing value's leaf last."""
+        codes = self.attributes[place].hierarchy.levels[level].codes
+        return np.append(codes, self.n_labels(place, level) - 1).astype(np.int32)
+
+    def labels(self, place: int, level: int) -> Codes:
+        """Give the label of each class at a level."""
+        return self.label_of_leaves(place, level)[self.attributes[place].leaf_of]
+
+    def texts(self, place: int, level: int) -> list[str | None]:
+        """Give the words of each label; the missing value has none."""
+        labels: list[str | None] = list(self.attributes[place].hierarchy.levels[level].labels)
+        return labels if len(labels) == 1 else [*labels, None]
+
+    def counts(self, place: int, level: int) -> Ints:
+        """Count the rows of each label."""
+        return np.bincount(self.labels(place, level), self.sizes, self.n_labels(place, level)).astype(np.int64)
+
+
+def _tree(name: str, hierarchies: Mapping[str, Hierarchy], values: pl.Series) -> Hierarchy:
+    return (hierarchies.get(name) or flat_hierarchy(name, values)).with_top()

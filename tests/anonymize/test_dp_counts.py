@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tokumei.anonymize.changing import Changed, Original
+from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.rows import release_rows
+from tokumei.anonymize.table.dp_counts import DpCounts
+from tokumei.anonymize.tabulating.noise import noisy_counts
+from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.seeds import generator
+from tokumei.hierarchy.hierarchy import Hierarchy
+
+SEX = Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])
+AGE = Hierarchy.of_levels("age", [["31", "35", "42"], ["30s", "30s", "40s"], ["*"] * 3])
+PEOPLE = pl.DataFrame({"sex": ["f", "f", "f", "m", "m"], "age": [31, 31, 35, 42, None]})
+ORIGINAL = Original(PEOPLE, ("sex", "age"), hierarchies={"sex": SEX, "age": AGE})
+
+
+def made(seed: int = 1, **options: Any) -> Changed:
+    return DpCounts(**options).change(ORIGINAL, seed=seed)
+
+
+def test_without_noise_to_speak_of_every_cell_there_could_be_is_published() -> None:
+    frame = made(epsilon=1e6, levels=("age=1",)).frame
+    assert frame.rows() == [
+        ("f", "30s", 3),
+        ("f", "40s", 0),
+        ("f", "(missing)", 0),
+        ("m", "30s", 0),
+        ("m", "40s", 1),
+        ("m", "(missing)", 1),
+        ("(missing)", "30s", 0),
+        ("(missing)", "40s", 0),
+        ("(missing)", "(missing)", 0),
+    ]
+
+
+def test_geometric_noise_has_the_chances_of_the_definition() -> None:
+    # ε = ln 3: chance 1/2 · 3^−|z|. 60,000 draws: four standard deviations are at most 0.0082.
+    noise = noisy_counts(np.zeros(60_000, np.int64), math.log(3), 1, "geometric", generator(1))
+    for z in (-2, -1, 0, 1, 2):
+        assert np.mean(noise == z) == pytest.approx(0.5 * 3.0 ** -abs(z), abs=0.0082)
+
+
+def test_laplace_noise_has_the_spread_of_the_definition() -> None:
+    noise = noisy_counts(np.zeros(60_000, np.int64), 0.5, 2, "laplace", generator(1))
+    # Scale 4: mean |z| is 4, variance 32.
+    assert np.mean(np.abs(noise)) == pytest.approx(4, rel=0.02)
+    assert np.var(noise) == pytest.approx(32, rel=0.05)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0])
+def test_no_outcome_is_much_likelier_with_a_person_than_without(epsilon: float) -> None:
+    """Neighbouring tables, forty thousand releases each: the ratio of any outcome's shares stays below e^ε."""
+    random = generator(7)
+    with_, without = (noisy_counts(np.full(40_000, n), epsilon, 1, "geometric", random) for n in (4, 3))
+    for outcome in range(1, 8):
+        one, other = np.mean(with_ == outcome), np.mean(without == outcome)
+        # Ten per cent for the luck of draws; the smallest share here is one of a hundred.
+        assert max(one / other, other / one) <= math.exp(epsilon) * 1.1
+
+
+def test_budget_is_shared_by_the_tables_and_kept_in_the_recipe(tmp_path: Path) -> None:
+    changed = made(epsilon=0.6, ways=1, budget=1.0)
+    assert [one["epsilon"] for one in changed.facts["tables"]] == pytest.approx([0.3, 0.3])
+    assert changed.frame.columns == ["sex", "rows", "age"]
+    goal = Goal([], method=DpCounts(epsilon=0.6, budget=1.0))
+    recipe = release_rows(PEOPLE, ["sex", "age"], {"sex": SEX, "age": AGE}, goal).release.recipe
+    path = tmp_path / "recipe.json"
+    path.write_text(json.dumps(recipe.as_dict()))
+    again = made(epsilon=0.4, earlier=str(path))
+    assert again.facts["spent"] == pytest.approx(1.0)
+    with pytest.raises(NotAllowed, match=r"ε = 0.5 on top of 0.6 spent exceeds the budget of 1"):
+        made(epsilon=0.5, earlier=str(path))
+    with pytest.raises(NotAllowed):
+        made(epsilon=0.5, earlier=str(path), budget=5.0)
+
+
+def test_seed_is_drawn_anew_if_there_is_none() -> None:
+    goal = Goal([], method=DpCounts(epsilon=0.1))
+    trees = {"sex": SEX, "age": AGE}
+    seeds = {release_rows(PEOPLE, ["sex", "age"], trees, goal).release.recipe.seed for _ in range(3)}
+    assert len(seeds) == 3
+
+
+def test_column_without_a_hierarchy_is_refused_since_its_values_would_tell() -> None:
+    with pytest.raises(InputError, match="column age: expected a hierarchy"):
+        DpCounts().change(Original(PEOPLE, ("age",)), seed=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": math.nan}, "epsilon"),
+        ({"budget": -1.0}, "budget"),
+        ({"ways": 3}, "1 to 2 columns"),
+        ({"levels": ("age=9",)}, "a level from 0 to 2"),
+        ({"levels": ("city=1",)}, "column=level"),
+        ({"earlier": "nowhere.json"}, "nowhere.json"),
+    ],
+)
+def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        made(**options)
+
+
+def test_counts_below_zero_are_written_as_zero_unless_asked_for() -> None:
+    assert made(epsilon=0.05).frame["rows"].min() == 0
+    assert made(epsilon=0.05, is_clamped=False).frame["rows"].min() < 0  # type: ignore[operator]
