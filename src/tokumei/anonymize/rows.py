@@ -63,59 +63,64 @@ def release_rows(
     columns = released_columns(frame.columns, quasi_identifiers, goal, keep)
     check_has_columns([*quasi_identifiers, *goal.sensitive, *keep], frame.columns, "the table")
     check_asked(columns, goal.suppression, goal.weights, goal.numeric)
+    asked = _Asked(frame, tuple(quasi_identifiers), columns, hierarchies, goal, keep)
     method = goal.method
     with step(f"anonymizing by {part_name(method)}"):
         if isinstance(method, TableRegrouper):
-            made = _regrouped(method, frame, columns, quasi_identifiers, hierarchies, goal, keep, seed or 0)
+            made = _regrouped(method, asked, seed or 0)
         elif isinstance(method, TableChanger):
-            used = fresh_seed() if seed is None else seed
-            made = _changed(method, frame, columns, quasi_identifiers, hierarchies, goal, keep, used)
+            made = _changed(method, asked, fresh_seed() if seed is None else seed)
         else:
             raise TypeError(f"{part_name(method)} works on levels, not on rows")
-    return replace(made, counts=_recounted(made, quasi_identifiers, goal), seconds=time.perf_counter() - started)
+    return replace(made, counts=_recounted(made, asked), seconds=time.perf_counter() - started)
 
 
-def _recounted(made: RowRelease, quasi_identifiers: Sequence[str], goal: Goal) -> ClassCounts | None:
-    """Count a release, and raise PromiseBroken if a class does not meet a requirement.
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What is asked of a method, and the rows."""
 
-    Where no row is a person's there are no classes; then nothing may have been asked of them.
-    """
-    if made.release.rows is None:
-        if made.checked:
-            method = part_name(goal.method)
-            raise InputError.of(
-                f"no requirement of classes: {method} releases no rows of people and has its own options"
-            )
-        return None
-    counts = count_classes(made.release.frame, list(quasi_identifiers), sensitive=goal.sensitive)
-    check_classes(counts, made.checked)
-    return counts
+    frame: pl.DataFrame
+    quasi_identifiers: tuple[str, ...]
+    # The columns that are released, in the order of the frame.
+    columns: Sequence[str]
+    hierarchies: Mapping[str, Hierarchy]
+    goal: Goal
+    keep: Sequence[str]
+
+    def recipe_options(self) -> dict[str, Any]:
+        """Give what was asked for, and the options of the method."""
+        goal = self.goal
+        return {
+            "options": part_as_dict(goal.method)["options"],
+            "requirements": [part_as_dict(one) for one in goal.requirements],
+            "suppression": goal.suppression,
+            "weights": dict(goal.weights),
+            "numeric": list(goal.numeric),
+            "keep": list(self.keep),
+        }
+
+    def encoded(self) -> EncodedRows:
+        """Give the rows as classes of leaves; a column without a hierarchy has its values and nothing coarser."""
+        requirements = self.goal.requirements
+        trees = {
+            name: self.hierarchies.get(name) or _flat(name, self.frame, requirements) for name in self.quasi_identifiers
+        }
+        return encode_rows(
+            self.frame,
+            {name: tree.with_top() for name, tree in trees.items()},
+            requirements,
+            sensitive=self.goal.sensitive,
+            numeric=self.goal.numeric,
+            suppression=self.goal.suppression,
+            weights=self.goal.weights,
+        )
 
 
-def _regrouped(
-    method: TableRegrouper,
-    frame: pl.DataFrame,
-    columns: Sequence[str],
-    quasi_identifiers: Sequence[str],
-    hierarchies: Mapping[str, Hierarchy],
-    goal: Goal,
-    keep: Sequence[str],
-    seed: int,
-) -> RowRelease:
-    if not goal.requirements:
+def _regrouped(method: TableRegrouper, asked: _Asked, seed: int) -> RowRelease:
+    if not asked.goal.requirements:
         raise InputError.of("at least one requirement, such as k")
-    trees = {name: hierarchies.get(name) or _flat(name, frame, goal.requirements) for name in quasi_identifiers}
-    encoded = encode_rows(
-        frame,
-        {name: tree.with_top() for name, tree in trees.items()},
-        goal.requirements,
-        sensitive=goal.sensitive,
-        numeric=goal.numeric,
-        suppression=goal.suppression,
-        weights=goal.weights,
-    )
-    told = against_original(encoded.task.requirements, encoded.task.counts)
-    task = replace(encoded.task, requirements=told)
+    encoded = asked.encoded()
+    task = replace(encoded.task, requirements=against_original(encoded.task.requirements, encoded.task.counts))
     recoding = method.regroup(task, seed=seed)
     n_suppressed = recoding.n_suppressed(task)
     if n_suppressed > task.n_may_suppress:
@@ -123,47 +128,54 @@ def _regrouped(
         raise CannotAnonymize(f"{n_suppressed:,} of {task.n_rows:,} rows would have to be left out, {allowed}.")
     kept_rows = np.flatnonzero(~recoding.is_suppressed[encoded.class_of])
     shares = recoding.shares(task)
-    loss = Score("ncp", min(1.0, sum(shares.values())), best=0, worst=1, inputs={"shares": shares})
-    options = _recipe_options(goal, keep, task)
     return RowRelease(
         Release(
-            _labelled(frame, columns, encoded, recoding, kept_rows),
-            Recipe(part_name(method), options, seed),
+            _labelled(asked, encoded, recoding, kept_rows),
+            Recipe(part_name(method), asked.recipe_options(), seed),
             rows=pl.Series("row", kept_rows),
         ),
         [_with_labelled_population(one, task, recoding) for one in task.requirements],
         n_suppressed,
-        loss,
+        Score("ncp", min(1.0, sum(shares.values())), best=0, worst=1, inputs={"shares": shares}),
     )
 
 
-def _changed(
-    method: TableChanger,
-    frame: pl.DataFrame,
-    columns: Sequence[str],
-    quasi_identifiers: Sequence[str],
-    hierarchies: Mapping[str, Hierarchy],
-    goal: Goal,
-    keep: Sequence[str],
-    seed: int,
-) -> RowRelease:
+def _changed(method: TableChanger, asked: _Asked, seed: int) -> RowRelease:
+    goal, frame = asked.goal, asked.frame
     if any(population_of(one) is not None for one in goal.requirements):
         raise InputError.of(f"no requirement of a population: {part_name(method)} changes values at random")
-    counts = count_classes(frame, list(quasi_identifiers), sensitive=goal.sensitive)
+    counts = count_classes(frame, asked.quasi_identifiers, sensitive=goal.sensitive)
     told = against_original(goal.requirements, counts)
     original = Original(
-        frame.select(columns),
-        tuple(quasi_identifiers),
+        frame.select(asked.columns),
+        asked.quasi_identifiers,
         tuple(goal.numeric),
         tuple(goal.sensitive),
-        dict(hierarchies),
+        dict(asked.hierarchies),
         told,
     )
     changed = method.change(original, seed=seed)
-    options = {**_recipe_options(goal, keep, None), **changed.facts}
-    release = Release(changed.frame, Recipe(part_name(method), options, seed), rows=changed.rows)
+    recipe = Recipe(part_name(method), {**asked.recipe_options(), **changed.facts}, seed)
     n_suppressed = 0 if changed.rows is None else frame.height - changed.frame.height
+    release = Release(changed.frame, recipe, rows=changed.rows)
     return RowRelease(release, told, n_suppressed, promises=changed.promises)
+
+
+def _recounted(made: RowRelease, asked: _Asked) -> ClassCounts | None:
+    """Count a release, and raise PromiseBroken if a class does not meet a requirement.
+
+    Where no row is a person's there are no classes; then nothing may have been asked of them.
+    """
+    if made.release.rows is None:
+        if made.checked:
+            method = part_name(asked.goal.method)
+            raise InputError.of(
+                f"no requirement of classes: {method} releases no rows of people and has its own options"
+            )
+        return None
+    counts = count_classes(made.release.frame, asked.quasi_identifiers, sensitive=asked.goal.sensitive)
+    check_classes(counts, made.checked)
+    return counts
 
 
 def _flat(column: str, frame: pl.DataFrame, requirements: Sequence[Requirement]) -> Hierarchy:
@@ -173,12 +185,10 @@ def _flat(column: str, frame: pl.DataFrame, requirements: Sequence[Requirement])
     return flat_hierarchy(column, pl.concat([frame[column], *others]))
 
 
-def _labelled(
-    frame: pl.DataFrame, columns: Sequence[str], encoded: EncodedRows, recoding: LocalRecoding, rows: Ints
-) -> pl.DataFrame:
+def _labelled(asked: _Asked, encoded: EncodedRows, recoding: LocalRecoding, rows: Ints) -> pl.DataFrame:
     """Give the kept rows with the labels of their classes."""
     classes = encoded.class_of[rows]
-    out = frame.select(columns)[rows]
+    out = asked.frame.select(asked.columns)[rows]
     labelled = []
     for attribute, cells in zip(encoded.task.attributes, recoding.cells, strict=True):
         labels = pl.Series(attribute.name, list(cells.labels), pl.String)
@@ -198,16 +208,3 @@ def _with_labelled_population(requirement: Requirement, task: LocalTask, recodin
     ]
     groups = pl.DataFrame([*columns, pl.Series("n", population.sizes[there])])
     return with_population(requirement, ClassCounts.of_groups([one.name for one in task.attributes], groups))
-
-
-def _recipe_options(goal: Goal, keep: Sequence[str], task: LocalTask | None) -> dict[str, Any]:
-    """Give what was asked for, and the options of the method."""
-    return {
-        "options": part_as_dict(goal.method)["options"],
-        "requirements": [part_as_dict(one) for one in goal.requirements],
-        "suppression": goal.suppression,
-        "weights": dict(goal.weights),
-        "numeric": list(goal.numeric),
-        "keep": list(keep),
-        **({} if task is None else {"levels": {one.name: one.hierarchy.height for one in task.attributes}}),
-    }
