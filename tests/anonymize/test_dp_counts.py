@@ -71,7 +71,7 @@ def test_no_outcome_is_much_likelier_with_a_person_than_without(epsilon: float) 
 def test_budget_is_shared_by_the_tables_and_kept_in_the_recipe(tmp_path: Path) -> None:
     changed = made(epsilon=0.6, ways=1, budget=1.0)
     assert [one["epsilon"] for one in changed.facts["tables"]] == pytest.approx([0.3, 0.3])
-    assert changed.frame.columns == ["sex", "rows", "age"]
+    assert changed.frame.columns == ["sex", "age", "rows"]
     goal = Goal([], method=DpCounts(epsilon=0.6, budget=1.0))
     recipe = release_rows(PEOPLE, ["sex", "age"], {"sex": SEX, "age": AGE}, goal).release.recipe
     path = tmp_path / "recipe.json"

@@ -113,7 +113,9 @@ def table(
     if json:
         print_json(result)
         return
-    print_facts({name: value for name, value in result.items() if not isinstance(value, dict)})
+    facts = {name: value for name, value in result.items() if value is not None and not isinstance(value, dict)}
+    # A seed is a name, not an amount.
+    print_facts(facts | ({"seed": str(facts["seed"])} if "seed" in facts else {}))
     if losses:
         print_table(list(losses[0]), [list(one.values()) for one in losses])
     if result.get("promises"):

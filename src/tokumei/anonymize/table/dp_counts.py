@@ -22,6 +22,7 @@ from tokumei.data.files.source import check_is_file
 
 # More cells than these are noise for the most part, and fill the memory.
 MOST_CELLS = 5_000_000
+MISSING, ROWS = "(missing)", "rows"
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ class DpCounts:
             "budget": budget,
         }
         promise = Score("epsilon", total, best=0, worst=math.inf, inputs={"this_release": self.epsilon})
-        return Changed(pl.concat(parts, how="diagonal"), None, {"epsilon": promise}, facts)
+        frame = pl.concat(parts, how="diagonal").select(*columns, ROWS)
+        return Changed(frame, None, {"epsilon": promise}, facts)
 
     def _table(
         self,
@@ -121,7 +123,7 @@ class DpCounts:
                 for place, label in zip(places, labels, strict=True)
             ]
         )
-        return frame.with_columns(rows=pl.Series(noisy).cast(pl.Int64 if self.noise == "geometric" else pl.Float64))
+        return frame.with_columns(pl.Series(ROWS, noisy).cast(pl.Int64 if self.noise == "geometric" else pl.Float64))
 
     def _levels(self, classes: LabelledClasses, columns: Sequence[str]) -> list[int]:
         named: dict[str, int] = {}
@@ -145,6 +147,3 @@ class DpCounts:
         except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
             raise InputError.of(f"the recipe of dp-counts ({type(error).__name__})", file=path) from None
         return spent, min(known, default=None)
-
-
-MISSING = "(missing)"
