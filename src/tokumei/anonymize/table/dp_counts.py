@@ -73,6 +73,8 @@ class DpCounts:
             raise NotAllowed(f"ε = {self.epsilon:g} on top of {spent:g} spent exceeds the budget of {budget:g}.")
         columns = list(original.quasi_identifiers)
         for column in columns:
+            if column == ROWS:
+                raise InputError.of(f"another name: '{ROWS}' is the column of counts", column=column)
             if column not in original.hierarchies:
                 raise InputError.of("a hierarchy: the values that occur are not to be told", column=column)
         classes = LabelledClasses.of(original, columns)

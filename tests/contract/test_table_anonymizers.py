@@ -1,0 +1,78 @@
+"""What every anonymizer of tables must keep, whoever wrote it."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableChanger, searches
+from tokumei.anonymize.tables import anonymize_table
+from tokumei.core.registry import part_options
+from tokumei.counting.count import count_classes
+from tokumei.data.release import Release
+from tokumei.hierarchy.build.from_data import FromData
+from tokumei.measure.requirement import SAFETY
+
+N_ROWS = 120
+QUASI_IDENTIFIERS = ["age", "city", "sex"]
+PEOPLE = pl.DataFrame(
+    {
+        "name": [f"person {number}" for number in range(N_ROWS)],
+        "age": [20 + number * 7 % 50 for number in range(N_ROWS)],
+        "city": [["Kyoto", "Osaka", "Tokyo", "Chiba"][number * number % 4] for number in range(N_ROWS)],
+        "sex": ["f" if number % 3 else "m" for number in range(N_ROWS)],
+        "illness": [["flu", "cold", "none"][number % 3] for number in range(N_ROWS)],
+    }
+)
+HIERARCHIES = {column: FromData().build(column, PEOPLE[column]) for column in QUASI_IDENTIFIERS}
+
+
+def release_by(name: str, seed: int = 1) -> Release:
+    method = TABLE_ANONYMIZERS.make(name)
+    asked = [] if isinstance(method, TableChanger) else [SAFETY.make("k-anonymity", k=3)]
+    goal = Goal(asked, method=method, numeric=["age"], suppression=0.1)
+    return anonymize_table(PEOPLE, HIERARCHIES, goal, keep=["illness"], seed=seed)
+
+
+@pytest.mark.parametrize("name", list(TABLE_ANONYMIZERS))
+def test_anonymizer_same_seed_same_release_and_input_untouched(name: str) -> None:
+    before = PEOPLE.clone()
+    one, again = release_by(name), release_by(name)
+    assert one.frame.equals(again.frame)
+    assert one.recipe == again.recipe
+    assert PEOPLE.equals(before)
+    assert one.recipe.method == name
+
+
+@pytest.mark.parametrize("name", list(TABLE_ANONYMIZERS))
+def test_anonymizer_releases_no_column_that_was_not_declared_and_keeps_the_others(name: str) -> None:
+    release = release_by(name)
+    assert "name" not in release.frame.columns
+    if release.rows is not None:
+        assert release.frame.columns == [*QUASI_IDENTIFIERS, "illness"]
+        assert release.frame["illness"].equals(PEOPLE["illness"].gather(release.rows))
+        assert release.rows.n_unique() == release.frame.height
+
+
+@pytest.mark.parametrize("name", list(TABLE_ANONYMIZERS))
+def test_anonymizer_that_was_asked_for_k_keeps_it(name: str) -> None:
+    if isinstance(TABLE_ANONYMIZERS.make(name), TableChanger):
+        pytest.skip("changes values at random and is asked for nothing")
+    counts = count_classes(release_by(name).frame, QUASI_IDENTIFIERS)
+    assert counts.k >= 3
+    assert counts.n_rows >= 0.9 * N_ROWS
+
+
+@pytest.mark.parametrize("name", [name for name in TABLE_ANONYMIZERS if name not in searches()])
+def test_text_of_an_anonymizer_has_a_paragraph_and_an_example(name: str) -> None:
+    text = TABLE_ANONYMIZERS.get(name).__doc__ or ""
+    assert len(text.split("\n\n")) >= 3
+    assert "Example: " in text
+
+
+@pytest.mark.parametrize("name", list(TABLE_ANONYMIZERS))
+def test_every_option_has_a_help_text_and_a_default(name: str) -> None:
+    for option in part_options(TABLE_ANONYMIZERS.get(name)):
+        assert option.help, option.name
+        assert not option.is_required, option.name

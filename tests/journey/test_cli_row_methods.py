@@ -1,0 +1,110 @@
+"""`tokumei anonymize table` with methods that regroup rows, change values or publish counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableChanger, searches
+from tokumei.cli.main import main
+from tokumei.data.files.formats import read_frame
+from tokumei.data.made.services import make_service
+
+Tokumei = Callable[..., tuple[object, dict[str, Any]]]
+QI = ["--qi", "sex,age,prefecture", "--numeric", "age"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("rows")
+    make_service(2_000, service=1, seed=1).write_csv(folder / "people.csv")
+    with pytest.raises(SystemExit, match="0"):
+        main(["data", "make", "services", "--services", "1", "--seed", "1", "--out", str(folder / "s")])
+    return folder
+
+
+@pytest.fixture
+def tokumei(capsys: pytest.CaptureFixture[str]) -> Tokumei:
+    """Run a command with --json in this process, and give its exit code and its object."""
+
+    def run(*arguments: object) -> tuple[object, dict[str, Any]]:
+        with pytest.raises(SystemExit) as done:
+            main([*map(str, arguments), "--json"])
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        return done.value.code, json.loads(printed.out)
+
+    return run
+
+
+def command(folder: Path) -> list[object]:
+    trees = ["--hierarchies", folder / "s" / "hierarchies"]
+    return ["anonymize", "table", folder / "people.csv", *QI, *trees]
+
+
+@pytest.mark.parametrize("method", [name for name in TABLE_ANONYMIZERS if name not in searches()])
+def test_every_row_method_writes_a_release_its_rows_and_its_recipe(folder: Path, tokumei: Tokumei, method: str) -> None:
+    kind = TABLE_ANONYMIZERS.make(method)
+    asked = [] if isinstance(kind, TableChanger) else ["--k", "5", "--suppress", "0.05"]
+    out, recipe, rows = (folder / f"{method}.{suffix}" for suffix in ("csv", "json", "rows.csv"))
+    publishes_rows = method not in ("marginals", "dp-counts")
+    wanted = ["--rows", rows] if publishes_rows else []
+    files = ["--out", out, "--recipe", recipe, *wanted]
+    code, result = tokumei(*command(folder), "--method", method, *asked, *files, "--seed", 7)
+    assert code == 0, result
+    released = read_frame(out)
+    assert result["method"] == method
+    assert result["rows"] == released.height
+    assert json.loads(recipe.read_text())["seed"] == 7
+    if publishes_rows:
+        numbers = pl.read_csv(rows, has_header=False).to_series()
+        assert len(numbers) == released.height
+        assert numbers.is_between(1, 2_000).all()
+        assert result["k"] >= (5 if asked else 1)
+
+
+def test_regrouped_release_holds_by_audit_and_loses_less_than_levels(folder: Path, tokumei: Tokumei) -> None:
+    _, regrouped = tokumei(*command(folder), "--method", "mondrian", "--k", 5, "--out", folder / "m.csv")
+    _, by_levels = tokumei(*command(folder), "--k", 5, "--loss", "ncp", "--out", folder / "o.csv")
+    assert regrouped["loss_name"] == by_levels["loss_name"] == "ncp"
+    assert regrouped["loss"] < by_levels["loss"]
+    code, audited = tokumei("audit", folder / "m.csv", "--qi", "sex,age,prefecture", "--k", 5)
+    assert code == 0
+    assert audited["holds"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--method", "mondrian"], 2, "at least one requirement"),
+        (["--method", "mondrian", "--k", "5", "--loss", "prec"], 2, "ncp"),
+        (["--method", "mondrian", "--k", "5", "--engine", "duckdb"], 2, "local engine"),
+        (["--method", "mondrian", "--k", "3000"], 1, "2,000"),
+        (["--method", "mondrain", "--k", "5"], 2, "Did you mean 'mondrian'"),
+        (["--method", "marginals", "--k", "5"], 2, "releases no rows of people"),
+        (["--method", "marginals", "--rows", "r.csv"], 2, "rows of people"),
+        (["--method", "pram", "--k", "50"], 1, "do not meet"),
+    ],
+)
+def test_what_cannot_be_is_one_clear_error_and_writes_nothing(
+    folder: Path, tokumei: Tokumei, arguments: list[str], code: int, message: str
+) -> None:
+    out = folder / "refused.csv"
+    found, result = tokumei(*command(folder), *arguments, "--out", out)
+    assert found == code, result
+    assert message in result["message"]
+    assert not out.exists()
+
+
+def test_search_without_hierarchies_says_what_is_missing(folder: Path, tokumei: Tokumei) -> None:
+    plain = ["anonymize", "table", folder / "people.csv", *QI, "--k", 5, "--out", folder / "x.csv"]
+    code, result = tokumei(*plain)
+    assert code == 2
+    assert "--hierarchies DIR" in result["message"]
+    code, _ = tokumei(*plain, "--method", "mondrian")
+    assert code == 0
