@@ -72,6 +72,8 @@ class Original:
         values = self.frame[column]
         if values.dtype.is_numeric():
             read = values.cast(pl.Float64)
+        elif not isinstance(values.dtype, (pl.String, pl.Categorical, pl.Enum, pl.Null)):
+            raise InputError.of("a column of numbers or text", column=column, value=values.dtype)
         else:
             read = values.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
         # Polars orders what is not a number above all numbers.

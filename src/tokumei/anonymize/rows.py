@@ -16,7 +16,7 @@ from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.task import EncodedRows, Ints, LocalTask, encode_rows, flat_hierarchy
 from tokumei.anonymize.registry import TableChanger, TableRegrouper
 from tokumei.anonymize.search.problem import check_asked
-from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
@@ -162,7 +162,7 @@ def _changed(method: TableChanger, asked: _Asked, seed: int) -> RowRelease:
 
 
 def _recounted(made: RowRelease, asked: _Asked) -> ClassCounts | None:
-    """Count a release, and raise PromiseBroken if a class does not meet a requirement.
+    """Count a release, and raise PromiseBroken or CannotAnonymize if a class does not meet a requirement.
 
     Where no row is a person's there are no classes; then nothing may have been asked of them.
     """
@@ -174,7 +174,13 @@ def _recounted(made: RowRelease, asked: _Asked) -> ClassCounts | None:
             )
         return None
     counts = count_classes(made.release.frame, asked.quasi_identifiers, sensitive=asked.goal.sensitive)
-    check_classes(counts, made.checked)
+    try:
+        check_classes(counts, made.checked)
+    except PromiseBroken as broken:
+        if isinstance(asked.goal.method, TableRegrouper):
+            raise
+        # Random changes promise nothing of classes; that they were asked to is no fault of theirs.
+        raise CannotAnonymize(f"By {part_name(asked.goal.method)}, {broken}.") from None
     return counts
 
 

@@ -1,0 +1,72 @@
+"""Values that are kept with one probability and otherwise drawn evenly from all values of their attribute.
+
+The probability that the value u is released as v is r + (1 − r)/m where v = u and (1 − r)/m elsewhere, with r the
+probability to keep and m the number of values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tokumei.anonymize.perturbing.bisection import last_that_holds
+from tokumei.anonymize.perturbing.unchanged import check_enough
+from tokumei.core.errors import InputError
+from tokumei.measure.safety._pk import pk_of_odds
+
+Floats = npt.NDArray[np.float64]
+
+
+def retention_matrix(retain: float, n_values: int) -> Floats:
+    """Give the probability of every released value (column) from every original one (row)."""
+    return retain * np.eye(n_values) + (1 - retain) / n_values
+
+
+def retention_odds(retain: float, n_values: int) -> float:
+    """Give how much less likely a table can become if two people swap their released values.
+
+    Both values were kept before and both are drawn after: ((1 − r)/m)² against (r + (1 − r)/m)². The same as
+    `least_swap_odds` of the matrix, which would have a cell for every pair of values.
+    """
+    if n_values < 2:
+        return 1.0
+    drawn = (1 - retain) / n_values
+    return (drawn / (retain + drawn)) ** 2
+
+
+def retention_pk(retain: float, n_values: Sequence[int], n_records: int) -> float:
+    """Give the k of Pk-anonymity of columns with these numbers of values, each kept with the same probability."""
+    return pk_of_odds(math.prod(retention_odds(retain, n) for n in n_values), n_records)
+
+
+def largest_retention(pk: float, n_values: Sequence[int], n_records: int) -> float:
+    """Give the largest probability to keep a value that gives Pk-anonymity with k = `pk`."""
+    if retention_pk(1.0, n_values, n_records) >= pk or not n_records:
+        return 1.0
+    check_enough(pk, n_records)
+    # At 0 the released values tell nothing, and k is the number of records.
+    return last_that_holds(lambda retain: retention_pk(retain, n_values, n_records) >= pk, 0.0, 1.0)
+
+
+def estimated_counts(counts: npt.ArrayLike, retain: Sequence[float]) -> Floats:
+    """Estimate the counts of the original from those of the release, without bias.
+
+    `counts` has an axis for each column, over all values that could be drawn, and `retain` the probability with which
+    each column's values were kept. Undoes each matrix: an original count is (released − (1 − r)·total/m)/r. The
+    estimates add up to the number of rows; of rare values they may be below 0, which is no fault: cut off, they would
+    be biased.
+    """
+    estimate = np.asarray(counts, np.float64)
+    if estimate.ndim != len(retain):
+        raise InputError.of(f"a probability for each of {estimate.ndim} axes", column="retain", value=list(retain))
+    for axis, kept in enumerate(retain):
+        if not 0 < kept <= 1:
+            raise InputError.of(
+                "a probability above 0, since values drawn anew tell nothing", column="retain", value=kept
+            )
+        drawn = (1 - kept) * estimate.mean(axis=axis, keepdims=True)
+        estimate = (estimate - drawn) / kept
+    return estimate

@@ -1,0 +1,116 @@
+"""Categories kept with one probability and otherwise drawn anew."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from tokumei.anonymize.changing import Changed, Original
+from tokumei.anonymize.perturbing.order import in_random_order
+from tokumei.anonymize.perturbing.retention import largest_retention, retention_pk
+from tokumei.anonymize.perturbing.unchanged import fewest_alike
+from tokumei.core.errors import InputError
+from tokumei.core.score import Score
+from tokumei.core.seeds import generator
+from tokumei.counting.recoding import read_as
+from tokumei.hierarchy.leaves import check_covers
+
+USUAL_RETAIN = 0.8
+
+
+@dataclass(frozen=True)
+class Pram:
+    """Keep each value with one probability, and else draw it evenly from all values of its column.
+
+    The post-randomisation method (Gouweleeuw, Kooiman, Willenborg and de Wolf 1998) with the matrix that keeps or
+    replaces. A drawn value may be the old one again. A column's values are the leaves of its hierarchy, which say
+    nothing about the table if they were written down without looking at it; without a hierarchy they are the values
+    that occur, so that the release tells which do. A missing value is a value like others where a column has any.
+
+    The promise is Pk-anonymity (Ikarashi, Kikuchi, Chida and Takahashi 2015): whoever knows all rows of the original
+    and all probabilities links no person to a released row with more than 1/k. It is over the quasi-identifiers and
+    the columns that are changed; of quasi-identifiers that are not changed, over the fewest rows that agree on them.
+    The option `pk` asks for such a k, with the largest probability to keep values that gives it. Rows are released in
+    an order drawn at random, and whoever knows the seed can undo all of it: keep it secret.
+
+    Counts of the release can be turned into estimates of the original's, without bias:
+    `tokumei.anonymize.perturbing.retention.estimated_counts`.
+
+    Example: ten rows, one column with the values flu and cold, retain=0.5: a value is released as it is with
+    probability 0.75 and as the other with 0.25. Two people whose values were kept could have swapped them, which is
+    (0.25/0.75)² = 1/9 as likely, and k = 1 + 9·1/9 = 2.
+    """
+
+    retain: float | None = field(
+        default=None,
+        metadata={"help": f"Probability that a value is kept; {USUAL_RETAIN} if neither it nor pk is given."},
+    )
+    pk: float | None = field(
+        default=None, metadata={"help": "The k of Pk-anonymity to reach, with as few changes as do; instead of retain."}
+    )
+    columns: tuple[str, ...] = field(
+        default=(), metadata={"help": "The columns to change; the quasi-identifiers that are not numeric if none."}
+    )
+
+    def change(self, original: Original, *, seed: int) -> Changed:
+        """Draw the values of each column."""
+        self._check_options()
+        columns = original.chosen(self.columns, numeric=False)
+        domains = {name: _domain(original, name) for name in columns}
+        n_values = [len(domain) for domain in domains.values()]
+        n_alike = fewest_alike(original, columns, missing_stays=False)
+        retain = USUAL_RETAIN if self.retain is None else self.retain
+        if self.pk is not None:
+            retain = largest_retention(self.pk, n_values, n_alike)
+        drawn = [
+            _drawn(original.frame[name], domain, retain, generator(seed, "pram", name))
+            for name, domain in domains.items()
+        ]
+        frame, rows = in_random_order(original.frame.with_columns(drawn), generator(seed, "pram"))
+        k = retention_pk(retain, n_values, n_alike)
+        score = Score("pk-anonymity", k, best=math.inf, worst=0, inputs={"n_alike": n_alike, "columns": columns})
+        facts = {
+            "retain": retain,
+            "n_values": dict(zip(columns, n_values, strict=True)),
+            "values_that_occur": [name for name in columns if name not in original.hierarchies],
+        }
+        return Changed(frame, rows, {score.name: score}, facts)
+
+    def _check_options(self) -> None:
+        if self.retain is not None and self.pk is not None:
+            raise InputError.of("either retain or pk", column="pk", value=self.pk)
+        if self.retain is not None and not 0 <= self.retain <= 1:
+            raise InputError.of("a probability from 0 to 1", column="retain", value=self.retain)
+        if self.pk is not None and not 1 <= self.pk < math.inf:
+            raise InputError.of("a number from 1 up", column="pk", value=self.pk)
+
+
+def _domain(original: Original, column: str) -> pl.Series:
+    """Give the values that can be drawn, each once and in order; a missing one last, if there is any."""
+    values = _comparable(original.frame[column])
+    hierarchy = original.hierarchies.get(column)
+    if hierarchy is None:
+        domain = values.drop_nulls().unique().sort()
+    else:
+        check_covers(hierarchy, values)
+        leaves = read_as(pl.Series(list(hierarchy.leaves), dtype=pl.String), values.dtype)
+        domain = leaves.drop_nulls().unique(maintain_order=True)
+    return domain.extend_constant(None, 1) if values.null_count() else domain
+
+
+def _drawn(values: pl.Series, domain: pl.Series, retain: float, rng: np.random.Generator) -> pl.Series:
+    """Give a column of which each value was kept or drawn."""
+    values = _comparable(values)
+    is_kept = rng.random(len(values)) < retain
+    # Drawn for kept rows too, so that what one row gets does not depend on the others.
+    places = rng.integers(max(1, len(domain)), size=len(values))
+    drawn = domain.gather(places) if len(values) else domain.clear()
+    return pl.select(pl.when(pl.Series(is_kept)).then(values).otherwise(drawn).alias(values.name)).to_series()
+
+
+def _comparable(values: pl.Series) -> pl.Series:
+    """Give categories as their text, which is what hierarchies are written in."""
+    return values.cast(pl.String) if isinstance(values.dtype, (pl.Categorical, pl.Enum)) else values
