@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tokumei.cli.audit_against import compare_releases, describe_comparison
 from tokumei.cli.options import (
     DelimiterOption,
     EncodingOption,
@@ -30,12 +31,35 @@ from tokumei.cli.requirements import (
     TClosenessOption,
 )
 
+if TYPE_CHECKING:
+    from tokumei.core.score import Score
+    from tokumei.counting.class_counts import ClassCounts
+    from tokumei.measure.audit import Audit
+    from tokumei.measure.requirement import Requirement
+
 
 def audit(
     file: SourceArgument,
     qi: Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")],
     sensitive: Annotated[
         str | None, typer.Option("--sensitive", metavar="A,B,…", help="The columns others want to learn.")
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--against",
+            metavar="FILE",
+            help="An earlier release of the same people, to see what comparing gives away; repeatable. Its classes are "
+            "by those of --qi that it has. Without --id, row n of all files must be the same person.",
+        ),
+    ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="Says whose each row is, in all files: your own secret copy of the releases. Used for --against only.",
+        ),
     ] = None,
     hierarchies: HierarchiesOption = None,
     k: KOption = None,
@@ -55,6 +79,8 @@ def audit(
 ) -> None:
     """Measure how safe a table is as it stands; exit 1 if a stated requirement fails.
 
+    With --against, the k of --k must also hold for all releases together.
+
     Example: tokumei audit release.csv --qi sex,age --sensitive illness --k 5 --l-diversity illness=3
     """
     from tokumei.counting.count import count_classes
@@ -65,38 +91,54 @@ def audit(
     attributes = names(qi, "--qi")
     columns = list(dict.fromkeys([*(names(sensitive, "--sensitive") if sensitive else []), *asked.sensitive_columns()]))
     trees = _sensitive_hierarchies(hierarchies, columns)
-    reading: dict[str, Any] = {"engine": engine, "delimiter": delimiter, "encoding": encoding}
+    reading: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding}
     with showing_progress():
-        counts = count_classes(file, attributes, sensitive=columns, **reading)
+        counts = count_classes(file, attributes, sensitive=columns, engine=engine, **reading)
         everybody = None if population is None else count_classes(population, attributes)
         measured = audit_counts(counts, population=everybody, hierarchies=trees, threshold=threshold)
-        stated = [
-            {"requirement": _shown(one), "holds": bool(one.holds_in(counts).all()), "value": one.measure(counts).value}
-            for one in asked.requirements(trees, everybody)
-        ]
-    holds = all(one["holds"] for one in stated)
+        stated = [_checked(one, counts) for one in asked.requirements(trees, everybody)]
+        together = compare_releases([file, *(against or [])], attributes, columns, person, engine=engine, **reading)
+    if together is not None and k is not None:
+        holds = together["k"] >= k or not together["persons"]
+        stated.append({"requirement": f"sequential-k (k {k})", "holds": holds, "value": together["k"]})
     result: dict[str, Any] = {
         "rows": counts.n_rows,
         "classes": counts.n_classes,
         "k": counts.k,
         "unique": counts.n_unique,
-        "holds": holds,
+        "holds": all(one["holds"] for one in stated),
         "requirements": stated,
         "measures": measured.as_dict(),
+        **({} if together is None else {"against": together}),
         "seconds": round(time.perf_counter() - started, 4),
     }
     if json:
         print_json(result)
     else:
-        print_facts({name: result[name] for name in ("rows", "classes", "k", "unique")})
-        rows = [["", name, score.value, _direction(score)] for name, score in measured.classes.items()]
-        for column, scores in measured.by_sensitive.items():
-            rows += [[column, name, score.value, _direction(score)] for name, score in scores.items()]
-        print_table(["sensitive", "measure", "value", "better"], rows)
-        for one in stated:
-            typer.echo(f"{'holds' if one['holds'] else 'FAILS'}  {one['requirement']}")
-    if not holds:
+        _print_for_people(result, measured)
+    if not result["holds"]:
         raise typer.Exit(EXIT_CHECK_FAILED)
+
+
+def _checked(requirement: Requirement, counts: ClassCounts) -> dict[str, Any]:
+    """Say whether a requirement holds in all classes, and what was achieved."""
+    return {
+        "requirement": _shown(requirement),
+        "holds": bool(requirement.holds_in(counts).all()),
+        "value": requirement.measure(counts).value,
+    }
+
+
+def _print_for_people(result: dict[str, Any], measured: Audit) -> None:
+    print_facts({name: result[name] for name in ("rows", "classes", "k", "unique")})
+    rows = [["", name, score.value, _direction(score)] for name, score in measured.classes.items()]
+    for column, scores in measured.by_sensitive.items():
+        rows += [[column, name, score.value, _direction(score)] for name, score in scores.items()]
+    print_table(["sensitive", "measure", "value", "better"], rows)
+    if "against" in result:
+        typer.echo(describe_comparison(result["against"]))
+    for one in result["requirements"]:
+        typer.echo(f"{'holds' if one['holds'] else 'FAILS'}  {one['requirement']}")
 
 
 def _sensitive_hierarchies(folder: Path | None, columns: list[str]) -> dict[str, Any]:
@@ -105,13 +147,13 @@ def _sensitive_hierarchies(folder: Path | None, columns: list[str]) -> dict[str,
     return {} if folder is None else read_hierarchies(folder, [one for one in columns if has_hierarchy(folder, one)])
 
 
-def _direction(score: Any) -> str:
+def _direction(score: Score) -> str:
     return "higher" if score.higher_is_better else "lower"
 
 
-def _shown(requirement: Any) -> str:
+def _shown(requirement: Requirement) -> str:
     """Write a requirement by its name and its plain options."""
-    from tokumei.anonymize.tables import part_as_dict
+    from tokumei.anonymize.goal import part_as_dict
 
     described = part_as_dict(requirement)
     plain = {k: v for k, v in described["options"].items() if isinstance(v, (int, float, str)) and v is not True}

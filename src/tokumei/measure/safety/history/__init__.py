@@ -1,0 +1,1 @@
+"""What a released history promises, one measure a file."""

@@ -1,0 +1,81 @@
+"""How exposed customers are to somebody who knows a few of their items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from tokumei.core.errors import InputError
+from tokumei.counting.combinations import LARGEST_SIZE, Combinations, count_combinations
+from tokumei.counting.item_sets import ItemSets, Matrix
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """What an attacker wants to learn of each customer: a row a customer, a column a secret, 1 where it is true."""
+
+    names: tuple[str, ...]
+    has: Matrix
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """The combination of known items that the fewest customers share, and the one that tells most of a secret.
+
+    `confidence` is the largest share, among those who bought a combination, of those who also have one secret.
+    """
+
+    n_sharing: int = 0
+    rarest: tuple[str, ...] = ()
+    confidence: float = 0.0
+    telling: tuple[str, ...] = ()
+    told: str | None = None
+
+
+def expose(sets: ItemSets, n_known: int, secrets: Secrets | None = None) -> Exposure:
+    """Go through all combinations of up to `n_known` items that somebody bought."""
+    found = Exposure()
+    for size in range(1, n_known + 1):
+        for block in count_combinations(sets.bought, size, None if secrets is None else secrets.has):
+            found = _with_rarest(found, block, sets.items)
+            if secrets is not None:
+                found = _with_most_telling(found, block, sets.items, secrets)
+            # Nothing that is counted further could be worse.
+            if found.n_sharing == 1 and (secrets is None or found.confidence == 1):
+                return found
+    return found
+
+
+def split_items(sets: ItemSets, secret: tuple[str, ...]) -> tuple[ItemSets, Secrets]:
+    """Part the items that may be known from those that are secret; a secret item that nobody bought is left out."""
+    is_secret = sets.items.is_in(list(secret)).to_numpy()
+    known, hidden = np.flatnonzero(~is_secret), np.flatnonzero(is_secret)
+    has = sparse.csr_array(sets.bought[:, hidden])
+    rest = ItemSets(sets.customers, sets.items.gather(known), sparse.csr_array(sets.bought[:, known]))
+    return rest, Secrets(tuple(sets.items.gather(hidden)), has)
+
+
+def check_n_known(n_known: int, option: str) -> None:
+    """Raise an InputError for a number of items whose combinations are not counted."""
+    if not 1 <= n_known <= LARGEST_SIZE:
+        raise InputError.of(f"from 1 to {LARGEST_SIZE} items", column=option, value=n_known)
+
+
+def _with_rarest(found: Exposure, block: Combinations, items: pl.Series) -> Exposure:
+    place = int(block.n_buyers.argmin())
+    n_sharing = int(block.n_buyers[place])
+    if found.n_sharing and n_sharing >= found.n_sharing:
+        return found
+    return replace(found, n_sharing=n_sharing, rarest=tuple(items.gather(block.items[place]).sort()))
+
+
+def _with_most_telling(found: Exposure, block: Combinations, items: pl.Series, secrets: Secrets) -> Exposure:
+    shares = block.n_alike / block.n_buyers
+    place = int(shares.argmax())
+    if shares[place] <= found.confidence:
+        return found
+    telling, told = tuple(items.gather(block.items[place]).sort()), secrets.names[int(block.secret[place])]
+    return replace(found, confidence=float(shares[place]), telling=telling, told=told)

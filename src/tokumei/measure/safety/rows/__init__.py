@@ -1,0 +1,1 @@
+"""What a released table promises beside its original, one measure a file."""

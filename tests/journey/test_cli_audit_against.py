@@ -1,0 +1,125 @@
+"""`tokumei audit --against`: what several releases of the same people give away together."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Each release has k = 2 or more; together they single out persons 3 and 4.
+FIRST = "id,age,illness\n1,20-39,cold\n2,20-39,ulcer\n3,20-39,flu\n4,40-59,asthma\n5,40-59,flu\n6,40-59,cold\n"
+SECOND = "id,place,illness\n6,west,cold\n5,west,flu\n4,east,asthma\n3,east,flu\n2,west,ulcer\n1,west,cold\n"
+
+
+def audit(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tokumei", "audit", *(str(argument) for argument in arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+def audit_json(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
+    done = audit(*arguments, "--json")
+    assert done.returncode == exit_code, done.stdout + done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert done.stderr == ""
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "first.csv").write_text(FIRST)
+    (tmp_path / "second.csv").write_text(SECOND)
+    (tmp_path / "coarse.csv").write_text(FIRST.replace("20-39", "any").replace("40-59", "any"))
+    return tmp_path
+
+
+def crossed(folder: Path) -> Path:
+    """Write the second release by age, so that both have the same column in labels of their own."""
+    path = folder / "crossed.csv"
+    path.write_text(SECOND.replace("place", "age").replace("west", "below 30 or above 49").replace("east", "30-49"))
+    return path
+
+
+def test_audit_against_an_earlier_release_gives_the_new_k(folder: Path) -> None:
+    found = audit_json(
+        *(crossed(folder), "--qi", "age", "--sensitive", "illness", "--against", folder / "first.csv", "--id", "id"),
+    )
+    assert found["k"] == 2
+    assert found["against"] == {
+        "releases": 2,
+        "matched_by": "id",
+        "k": 1,
+        "k_alone": [2, 3],
+        "persons": 6,
+        "people_in_all": 6,
+        "singled_out": 2,
+        "m_invariance": {"illness": 0},
+        "remaining_sensitive": {"illness": 1},
+    }
+
+
+def test_audit_whose_k_is_lost_by_comparing_ends_with_1(folder: Path) -> None:
+    options = ["--qi", "age", "--k", 2, "--id", "id", "--against"]
+    found = audit_json(crossed(folder), *options, folder / "first.csv", exit_code=1)
+    assert [(one["requirement"], one["holds"]) for one in found["requirements"]] == [
+        ("k-anonymity (k 2)", True),
+        ("sequential-k (k 2)", False),
+    ]
+    assert audit_json(crossed(folder), *options, folder / "coarse.csv")["holds"]
+
+
+def test_audit_against_two_releases_says_in_a_sentence_what_they_give_away(folder: Path) -> None:
+    options = ["--qi", "age", "--sensitive", "illness", "--id", "id"]
+    done = audit(
+        *(crossed(folder), *options, "--against", folder / "first.csv", "--against", folder / "coarse.csv", "--k", 2)
+    )
+    assert done.returncode == 1
+    assert "Comparing the 3 releases singles out 2 of 6 people, where each alone keeps everybody" in done.stdout
+    assert "among at least 2, 3 and 6. It tells somebody's illness.\n" in done.stdout
+    assert "FAILS  sequential-k (k 2)" in done.stdout
+    safe = audit(folder / "first.csv", *options, "--against", folder / "coarse.csv")
+    assert "Comparing the 2 releases still leaves everybody among at least 3, where each alone" in safe.stdout
+
+
+def test_releases_by_different_columns_are_compared_by_those_they_have(folder: Path) -> None:
+    both = folder / "both.csv"
+    both.write_text("id,age,place\n1,a,b\n2,a,b\n3,a,b\n4,a,b\n5,a,b\n6,a,b\n")
+    found = audit_json(
+        *(both, "--qi", "age,place", "--id", "id", "--against", folder / "first.csv"),
+        *("--against", folder / "second.csv"),
+    )
+    assert (found["against"]["k"], found["against"]["k_alone"]) == (1, [6, 3, 2])
+
+
+def test_without_an_id_rows_are_matched_in_their_order(folder: Path) -> None:
+    found = audit_json(folder / "first.csv", "--qi", "age", "--against", folder / "coarse.csv")["against"]
+    assert (found["matched_by"], found["k"], found["persons"]) == ("row", 3, 6)
+    shorter = folder / "shorter.csv"
+    shorter.write_text(FIRST[: FIRST.index("6,")])
+    failed = audit_json(folder / "first.csv", "--qi", "age", "--against", shorter, exit_code=2)
+    assert failed["error"] == "InputError"
+    assert "found '5 rows', expected 6 rows, as in" in failed["message"]
+    assert "or a column that says whose each row is" in failed["message"]
+    by_id = audit_json(folder / "first.csv", "--qi", "age", "--against", shorter, "--id", "id")["against"]
+    assert (by_id["persons"], by_id["people_in_all"], by_id["k"]) == (6, 5, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--id", "id"], "expected --against FILE, which --id is for"),
+        (["--against", "first.csv", "--id", "name"], "column name: expected one of the columns"),
+        (["--against", "first.csv", "--id", "age"], "a person's number that is no other column"),
+        (["--against", "second.csv", "--id", "id"], "column --qi: expected one of the columns age"),
+        (["--against", "twice.csv", "--id", "id"], "expected one row a person, not row 1 and row 3"),
+        (["--against", "absent.csv"], "absent.csv"),
+    ],
+)
+def test_releases_that_cannot_be_matched_are_refused(folder: Path, options: list[str], expected: str) -> None:
+    (folder / "twice.csv").write_text("id,age\n1,a\n2,a\n1,a\n")
+    given = [str(folder / option) if option.endswith(".csv") else option for option in options]
+    failed = audit_json(folder / "first.csv", "--qi", "age", *given, exit_code=2)
+    assert expected in failed["message"]
