@@ -9,27 +9,18 @@ from tokumei.anonymize.perturbing.retention import (
     estimated_counts,
     largest_retention,
     retention_matrix,
-    retention_odds,
     retention_pk,
 )
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.seeds import generator
-from tokumei.measure.safety._pk import least_swap_odds, pk_of_matrices
+from tokumei.measure.safety._pk import pk_of_matrices
 
 N_VALUES = st.lists(st.integers(1, 6), min_size=1, max_size=3)
 
 
 def test_two_values_half_kept_by_hand() -> None:
     np.testing.assert_allclose(retention_matrix(0.5, 2), [[0.75, 0.25], [0.25, 0.75]])
-    assert retention_odds(0.5, 2) == pytest.approx(1 / 9)
     assert retention_pk(0.5, [2], 10) == pytest.approx(2)
-
-
-@given(st.floats(0, 1), st.integers(1, 8))
-def test_odds_are_those_of_the_matrix(retain: float, n_values: int) -> None:
-    matrix = retention_matrix(retain, n_values)
-    np.testing.assert_allclose(matrix.sum(axis=1), 1)
-    assert retention_odds(retain, n_values) == pytest.approx(least_swap_odds(matrix), rel=1e-6, abs=1e-12)
 
 
 @given(st.floats(0, 1), N_VALUES, st.integers(0, 1_000))

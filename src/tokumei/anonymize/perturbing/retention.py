@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tokumei.anonymize.perturbing.bisection import last_that_holds
 from tokumei.anonymize.perturbing.unchanged import check_enough
 from tokumei.core.errors import InputError
-from tokumei.measure.safety._pk import pk_of_odds
+from tokumei.measure.safety._pk import pk_of_odds, retention_odds
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,21 +25,11 @@ def retention_matrix(retain: float, n_values: int) -> Floats:
     return retain * np.eye(n_values) + (1 - retain) / n_values
 
 
-def retention_odds(retain: float, n_values: int) -> float:
-    """Give how much less likely a table can become if two people swap their released values.
-
-    Both values were kept before and both are drawn after: ((1 − r)/m)² against (r + (1 − r)/m)². The same as
-    `least_swap_odds` of the matrix, which would have a cell for every pair of values.
-    """
-    if n_values < 2:
-        return 1.0
-    drawn = (1 - retain) / n_values
-    return (drawn / (retain + drawn)) ** 2
-
-
 def retention_pk(retain: float, n_values: Sequence[int], n_records: int) -> float:
     """Give the k of Pk-anonymity of columns with these numbers of values, each kept with the same probability."""
-    return pk_of_odds(math.prod(retention_odds(retain, n) for n in n_values), n_records)
+    # Only the two values that are drawn least often matter, and here all are drawn alike.
+    odds = (retention_odds(retain, np.full(min(n, 2), 1 / max(n, 1))) for n in n_values)
+    return pk_of_odds(math.prod(odds), n_records)
 
 
 def largest_retention(pk: float, n_values: Sequence[int], n_records: int) -> float:
