@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 from tokumei.core.registry import Registry
+
+CLIP = re.compile(r'((?:\bid="|url\(#)clip)(\d+)')
 
 
 class Verdict(StrEnum):
@@ -27,7 +30,8 @@ class Verdict(StrEnum):
 class Line:
     """One published number beside the one computed, and the ends within which the latter holds.
 
-    `why` explains the tolerance of a line that holds and the difference of one that does not.
+    `why` explains the tolerance of a line that holds and the difference of one that does not; `digits` are those
+    shown behind the point.
     """
 
     what: str
@@ -70,11 +74,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a study's page."""
+    """A figure of a study's page, in a file of its own."""
 
     name: str
     svg: str
     caption: str
+
+    def __post_init__(self) -> None:
+        # Whoever draws numbers the clips of all figures of a process; here each figure's start from 1.
+        numbers: dict[str, int] = {}
+        renumbered = CLIP.sub(lambda match: f"{match[1]}{numbers.setdefault(match[2], len(numbers) + 1)}", self.svg)
+        object.__setattr__(self, "svg", renumbered)
 
 
 @dataclass(frozen=True)
@@ -85,9 +95,20 @@ class Findings:
     figures: Sequence[Figure] = ()
     remarks: Sequence[str] = ()
 
+    @property
+    def verdict(self) -> Verdict:
+        """Whether every published number holds."""
+        is_good = all(line.verdict is Verdict.HOLDS for line in self.lines)
+        return Verdict.HOLDS if is_good else Verdict.DIFFERS
+
+    @property
+    def unexplained(self) -> list[Line]:
+        """The lines that differ and do not say why."""
+        return [line for line in self.lines if line.verdict is Verdict.DIFFERS and not line.why.strip()]
+
 
 class Study(Protocol):
-    """Computes one published result again; its fields are its options."""
+    """Computes one published result again; its fields are its options, its docstring opens its page."""
 
     title: ClassVar[str]
     # The paper, and the table, figure or section in it.
