@@ -44,7 +44,10 @@ def list_studies(json: JsonFlag = False) -> None:
     if json:
         print_json({"studies": rows})
         return
-    print_table(["study", "what", "source", "quick", "needs"], [list(row.values()) for row in rows])
+    # Only the folders of data: the files are for programs, and the source stands on the study's page.
+    folders = {name: dict.fromkeys(one.split("/")[0] for one in STUDIES.get(name).needs) for name in STUDIES}
+    shown = [[row["name"], row["title"], row["is_quick"], ", ".join(folders[str(row["name"])])] for row in rows]
+    print_table(["study", "what", "quick", "data"], shown)
 
 
 @app.command("run")
