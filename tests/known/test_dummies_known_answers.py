@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tokumei.anonymize.history._item_sets import Ints, ItemSets
 from tokumei.anonymize.history.dummies import Dummies, missing_items
+from tokumei.counting.item_sets import Ints, ItemSets
 from tokumei.data.files.pwscup2016 import read_history
 
 
