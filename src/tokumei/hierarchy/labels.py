@@ -6,20 +6,35 @@
 | whole numbers from -5 up to -1 | `-5..-1` |
 | the whole number 20 alone | `20` |
 | all numbers from 2.5 up to, but without, 5 | `[2.5, 5)` |
+| all numbers from 2.5 up to 5 | `[2.5, 5]` |
 | the values from apple to cherry | `apple..cherry` |
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+
+from tokumei.hierarchy.leaves import NUMBER, read_number
 
 Span = tuple[str, str]
 """The first and the last of a run of values."""
 
 # The least float has 324 places after the point, and sums of floats have no more.
 ENOUGH_DIGITS = 700
+
+# Nobody writes longer numbers, and reading them costs the square of their length.
+LONGEST_LABEL = 2 * ENOUGH_DIGITS + 10
+
+# A hyphen joins numbers without a sign; two dots join any.
+WHOLE_RANGES = (
+    re.compile(r"(?P<low>[0-9]{1,30})-(?P<high>[0-9]{1,30})"),
+    re.compile(r"(?P<low>-?[0-9]{1,30})\.\.(?P<high>-?[0-9]{1,30})"),
+)
+RANGES = (*WHOLE_RANGES, re.compile(rf"\[(?P<low>{NUMBER.pattern}), ?(?P<high>{NUMBER.pattern})[\])]"))
 
 
 def number_label(number: Fraction) -> str:
@@ -39,11 +54,16 @@ def interval_label(low: Fraction, end: Fraction, *, is_whole: bool) -> str:
 
 def whole_label(first: Fraction, last: Fraction) -> str:
     """Write the whole numbers from first to last, both included."""
+    return joined_whole(number_label(first), number_label(last))
+
+
+def joined_whole(first: str, last: str) -> str:
+    """Write a range of whole numbers that are written already."""
     if first == last:
-        return number_label(first)
+        return first
     # A minus sign and a hyphen side by side are hard to tell apart.
-    mark = "-" if first >= 0 else ".."
-    return f"{number_label(first)}{mark}{number_label(last)}"
+    mark = ".." if first.startswith("-") else "-"
+    return f"{first}{mark}{last}"
 
 
 def span_label(span: Span) -> str:
@@ -56,3 +76,27 @@ def merged_spans(spans: Sequence[Span], size: int) -> list[Span]:
     """Merge so many runs at a time, in order; the last may get fewer."""
     starts = range(0, len(spans), size)
     return [(spans[start][0], spans[min(start + size, len(spans)) - 1][1]) for start in starts]
+
+
+@dataclass(frozen=True)
+class NumberRange:
+    """The numbers that a label covers: from `low` up to `high`, which belongs to them unless it is open."""
+
+    low: Fraction
+    high: Fraction
+    is_open: bool = False
+
+
+def read_range(label: str) -> NumberRange | None:
+    """Read the label of an interval or of a run of whole numbers; None for any other label."""
+    if len(label) > LONGEST_LABEL:
+        return None
+    found = next((found for form in RANGES if (found := form.fullmatch(label))), None)
+    if found is None:
+        return None
+    low, high = read_number(found["low"]), read_number(found["high"])
+    if low is None or high is None:
+        return None
+    is_open = label.endswith(")")
+    # A range that is upside down, or open and of one point, covers nothing: nobody means that.
+    return NumberRange(low, high, is_open) if low < high or (low == high and not is_open) else None

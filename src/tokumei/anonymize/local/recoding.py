@@ -57,7 +57,9 @@ def cells_of_groups(attribute: LocalAttribute, group_of: Ints) -> Cells:
     That is a range for a numeric attribute, for others the finest label of the hierarchy; where the missing value
     stands with others, only the label that says nothing covers both.
     """
-    n_groups = int(group_of.max()) + 1 if len(group_of) else 0
+    n_groups = int(group_of.max(initial=-1)) + 1
+    if not n_groups:
+        return Cells(np.zeros(len(group_of), np.int32), (SUPPRESSED,), np.ones(1))
     low, high = _ends(attribute.leaf_of, group_of, n_groups)
     cells = _ranges(attribute, low, high) if attribute.is_numeric else _labels(attribute, group_of, low, high)
     label_of_group, labels, costs = cells

@@ -1,0 +1,242 @@
+"""One label at a time made finer for all rows, as long as what is asked still holds."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tokumei.anonymize.local.judging import groups_hold, may_be_empty
+from tokumei.anonymize.local.parts import balanced_cuts
+from tokumei.anonymize.local.recoding import Cells, LocalRecoding, range_labels
+from tokumei.anonymize.local.task import Bools, Floats, Ints, LocalAttribute, LocalTask
+from tokumei.counting.grouping import group_rows
+from tokumei.hierarchy.hierarchy import SUPPRESSED
+
+# Sums are rounded otherwise on other machines; what differs by less is equal.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Label:
+    """What some leaves of an attribute are called, and what that costs; the missing value is a leaf after the last."""
+
+    text: str | None
+    cost: float
+    leaves: Ints
+    # Of a hierarchy's label.
+    level: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTree:
+    """The labels of one attribute, from the one that stands for everything to the leaves.
+
+    A numeric attribute without levels of its own has ranges: each is cut at the median of its rows.
+    """
+
+    attribute: LocalAttribute
+    # The rows of each leaf.
+    rows: Ints
+
+    @classmethod
+    def of(cls, task: LocalTask, attribute: LocalAttribute) -> LabelTree:
+        """Count the rows of each leaf."""
+        rows = np.bincount(attribute.leaf_of, task.sizes, attribute.n_leaves + 1).astype(np.int64)
+        return cls(attribute, rows)
+
+    @property
+    def has_ranges(self) -> bool:
+        """Whether its labels are made here."""
+        return self.attribute.is_numeric and self.attribute.hierarchy.height <= 1
+
+    def top(self) -> Label:
+        """Give the label of all leaves that occur; with a missing value among them it tells nothing."""
+        attribute = self.attribute
+        occurs = np.bincount(attribute.leaf_of, minlength=attribute.n_leaves + 1) > 0
+        has_missing = bool(occurs[-1])
+        values = np.flatnonzero(occurs[:-1]) if self.has_ranges else np.arange(attribute.n_leaves)
+        if not occurs[:-1].any() and has_missing:
+            return self._missing()
+        top = (
+            self._range(values) if self.has_ranges and len(values) else self._label(values, attribute.hierarchy.height)
+        )
+        if not has_missing:
+            return top
+        text = top.text if len(values) > 1 and not self.has_ranges else SUPPRESSED
+        return replace(top, text=text, cost=1.0, leaves=np.append(values, attribute.missing))
+
+    def below(self, label: Label) -> list[Label]:
+        """Give the labels that a label is made up of; none for a single leaf."""
+        values = label.leaves[label.leaves < self.attribute.missing]
+        missing = [self._missing()] if 0 < len(values) < len(label.leaves) else []
+        if self.has_ranges:
+            return [*([self._range(values)] if missing else self._halves(values)), *missing]
+        if len(values) < 2:
+            return [self._label(values, 0), *missing] if missing else []
+        # The label is the finest that covers all its leaves, so one level below they are apart.
+        codes = self.attribute.hierarchy.levels[label.level - 1].codes[values]
+        order = np.argsort(codes, kind="stable")
+        parts = np.split(values[order], np.flatnonzero(np.diff(codes[order])) + 1)
+        return [*(self._label(part, label.level - 1) for part in parts), *missing]
+
+    def _halves(self, values: Ints) -> list[Label]:
+        if len(values) < 2:
+            return []
+        one, is_number = np.zeros(len(values), np.int64), np.ones(1, np.bool_)
+        cut = int(balanced_cuts(one, self.rows[values], one + 1, is_number)[0])
+        return [self._range(values[:cut]), self._range(values[cut:])]
+
+    def _range(self, values: Ints) -> Label:
+        text = range_labels(self.attribute.hierarchy.leaves, values[:1], values[-1:])[0]
+        return Label(text, self._width(values), values)
+
+    def _label(self, values: Ints, level: int) -> Label:
+        # Of labels that cover the same leaves the finest is told.
+        levels = self.attribute.hierarchy.levels
+        while level and (levels[level - 1].codes[values] == levels[level - 1].codes[values[0]]).all():
+            level -= 1
+        at = levels[level]
+        share = len(values) / self.attribute.n_leaves if len(values) > 1 else 0.0
+        cost = self._width(values) if self.attribute.is_numeric else share
+        return Label(at.labels[at.codes[values[0]]], cost, values, level)
+
+    def _width(self, values: Ints) -> float:
+        numbers = self.attribute.numbers
+        whole = float(numbers[-1] - numbers[0])
+        return float(numbers[values].max() - numbers[values].min()) / whole if whole else 0.0
+
+    def _missing(self) -> Label:
+        return Label(None, 0.0, np.array([self.attribute.missing]))
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One label of an attribute, the labels below it, and how far the loss falls if no row has to be left out."""
+
+    place: int
+    label: Label
+    below: list[Label]
+    gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """The groups of rows that are labelled alike, and what is lost."""
+
+    group_of: Ints
+    holds: Bools
+    # What the labels of each class cost.
+    costs: Floats
+    loss: float
+    # Rows of the smallest group that holds.
+    k: int
+    n_suppressed: int
+    is_allowed: bool
+
+
+class Specialising:
+    """The labels as they are, and what can still be made finer."""
+
+    def __init__(self, task: LocalTask) -> None:
+        self.task = task
+        self.n_may_go = task.n_may_suppress if may_be_empty(task) else 0
+        self.trees = [LabelTree.of(task, one) for one in task.attributes]
+        self.labels = [[tree.top()] for tree in self.trees]
+        tops = [labels[0].cost for labels in self.labels]
+        costs = np.full(task.n_classes, float(np.dot(task.column_weights, tops)))
+        self.now = self._judged(np.zeros(task.n_classes, np.int64), costs)
+        self._number = itertools.count()
+        self.steps: list[tuple[float, int, Step]] = []
+        for place, labels in enumerate(self.labels):
+            self._offer(place, labels[0])
+
+    def run(self) -> Standing:
+        """Take the best step until none is left, and give where that leads."""
+        while (best := self._best()) is not None:
+            step, self.now = best
+            self.labels[step.place].remove(step.label)
+            self.labels[step.place] += step.below
+            for label in step.below:
+                self._offer(step.place, label)
+        return self.now
+
+    def recoding(self) -> LocalRecoding:
+        """Give the labels of every class; groups that fail are left out."""
+        cells = []
+        for attribute, labels in zip(self.task.attributes, self.labels, strict=True):
+            code_of = np.zeros(attribute.n_leaves + 1, np.int32)
+            for code, label in enumerate(labels):
+                code_of[label.leaves] = code
+            texts = tuple(one.text for one in labels)
+            cells.append(Cells(code_of[attribute.leaf_of], texts, np.array([one.cost for one in labels])))
+        return LocalRecoding(tuple(cells), ~self.now.holds[self.now.group_of])
+
+    def _offer(self, place: int, label: Label) -> None:
+        tree = self.trees[place]
+        below = tree.below(label)
+        falls = sum(int(tree.rows[one.leaves].sum()) * (label.cost - one.cost) for one in below)
+        gain = float(self.task.column_weights[place]) * falls / max(1, self.task.n_rows)
+        if gain > 0:
+            heapq.heappush(self.steps, (-gain, next(self._number), Step(place, label, below, gain)))
+
+    def _best(self) -> tuple[Step, Standing] | None:
+        """Give the step with the most gain for the anonymity it costs; of equals the one with the larger gain.
+
+        A step that fails would fail ever after, for groups only get finer; it is forgotten. Steps are looked at by the
+        gain they can have at best, so that most need no counting.
+        """
+        seen: list[tuple[float, int, Step]] = []
+        best: tuple[Step, Standing] | None = None
+        best_score = 0.0
+        # Rows that are left out now may hold in finer groups, and then gain all.
+        more = self.now.n_suppressed / max(1, self.task.n_rows)
+        while self.steps and more - self.steps[0][0] > best_score + ROUNDING:
+            entry = heapq.heappop(self.steps)
+            after = self._after(entry[2])
+            if not after.is_allowed:
+                continue
+            seen.append(entry)
+            score = (self.now.loss - after.loss) / (1 + max(0, self.now.k - after.k))
+            if score > best_score + ROUNDING:
+                best, best_score = (entry[2], after), score
+        for entry in seen:
+            if best is None or entry[2] is not best[0]:
+                heapq.heappush(self.steps, entry)
+        return best
+
+    def _after(self, step: Step) -> Standing:
+        """Give what a step would lead to."""
+        attribute = self.task.attributes[step.place]
+        child_of = np.zeros(attribute.n_leaves + 1, np.int32)
+        falls = np.zeros(attribute.n_leaves + 1)
+        for number, label in enumerate(step.below, start=1):
+            child_of[label.leaves] = number
+            falls[label.leaves] = step.label.cost - label.cost
+        child = child_of[attribute.leaf_of]
+        n_groups = len(self.now.holds)
+        pairs = [self.now.group_of.astype(np.int32), child]
+        group_of = group_rows(pairs, [n_groups, len(step.below) + 1], self.task.n_classes).group_of
+        costs = self.now.costs - float(self.task.column_weights[step.place]) * falls[attribute.leaf_of]
+        return self._judged(group_of, costs)
+
+    def _judged(self, group_of: Ints, costs: Floats) -> Standing:
+        """Say which groups hold, whether the others may be left out, and what is lost."""
+        task = self.task
+        rows = np.bincount(group_of, task.sizes).astype(np.int64)
+        holds = groups_hold(task, np.arange(task.n_classes), group_of, rows)
+        n_suppressed = int(rows[~holds].sum())
+        is_allowed = n_suppressed <= self.n_may_go and not (~holds & (rows == 0)).any()
+        if is_allowed and n_suppressed and not task.is_only_k:
+            is_allowed = self._holds_without(group_of, rows, holds)
+        loss = float(np.where(holds[group_of], costs, 1.0) @ task.sizes) / max(1, task.n_rows)
+        k = int(rows[holds & (rows > 0)].min(initial=task.n_rows))
+        return Standing(group_of, holds, costs, loss, k, n_suppressed, is_allowed)
+
+    def _holds_without(self, group_of: Ints, rows: Ints, holds: Bools) -> bool:
+        """Say whether what holds still does when the others are gone, since some requirements speak of all rows."""
+        kept = np.flatnonzero(holds[group_of])
+        number = np.cumsum(holds) - 1
+        return bool(groups_hold(self.task, kept, number[group_of[kept]], rows[holds]).all())
