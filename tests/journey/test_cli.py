@@ -253,7 +253,16 @@ def test_compare_runs_every_method_and_draws_a_figure(people: Path, hierarchies:
     found = tokumei_json(*("compare", people, "--qi", "sex,age", "--hierarchies", hierarchies, "--k", 2, "--out", page))
     assert {"optimal", "ola", "incognito", "datafly", "best-effort"} <= {one["method"] for one in found["methods"]}
     assert {one["loss"] for one in found["methods"] if one["is_proven"]} == {0.25}
-    assert page.read_text().count("<svg") == 1
+    # What each lost, and what each search cost.
+    assert page.read_text().count("<svg") == 2
+
+
+def test_compare_by_ncp_runs_methods_that_regroup_rows_too(people: Path, hierarchies: Path) -> None:
+    arguments = ("compare", people, "--qi", "sex,age", "--hierarchies", hierarchies, "--k", 2)
+    found = {one["method"]: one for one in tokumei_json(*arguments, "--loss", "ncp")["methods"]}
+    assert found["mondrian"]["loss"] <= found["optimal"]["loss"]
+    refused = tokumei_json(*arguments, "--methods", "optimal,mondrian")["methods"]
+    assert refused[1]["error"] == "--loss ncp, which methods that regroup rows are measured by"
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,15 @@
-"""`tokumei compare`: every way to search, on one table."""
+"""`tokumei compare`: several methods on one table."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from tokumei.cli.anonymizing import Source
 from tokumei.cli.goals import (
     GoalOptions,
     LossOption,
@@ -27,6 +29,7 @@ from tokumei.cli.options import (
 )
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
 from tokumei.cli.requirements import Asked, KOption, LDiversityOption, TClosenessOption
+from tokumei.core.errors import InputError
 
 
 def compare(
@@ -45,7 +48,8 @@ def compare(
     prefer: PreferOption = None,
     numeric: NumericOption = None,
     methods: Annotated[
-        str | None, typer.Option("--methods", metavar="A,B,…", help="Only these; all but exhaustive if not given.")
+        str | None,
+        typer.Option("--methods", metavar="A,B,…", help="Only these; all searches but exhaustive if not given."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
@@ -55,24 +59,27 @@ def compare(
     encoding: EncodingOption = "utf-8",
     json: JsonFlag = False,
 ) -> None:
-    """Run every search on one table, and compare what each found and what it cost.
+    """Run methods on one table, and compare what each found and what it cost.
+
+    By default all that search levels; with --loss ncp also those that regroup rows, which are measured by it.
 
     Example: tokumei compare people.csv --qi sex,age --hierarchies hierarchies --k 5 --out compare.html
     """
-    from tokumei.anonymize.registry import searches
+    from tokumei.anonymize.registry import TABLE_ANONYMIZERS
     from tokumei.counting.count import count_classes
 
     asked = Asked(k, None, l_diversity, t_closeness)
-    listed = names(methods, "--methods") if methods else [name for name in searches() if name != "exhaustive"]
-    made = _searches(listed)
+    made = _methods(names(methods, "--methods") if methods else _usual_methods(loss))
+    typed = GoalOptions(qi, hierarchies, asked, None, suppress, loss, prices, weights, prefer, numeric)
+    source = Source(file, engine, delimiter, encoding)
     with showing_progress():
-        typed = GoalOptions(qi, hierarchies, asked, None, suppress, loss, prices, weights, prefer, numeric)
-        first = next(iter(made.values()))
-        read, goal = typed.read_hierarchies(first), typed.goal(first)
-        reading: dict[str, Any] = {"engine": engine, "delimiter": delimiter, "encoding": encoding}
-        counts = count_classes(file, list(read), sensitive=goal.sensitive, **reading)
-        goal = goal.against(counts)
-        results = [_run(name, counts, read, replace(goal, method=search)) for name, search in made.items()]
+        usual = TABLE_ANONYMIZERS.make("optimal")
+        read, goal = typed.read_hierarchies(usual), typed.goal(usual)
+        counts = count_classes(file, list(read), sensitive=goal.sensitive, **source.reading)
+        results = []
+        for name, method in made.items():
+            run = _run_rows if hasattr(method, "regroup") else _run_levels
+            results.append(_run(name, run, source, counts, read, replace(goal, method=method)))
         if out is not None:
             _write_page(results, loss or "prec", out)
     if json:
@@ -92,13 +99,22 @@ def compare(
     )
 
 
-def _searches(listed: list[str]) -> dict[str, Any]:
-    """Make the searches; one that takes a predictor is run with each of them."""
+def _usual_methods(loss: str | None) -> list[str]:
+    from tokumei.anonymize.registry import TABLE_ANONYMIZERS, searches
+
+    regroupers = [name for name in TABLE_ANONYMIZERS if hasattr(TABLE_ANONYMIZERS.get(name), "regroup")]
+    return [*(name for name in searches() if name != "exhaustive"), *(regroupers if loss == "ncp" else [])]
+
+
+def _methods(listed: list[str]) -> dict[str, Any]:
+    """Make the methods; one that takes a predictor is run with each of them."""
     from tokumei.anonymize.registry import TABLE_ANONYMIZERS
     from tokumei.predict.predictor import PREDICTORS
 
     made: dict[str, Any] = {}
     for name in listed:
+        if hasattr(TABLE_ANONYMIZERS.get(name), "change"):
+            raise InputError.of("a method that generalises, whose loss can be compared", value=name)
         if name == "pak":
             made |= {f"pak ({one})": TABLE_ANONYMIZERS.make(name, predictor=one) for one in PREDICTORS}
         else:
@@ -106,17 +122,19 @@ def _searches(listed: list[str]) -> dict[str, Any]:
     return made
 
 
-def _run(name: str, counts: Any, hierarchies: Any, goal: Any) -> dict[str, Any]:
-    from tokumei.anonymize.tables import decide
-    from tokumei.core.errors import InputError
-
+def _run(name: str, run: Callable[..., dict[str, Any]], *given: Any) -> dict[str, Any]:
     try:
-        decision = decide(counts, hierarchies, goal)
+        return {"method": name, **run(*given)}
     except InputError as error:
         # A method that cannot take this requirement is no reason to hide what the others found.
         return {"method": name, "is_proven": False, "error": error.faults[0].expected}
+
+
+def _run_levels(source: Source, counts: Any, hierarchies: Any, goal: Any) -> dict[str, Any]:  # noqa: ARG001 - alike.
+    from tokumei.anonymize.tables import decide
+
+    decision = decide(counts, hierarchies, goal.against(counts))
     return {
-        "method": name,
         "levels": decision.levels,
         "loss": decision.loss.value,
         "k": decision.k,
@@ -128,6 +146,24 @@ def _run(name: str, counts: Any, hierarchies: Any, goal: Any) -> dict[str, Any]:
     }
 
 
+def _run_rows(source: Source, counts: Any, hierarchies: Any, goal: Any) -> dict[str, Any]:  # noqa: ARG001 - alike.
+    from tokumei.anonymize.rows import release_rows
+    from tokumei.core.registry import part_name
+
+    if part_name(goal.loss) != "ncp":
+        raise InputError.of("--loss ncp, which methods that regroup rows are measured by")
+    found = release_rows(source.frame(part_name(goal.method)), list(hierarchies), hierarchies, goal)
+    return {
+        "loss": found.loss and found.loss.value,
+        "k": found.counts and found.counts.k,
+        "suppressed": found.n_suppressed,
+        "nodes_checked": None,
+        "classes_checked": None,
+        "seconds": round(found.seconds, 4),
+        "is_proven": False,
+    }
+
+
 def _write_page(results: list[dict[str, Any]], loss: str, out: Path) -> None:
     import polars as pl
 
@@ -135,19 +171,21 @@ def _write_page(results: list[dict[str, Any]], loss: str, out: Path) -> None:
     from tokumei.report.page import Page
 
     done = [one for one in results if "error" not in one]
-    page = Page("Ways to search for the best generalisation")
-    page.paragraph("Each method was given the same counts of the same table, and searched the same lattice.")
-    bars = pl.DataFrame({"method": [o["method"] for o in done], "cost": [o["classes_checked"] for o in done]})
-    page.figure(
-        bar_figure(bars, x="cost", y="method", x_title="classes checked (logarithmic)", is_log=True),
-        "Cost: the class counts of all nodes whose k was computed, added up. Lower is cheaper.",
-    )
+    searched = [one for one in done if one["classes_checked"] is not None]
+    page = Page("Ways to anonymize one table")
+    page.paragraph("Each method was given the same rows, and the same was asked of it.")
+    bars = pl.DataFrame({"method": [o["method"] for o in done], "loss": [o["loss"] for o in done]})
+    page.figure(bar_figure(bars, x="loss", y="method", x_title=f"loss ({loss})"), "What each release lost.")
+    if searched:
+        costs = pl.DataFrame({"method": [o["method"] for o in searched], "n": [o["classes_checked"] for o in searched]})
+        page.figure(
+            bar_figure(costs, x="n", y="method", x_title="classes checked (logarithmic)", is_log=True),
+            "Cost of a search: the class counts of all nodes whose k was computed, added up. Lower is cheaper.",
+        )
+    names_of = ("method", "loss", "k", "suppressed", "nodes_checked", "classes_checked", "seconds")
     page.table(
         ["method", f"loss ({loss})", "k", "suppressed", "nodes checked", "classes checked", "seconds"],
-        [
-            [o["method"], o["loss"], o["k"], o["suppressed"], o["nodes_checked"], o["classes_checked"], o["seconds"]]
-            for o in done
-        ],
+        [["–" if one[name] is None else one[name] for name in names_of] for one in done],
         "What each method found. Least loss is best.",
     )
     page.write(out)
