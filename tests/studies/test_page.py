@@ -159,7 +159,7 @@ def test_index_has_every_study_under_its_paper_with_what_its_page_says(tmp_path:
     assert thesis < slides
     # Nothing was run but one study: of the others there is no page to read.
     n_studies = len(list(STUDIES))
-    assert f"Of {n_studies} studies 1 differs, {n_studies - 1} not computed; of 19 numbers 16 hold." in index
+    assert f"{n_studies} studies: 1 differs, {n_studies - 1} not computed. 19 numbers: 16 hold, 3 differ." in index
 
 
 def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

@@ -128,7 +128,8 @@ def _totals(found: Sequence[tuple[str, int, int] | None]) -> str:
     counts = [f"{verdicts.count(word)} {word}" for word in (*Verdict, NOT_COMPUTED) if word in verdicts]
     n_holds = sum(one[1] for one in found if one is not None)
     n_lines = sum(one[2] for one in found if one is not None)
-    return f"{len(verdicts)} studies: {', '.join(counts)}. {n_lines} numbers: {n_holds} hold, {n_lines - n_holds} differ."
+    numbers = f"{n_lines} numbers: {n_holds} hold, {n_lines - n_holds} differ."
+    return f"{len(verdicts)} studies: {', '.join(counts)}. {numbers}"
 
 
 def _table(lines: Sequence[Line]) -> str:
