@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import ClassVar, Protocol
 
 import polars as pl
 
+from tokumei.attack.scene import Scene
 from tokumei.core.registry import Registry
+from tokumei.core.score import Score
 from tokumei.data.history import History
 from tokumei.data.table import Table
 
@@ -31,5 +34,16 @@ class TableAttack(Protocol):
         """
 
 
+class DisclosureAttack(Protocol):
+    """Tells how much a released table gives away to somebody who knows people; its fields are its options."""
+
+    needs: ClassVar[tuple[str, ...]]
+    """What a scene must have besides the original and the release: sensitive, earlier, population."""
+
+    def measure(self, scene: Scene, *, seed: int) -> Mapping[str, Score]:
+        """Attack the release as far as the scene allows and judge the guesses, the main score first."""
+
+
 HISTORY_ATTACKS: Registry[HistoryAttack] = Registry("history attack", "tokumei.attack.history")
 TABLE_ATTACKS: Registry[TableAttack] = Registry("table attack", "tokumei.attack.table")
+DISCLOSURE_ATTACKS: Registry[DisclosureAttack] = Registry("disclosure attack", "tokumei.attack.disclosure")

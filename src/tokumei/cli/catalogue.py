@@ -12,27 +12,34 @@ from tokumei.core.registry import Registry, part_options
 
 def registries() -> dict[str, Registry[Any]]:
     """Give every registry by its kind, in the order data goes through them."""
-    from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_SEARCHES
-    from tokumei.attack.registry import HISTORY_ATTACKS, TABLE_ATTACKS
+    from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+    from tokumei.attack.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS, TABLE_ATTACKS
     from tokumei.contest.registry import EDITIONS
     from tokumei.hierarchy.builders import BUILDERS
     from tokumei.measure.losses import LOSSES
     from tokumei.measure.registry import HISTORY_UTILITIES, TABLE_UTILITIES
     from tokumei.measure.requirement import SAFETY
+    from tokumei.measure.wider_safety import HISTORY_SAFETY, RELEASES_SAFETY, ROWS_SAFETY
     from tokumei.predict.predictor import PREDICTORS
+    from tokumei.studies.study import STUDIES
 
     listed: list[Registry[Any]] = [
         BUILDERS,
         SAFETY,
+        RELEASES_SAFETY,
+        ROWS_SAFETY,
+        HISTORY_SAFETY,
         LOSSES,
-        TABLE_SEARCHES,
+        TABLE_ANONYMIZERS,
         PREDICTORS,
         HISTORY_ANONYMIZERS,
         HISTORY_ATTACKS,
         HISTORY_UTILITIES,
         TABLE_ATTACKS,
+        DISCLOSURE_ATTACKS,
         TABLE_UTILITIES,
         EDITIONS,
+        STUDIES,
     ]
     return {registry.kind.replace(" ", "-"): registry for registry in listed}
 
@@ -58,24 +65,35 @@ def describe_part(registry: Registry[Any], name: str) -> dict[str, Any]:
 
 
 def catalogue() -> str:
-    """Write the catalogue page."""
+    """Write the catalogue page: the parts by kind, then each with its text and its options."""
+    known = registries()
     lines = [
         "# Catalogue",
         "",
-        "Every registered part, made from the registry by `make docs`. `tokumei parts` prints the same.",
+        "Every registered part, made from the registry by `make docs`. `tokumei parts` prints a shorter list.",
+        "",
+        "| kind | parts |",
+        "|---|---|",
+        *(f"| [{kind}](#{kind}) | {', '.join(f'`{name}`' for name in found)} |" for kind, found in known.items()),
     ]
-    for kind, registry in registries().items():
-        lines += ["", f"## {kind}", "", "| name | what it does | options |", "|---|---|---|"]
+    for kind, registry in known.items():
+        lines += ["", f"## {kind}"]
         for name in registry:
-            part = describe_part(registry, name)
-            options = "<br>".join(
-                f"`{option['name']}` ({option['type']}, "
-                + ("required" if option["is_required"] else f"default `{option['default']}`")
-                + f"): {option['help']}"
-                for option in part["options"]
-            ).replace("|", "\\|")
-            lines.append(f"| `{name}` | {part['summary'].replace('|', chr(92) + '|')} | {options or '–'} |")
+            lines += ["", f"### `{name}`", "", inspect.getdoc(registry.get(name)) or "", *_option_lines(registry, name)]
     return "\n".join(lines) + "\n"
+
+
+def _option_lines(registry: Registry[Any], name: str) -> list[str]:
+    """Write the options of a part as a table, if it has any."""
+    options = describe_part(registry, name)["options"]
+    if not options:
+        return []
+    rows = []
+    for option in options:
+        default = "required" if option["is_required"] else f"`{option['default']}`"
+        cells = [f"`{option['name']}`", option["type"], default, option["help"]]
+        rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return ["", "| option | type | default | what it is |", "|---|---|---|---|", *rows]
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import typer
 
 from tokumei.cli import (
     anonymize,
+    attack_table,
     audit,
     backup,
     compare,
@@ -24,12 +25,14 @@ from tokumei.cli import (
     exchange,
     hierarchy,
     history,
+    measure_table,
     parts,
     predict,
     remote,
     report,
     season,
     serve,
+    study,
     worker,
 )
 from tokumei.cli.output import fail
@@ -44,6 +47,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 anonymize.app.command("history")(history.anonymize_history)
+history.attack_app.command("table")(attack_table.attack_table)
+history.measure_app.command("table")(measure_table.measure_table)
 contest.app.command("kit")(season.kit)
 contest.app.command("replay")(season.replay)
 contest.app.command("simulate")(season.simulate)
@@ -64,6 +69,7 @@ app.command("judge", rich_help_panel=ATTACK)(history.judge)
 app.command("knowledge", rich_help_panel=ATTACK)(history.knowledge)
 app.command("report", rich_help_panel=ATTACK)(report.report)
 app.command("sweep", rich_help_panel=ATTACK)(report.sweep)
+app.add_typer(study.app, name="study", rich_help_panel=ATTACK)
 app.add_typer(contest.app, name="contest", rich_help_panel=CONTESTS)
 app.command("check", rich_help_panel=CONTESTS)(edition.check)
 app.command("score", rich_help_panel=CONTESTS)(edition.score)

@@ -76,6 +76,22 @@ LOSSES: Mapping[str, Said] = {
         "Error of the correlations of sensitive columns: 0 if all are the same, 1 if all are turned round.",
         "数値属性間の相関係数の誤差。0 は同じ、1 はすべて逆転した状態。",
     ),
+    "statistics": (
+        "Shift of mean, variance, median and ends of columns of numbers: 0 if none moved, 1 if all moved far.",
+        "数値列の平均・分散・中央値・最小・最大のずれ。0 は変化なし、1 はすべて大きくずれた状態。",
+    ),
+    "crosstab-error": (
+        "Share of rows in the wrong cell of two-way tables, labels spread over their values: 0 if none, 1 if all.",
+        "2列のクロス集計で別のセルに入る行の割合(ラベルは値に等分)。0 は皆無、1 はすべて。",
+    ),
+    "correlation-error": (
+        "Error of the correlations of all columns of numbers: 0 if all are the same, 1 if all are turned round.",
+        "すべての数値列間の相関係数の誤差。0 は同じ、1 はすべて逆転した状態。",
+    ),
+    "model": (
+        "How much worse a classifier is that learned from the release: 0 if as good as from the original, 1 if lost.",
+        "加工データで学習した分類器の性能低下。0 は元データと同等、1 はすべて失われた状態。",
+    ),
     "information-loss": (
         "Mean change of the cells, row by row: 0 if no cell was changed, 1 if every one is far off.",
         "行ごとに比べたセルの平均変化量。0 は変更なし、1 はすべてが大きく外れた状態。",

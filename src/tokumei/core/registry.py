@@ -141,7 +141,8 @@ def read_option(option: Option, text: str) -> Any:
     """Read one option from text by the type of its field."""
     try:
         return _read(option.type, text)
-    except ValueError:
+    # TypeError: an option such as a frame cannot be typed at all.
+    except (ValueError, TypeError):
         raise InputError.of(option.type_name, column=option.name, value=text) from None
 
 

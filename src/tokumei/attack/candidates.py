@@ -1,0 +1,226 @@
+"""Who fits which released record: people by what is known of them, records by what their labels stand for.
+
+Equal people and equal records are counted once. A class of people fits a class of records if each known value is a leaf
+of the record's label. People are compared in order of what is known, so that those compared at once are alike and most
+records are ruled out for all of them together. Which of the rest a value fits is a row of bits, and a person's
+candidates are the bits set in the rows of all known values. Memory stays bounded, however many fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy import sparse
+
+from tokumei.attack.scene import Scene, column_of
+from tokumei.core.progress import SilentBar, step
+from tokumei.counting.grouping import group_rows
+from tokumei.hierarchy.meaning import Bools, Ints, LeafSets
+
+Words = npt.NDArray[np.uint64]
+WORD_BITS = 64
+UNKNOWN = -1
+# Comparisons that are made at once, and people among them.
+PIECE_BITS = 1 << 25
+MOST_AT_ONCE = 256
+# Of more labels only those that stand in a piece are looked at.
+FEW_LABELS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """People by what is known of them: the place of each known value, or UNKNOWN, a row each class."""
+
+    places: Ints
+    class_of: Ints
+
+    @classmethod
+    def of(cls, scene: Scene, frame: pl.DataFrame, name: str, known: Bools) -> People:
+        """Look up what is known of these people; `known` tells which cells are."""
+        columns = []
+        for place, column in enumerate(scene.known_columns):
+            values = scene.vocabulary(column).places(column_of(frame, column, name))
+            columns.append(np.where(known[:, place], values, UNKNOWN))
+        return cls.of_places(columns, frame.height)
+
+    @classmethod
+    def of_places(cls, columns: Sequence[Ints], n_people: int) -> People:
+        """Group people of whom the same is known."""
+        table = np.column_stack(columns) if columns else np.zeros((n_people, 0), np.int64)
+        first, class_of = classes_of(table)
+        return cls(table[first], class_of)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The number of people of each class."""
+        return np.bincount(self.class_of, minlength=len(self.places))
+
+    @cached_property
+    def members(self) -> list[Ints]:
+        """The people of each class."""
+        return np.split(np.argsort(self.class_of, kind="stable"), np.cumsum(self.sizes)[:-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Released records by their labels in the known columns: the number of each label, a row each class."""
+
+    labels: Ints
+    class_of: Ints
+    sets: Sequence[LeafSets]
+
+    @classmethod
+    def of(cls, scene: Scene, frame: pl.DataFrame, name: str) -> Records:
+        """Read the labels of a release."""
+        columns, sets = [], []
+        for column in scene.known_columns:
+            codes, leaf_sets = scene.vocabulary(column).read(column_of(frame, column, name))
+            columns.append(codes)
+            sets.append(leaf_sets)
+        return cls.of_labels(columns, sets, frame.height)
+
+    @classmethod
+    def of_labels(cls, columns: Sequence[Ints], sets: Sequence[LeafSets], n_records: int) -> Records:
+        """Group records that say the same."""
+        table = np.column_stack(columns) if columns else np.zeros((n_records, 0), np.int64)
+        first, class_of = classes_of(table)
+        return cls(table[first], class_of, sets)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of different records."""
+        return len(self.labels)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The number of records of each class."""
+        return np.bincount(self.class_of, minlength=self.n_classes)
+
+    def fit(self, people: People, persons: Ints, records: Ints) -> Bools:
+        """Tell for each person, beside them a record, whether the record may be theirs."""
+        places, labels = people.places[people.class_of[persons]], self.labels[self.class_of[records]]
+        out = np.ones(len(persons), bool)
+        for column, sets in enumerate(self.sets):
+            known = places[:, column]
+            out &= (known == UNKNOWN) | sets.contain(labels[:, column], known)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some classes of people, the classes of records that any of them may fit, and which of these each of them does."""
+
+    people: Ints
+    records: Ints
+    words: Words
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The classes of records that fit each class of people, as bits, piece by piece."""
+
+    people: People
+    records: Records
+
+    def chunks(self) -> list[Ints]:
+        """Give classes of people that are compared at once, like beside like: few records fit any of them."""
+        if not len(self.people.places):
+            return []
+        order = np.arange(len(self.people.places))
+        if self.people.places.shape[1]:
+            order = np.lexsort([self.people.places[:, column] for column in reversed(self._telling_columns)])
+        size = min(MOST_AT_ONCE, max(1, PIECE_BITS // max(1, self.records.n_classes)))
+        return np.split(order, range(size, len(order), size))
+
+    def pieces(self, chunks: Sequence[Ints] | None = None) -> Iterator[Piece]:
+        """Compare the people of each chunk with the records; whoever gives the chunks tells how far it is."""
+        with step("comparing", len(self.people.places)) if chunks is None else nullcontext(SilentBar()) as bar:
+            for chunk in self.chunks() if chunks is None else chunks:
+                places = self.people.places[chunk]
+                possible = self._possible(places)
+                n_words = max(1, -(-len(possible) // WORD_BITS))
+                words = np.repeat(packed(np.ones((1, len(possible)), bool), n_words), len(chunk), axis=0)
+                for column in range(places.shape[1]):
+                    words &= self._rows(column, places[:, column], possible, n_words)
+                yield Piece(chunk, possible, words)
+                bar.advance(len(chunk))
+
+    def counts(self) -> Ints:
+        """Give for each class of people the number of records that fit."""
+        out = np.zeros(len(self.people.places), np.int64)
+        for piece in self.pieces():
+            sizes = self.records.sizes[piece.records]
+            # Each binary digit of the sizes is a row of bits, so that counting bits is enough.
+            for digit in range(int(sizes.max(initial=0)).bit_length()):
+                mask = packed(((sizes >> digit) & 1).astype(bool)[None, :], piece.words.shape[1])
+                out[piece.people] += np.bitwise_count(piece.words & mask).sum(axis=1, dtype=np.int64) << digit
+        return out
+
+    def matrices(self, chunks: Sequence[Ints] | None = None) -> Iterator[tuple[Ints, sparse.csr_array]]:
+        """Give the candidates as sparse matrices of ones: the people classes of a chunk × all record classes."""
+        for piece in self.pieces(chunks):
+            at_row, at_word = np.nonzero(piece.words)
+            found = piece.words[at_row, at_word].view(np.uint8).reshape(-1, WORD_BITS // 8)
+            which, bit = np.nonzero(np.unpackbits(found, axis=1, bitorder="little"))
+            ends = np.cumsum(np.bincount(at_row[which], minlength=len(piece.people)))
+            columns = piece.records[at_word[which] * WORD_BITS + bit]
+            shape = (len(piece.people), self.records.n_classes)
+            ones = np.ones(len(which), np.int64)
+            yield piece.people, sparse.csr_array((ones, columns, np.concatenate([[0], ends])), shape=shape)
+
+    @cached_property
+    def _telling_columns(self) -> list[int]:
+        """The known columns, first the one whose values fit the fewest records."""
+        n_fitting = []
+        for column, sets in enumerate(self.records.sets):
+            n_records = np.bincount(self.records.labels[:, column], minlength=sets.n_labels)
+            steps = np.zeros(sets.n_places + 1)
+            np.add.at(steps, sets.first, n_records[sets.label])
+            np.add.at(steps, sets.end, -n_records[sets.label])
+            by_place = np.append(np.cumsum(steps)[:-1], self.records.n_classes)
+            # The last entry is that of UNKNOWN.
+            n_fitting.append(float(by_place[self.people.places[:, column]].mean()))
+        return sorted(range(len(n_fitting)), key=n_fitting.__getitem__)
+
+    def _possible(self, places: Ints) -> Ints:
+        """Give the classes of records that could fit one of these people, judged a column at a time."""
+        possible = np.arange(self.records.n_classes)
+        for column in self._telling_columns:
+            low, high = int(places[:, column].min()), int(places[:, column].max())
+            if low != UNKNOWN:
+                reached = self.records.sets[column].reach(low, high)
+                possible = possible[reached[self.records.labels[possible, column]]]
+        return possible
+
+    def _rows(self, column: int, places: Ints, possible: Ints, n_words: int) -> Words:
+        """Give for each place the possible records that its value fits; all for a value that is not known."""
+        sets, labels = self.records.sets[column], self.records.labels[possible, column]
+        distinct, at = np.unique(places, return_inverse=True)
+        wanted = None
+        if sets.n_labels > FEW_LABELS:
+            wanted, labels = np.unique(labels, return_inverse=True)
+        holds = sets.rows(distinct, wanted)
+        holds[distinct == UNKNOWN] = True
+        return packed(holds[:, labels], n_words)[at]
+
+
+def packed(rows: Bools, n_words: int) -> Words:
+    """Pack each row into words; bits beyond the row are 0."""
+    out = np.zeros((len(rows), n_words * 8), np.uint8)
+    bits = np.packbits(rows, axis=1, bitorder="little")
+    out[:, : bits.shape[1]] = bits
+    return out.view(np.uint64)
+
+
+def classes_of(table: Ints) -> tuple[Ints, Ints]:
+    """Give a row of each class of equal rows, and the class of each row."""
+    # Raised by one, since a value may be UNKNOWN.
+    columns = [(column + 1).astype(np.int32) for column in table.T]
+    grouping = group_rows(columns, [int(column.max(initial=0)) + 1 for column in columns], len(table))
+    return grouping.a_row_of, grouping.group_of

@@ -1,0 +1,1 @@
+"""What a released table gives away, one attack a file."""

@@ -1,0 +1,57 @@
+"""The attacker who can rule some sensitive values out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from tokumei.attack.scene import Scene
+from tokumei.attack.targets import drawn_success, share_score, target_people
+from tokumei.attack.told import SensitiveRecords, blind_chances, sensitive_column, tell, tell_excluding, true_values
+from tokumei.core.errors import InputError
+from tokumei.core.score import Score
+
+# Who can rule out more than that needs no release.
+MOST_EXCLUDED = 100
+
+
+@dataclass(frozen=True)
+class BackgroundKnowledge:
+    """Learn a person's sensitive value by ruling out values that are known not to be theirs.
+
+    Knowledge: as of record linkage, and for each person some sensitive values that are not theirs, drawn by the seed
+    among all others that the release has. Aim: the sensitive value. Success: `certain` is the share of people of whom
+    one value is left, and it is theirs; `at_worst` among its inputs is that share if the values ruled out were chosen
+    to do most harm, which ℓ-diversity keeps at 0 while ℓ is larger than the values ruled out plus one. `success` is the
+    share whose value is guessed by the most frequent value left. Baseline: the most frequent value of the whole release
+    (Machanavajjhala et al. 2007).
+
+    Example: four people share one class and have flu, flu, cold and cough. Ruling out one value leaves two, ruling out
+    two leaves each their own alone: with `excludes` = 1 `certain` is 0, with 2 it is 1.
+    """
+
+    sensitive: str = field(default="", metadata={"help": "Column to learn; the only sensitive one if none is named."})
+    excludes: int = field(default=1, metadata={"help": "Sensitive values ruled out for each person, 0 or more."})
+
+    needs: ClassVar[tuple[str, ...]] = ("sensitive",)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.excludes <= MOST_EXCLUDED:
+            raise InputError.of(f"a whole number from 0 to {MOST_EXCLUDED}", column="excludes", value=self.excludes)
+
+    def measure(self, scene: Scene, *, seed: int) -> Mapping[str, Score]:
+        """Look at the values that are left of the records that fit each person."""
+        column = sensitive_column(scene, self.sensitive)
+        released, people = SensitiveRecords.of(scene, column), target_people(scene, seed)
+        values = true_values(scene, column, scene.original.frame[scene.targets], scene.original.name)
+        told = tell_excluding(released, people, values, self.excludes, purpose="background-knowledge", seed=seed)
+        before = tell(released, people, values)
+        # The own value must be among those that fit, else ruling out the others leaves nothing.
+        at_worst = float(((before.n_values <= self.excludes + 1) & before.is_possible).mean())
+        blind = float(blind_chances(released, values).mean())
+        inputs = {"sensitive": column, "at_worst": at_worst}
+        return {
+            "certain": share_score("certain", int(told.is_certain.sum()), len(values), inputs=inputs),
+            "success": drawn_success("success", told.chances, blind, purpose="background-knowledge", seed=seed),
+        }

@@ -1,0 +1,49 @@
+"""The attacker who wants to learn a value, not to find a record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from tokumei.attack.scene import Scene
+from tokumei.attack.targets import control_people, drawn_success, share_of, share_score, target_people
+from tokumei.attack.told import SensitiveRecords, blind_chances, sensitive_column, tell, true_values
+from tokumei.core.score import Score
+
+
+@dataclass(frozen=True)
+class Homogeneity:
+    """Learn a person's sensitive value from the records that fit, without finding the person's own.
+
+    Knowledge: as of record linkage. Aim: the sensitive value. Success: `certain` is the share of people of whom all
+    fitting records tell the same value, and it is theirs. `success` is the share whose value is guessed by the most
+    frequent value of the fitting records; of several one is drawn. Baseline: the most frequent value of the whole
+    release. Control: the same guesses for people who are not in the release; what these give away is what the release
+    says of everybody alike, and only the rest comes from being in it. Machanavajjhala et al. 2007 answer it by
+    ℓ-diversity.
+
+    Example: the release says (f, 30-34, flu), (f, 30-34, flu), (m, 35-39, flu), (m, 35-39, cold) of four people. Of
+    both women it tells the value, so `certain` is 1/2; the men's two values are drawn between, and (1 + 1 + 1/2 + 1/2)
+    / 4 = 3/4 of the guesses are expected to be right. Guessing flu for all is right for three of four as well.
+    """
+
+    sensitive: str = field(default="", metadata={"help": "Column to learn; the only sensitive one if none is named."})
+
+    needs: ClassVar[tuple[str, ...]] = ("sensitive",)
+
+    def measure(self, scene: Scene, *, seed: int) -> Mapping[str, Score]:
+        """Look at the values of the records that fit each person."""
+        column = sensitive_column(scene, self.sensitive)
+        released, people = SensitiveRecords.of(scene, column), target_people(scene, seed)
+        values = true_values(scene, column, scene.original.frame[scene.targets], scene.original.name)
+        told = tell(released, people, values)
+        blind = float(blind_chances(released, values).mean())
+        certain = share_score("certain", int(told.is_certain.sum()), len(values), inputs={"sensitive": column})
+        success = drawn_success("success", told.chances, blind, purpose="homogeneity", seed=seed)
+        others = control_people(scene, seed)
+        if others is not None and scene.control is not None:
+            theirs = tell(released, others, true_values(scene, column, scene.control, "control"))
+            certain = replace(certain, control=share_of(theirs.is_certain))
+            success = replace(success, control=float(theirs.chances.mean()))
+        return {"certain": certain, "success": success}

@@ -1,0 +1,206 @@
+"""The attacker who holds several releases of the same people side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from tokumei.attack.candidates import Candidates, People, Records
+from tokumei.attack.scene import Published, Scene, column_of
+from tokumei.attack.targets import drawn_success, n_own_fitting, own_records, share_score, target_people
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.core.score import Score
+from tokumei.data.table import Table
+from tokumei.hierarchy.meaning import Bools, Ints, LeafSets
+
+# Which labels of two releases agree is found leaf by leaf; a hostile file could ask for billions.
+MOST_LEAVES = 1 << 25
+
+
+@dataclass(frozen=True)
+class Intersection:
+    """Find the record of a person by what several releases of the same people leave together.
+
+    Knowledge: as of record linkage, and that the person is in every release. Aim: their record in the last one. A
+    record of the last release stays a candidate if each of its sensitive values may be one of a record that fits in
+    every earlier release; without a sensitive column in all releases the earlier ones tell nothing. Success: `certain`
+    is the share of people with one candidate, which is theirs, `success` the share whose record is drawn among the
+    candidates. `linked-certain` and `linked-success` are the same if the attacker could tell which records of the
+    releases are one person's, by their order or by a name: candidates are then the people who fit in every release, and
+    the fewest there are, `k` among the inputs, is the k that all releases together keep. Baseline: drawing any record.
+    Only people who are in every release are looked for (Ganta, Kasiviswanathan and Smith 2008; m-invariance of Xiao and
+    Tao 2007 answers it).
+
+    Example: (f, A), (f, B), (m, A) and (m, B) have flu, cold, cold and cough. One release keeps sex and hides the town,
+    the last keeps the town and hides sex; each has two records for everybody. In the last (f, B) fits cold and cough,
+    but in the first flu and cold: only cold stays. So `certain` is 1/2, a guess finds (1/2 + 1 + 1 + 1/2) / 4 = 3/4,
+    and who can link the records finds everybody: `linked-certain` is 1, and k is 1.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("earlier",)
+
+    def measure(self, scene: Scene, *, seed: int) -> Mapping[str, Score]:
+        """Narrow the candidates of each person release by release."""
+        if not scene.earlier:
+            raise InputError.of("an earlier release of the same people")
+        releases = [scene.published, *scene.earlier]
+        n_people = scene.original.n_rows
+        owners = [one.owners(n_people) for one in releases]
+        targets = reduce(np.intersect1d, [np.unique(own[own >= 0]) for own in owners])
+        if not len(targets):
+            raise InputError.of("a person or more in every release", file=scene.published.table.name)
+        people = target_people(scene, seed, targets)
+        n_left, n_own, n_alone, n_own_alone = _unlinked(scene, people, targets)
+        n_linked, n_own_linked = _linked(scene, people, targets, releases)
+        blind = 1 / scene.published.table.n_rows
+        alone = float((n_own_alone / np.maximum(n_alone, 1)).mean())
+        before = {"expected_from_the_last_alone": alone, "fewest_in_the_last_alone": int(n_alone.min())}
+        scores = {}
+        for mark, left, own, base, inputs in (
+            ("", n_left, n_own, blind, before),
+            ("linked-", n_linked, n_own_linked, 1 / len(targets), {}),
+        ):
+            is_certain, more = (left == 1) & (own == 1), {"k": int(left.min()), **inputs}
+            name = f"{mark}success"
+            scores[f"{mark}certain"] = share_score(f"{mark}certain", int(is_certain.sum()), len(targets), base)
+            chances = own / np.maximum(left, 1)
+            scores[name] = drawn_success(name, chances, base, purpose=f"intersection {name}", seed=seed, inputs=more)
+        return scores
+
+
+def _linked(scene: Scene, people: People, targets: Ints, releases: Sequence[Published]) -> tuple[Ints, Ints]:
+    """Count the people who fit each person in every release, the person among them."""
+    columns: list[Ints] = []
+    sets: list[LeafSets] = []
+    for one in releases:
+        owners, records = own_records(one, targets, scene.original.n_rows)
+        # The first record of each; more than one is rare.
+        record = records[np.unique(owners, return_index=True)[1]]
+        for column in scene.known_columns:
+            codes, leaf_sets = scene.vocabulary(column).read(column_of(one.table.frame, column, one.table.name))
+            columns.append(codes[record])
+            sets.append(leaf_sets)
+    joint = Records.of_labels(columns, sets, len(targets))
+    known = People(np.tile(people.places, len(releases)), people.class_of)
+    everyone = np.arange(len(targets))
+    return Candidates(known, joint).counts()[known.class_of], n_own_fitting(known, joint, everyone, everyone)
+
+
+def _unlinked(scene: Scene, people: People, targets: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Count each person's candidates in the last release and their own among them; then the same of it alone."""
+    last = scene.published.table
+    tables = [last, *(one.table for one in scene.earlier)]
+    shared = [name for name in scene.sensitive if all(name in table.frame.columns for table in tables)]
+    known, sensitive = Records.of(scene, last.frame, last.name), _Labels.of(scene, last, shared)
+    # Records are told apart by their sensitive values as well.
+    columns = [known.labels[known.class_of, place] for place in range(known.labels.shape[1])]
+    whole = Records.of_labels([*columns, *sensitive.codes], known.sets, last.n_rows)
+    records = Records(whole.labels[:, : len(columns)], whole.class_of, known.sets)
+    before = [
+        _Earlier(Records.of(scene, one.table.frame, one.table.name), _Labels.of(scene, one.table, shared), sensitive)
+        for one in scene.earlier
+    ]
+    owners, own = own_records(scene.published, targets, scene.original.n_rows)
+    n_left, n_alone = np.zeros(len(people.places), np.int64), np.zeros(len(people.places), np.int64)
+    is_left = np.zeros(len(own), bool)
+    class_of_own = records.class_of[own]
+    # The records of each class of people, one after the other.
+    by_class = np.argsort(people.class_of[owners], kind="stable")
+    starts = np.searchsorted(people.class_of[owners][by_class], np.arange(len(people.places) + 1))
+    for classes, fitting, allowed in _pieces(people, records, before):
+        left, rows = fitting.copy(), np.repeat(np.arange(fitting.shape[0]), np.diff(fitting.indptr))
+        for one in allowed:
+            for place, labels in enumerate(one):
+                left.data *= _holds(labels, rows, whole.labels[left.indices, len(columns) + place])
+        n_alone[classes], n_left[classes] = fitting @ records.sizes, left @ records.sizes
+        left.eliminate_zeros()
+        here = np.concatenate([by_class[starts[one] : starts[one + 1]] for one in classes])
+        row = np.repeat(np.arange(len(classes)), starts[classes + 1] - starts[classes])
+        is_left[here] = _holds(left, row, class_of_own[here])
+    n_own = np.bincount(owners[is_left], minlength=len(targets))
+    n_own_alone = n_own_fitting(people, records, owners, own)
+    return n_left[people.class_of], n_own, n_alone[people.class_of], n_own_alone
+
+
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """The labels of the sensitive columns of a release: their numbers, and the leaves they stand for."""
+
+    codes: list[Ints]
+    leaves: list[sparse.csr_array]
+
+    @classmethod
+    def of(cls, scene: Scene, table: Table, columns: Sequence[str]) -> _Labels:
+        codes, leaves = [], []
+        for column in columns:
+            found, sets = scene.vocabulary(column).read(table.frame[column])
+            if int(sets.sizes.sum()) > MOST_LEAVES:
+                expected = f"labels that stand for at most {MOST_LEAVES:,} values in all"
+                raise InputError.of(expected, file=table.name, column=column, value=f"{int(sets.sizes.sum()):,}")
+            codes.append(found)
+            leaves.append(_incidence(sets))
+        return cls(codes, leaves)
+
+
+@dataclass(frozen=True, eq=False)
+class _Earlier:
+    """An earlier release: its records, and which labels of the last release each of theirs agrees with."""
+
+    records: Records
+    labels: _Labels
+    last: _Labels
+
+    def agreeing(self, fitting: sparse.csr_array) -> list[sparse.csr_array]:
+        """Give for each sensitive column the labels of the last release that a fitting record agrees with."""
+        out = []
+        for codes, leaves, last in zip(self.labels.codes, self.labels.leaves, self.last.leaves, strict=True):
+            shape = (self.records.n_classes, leaves.shape[0])
+            held = sparse.csr_array(
+                sparse.coo_array((np.ones(len(codes), np.int64), (self.records.class_of, codes)), shape=shape)
+            )
+            found = sparse.csr_array((fitting @ held) @ leaves @ last.T)
+            found.sort_indices()
+            out.append(found)
+        return out
+
+
+def _pieces(
+    people: People, records: Records, before: Sequence[_Earlier]
+) -> Iterator[tuple[Ints, sparse.csr_array, list[list[sparse.csr_array]]]]:
+    """Give the candidates of some people at a time, with the labels that each earlier release allows."""
+    all_candidates = [Candidates(people, one) for one in (records, *(earlier.records for earlier in before))]
+    # The finest division is fine enough for all.
+    chunks = max((one.chunks() for one in all_candidates), key=len)
+    with step("comparing", len(chunks)) as bar:
+        for pieces in zip(*(one.matrices(chunks) for one in all_candidates), strict=True):
+            (classes, fitting), earlier = pieces[0], [matrix for _, matrix in pieces[1:]]
+            fitting.sort_indices()
+            yield classes, fitting, [one.agreeing(matrix) for one, matrix in zip(before, earlier, strict=True)]
+            bar.advance()
+
+
+def _holds(matrix: sparse.csr_array, rows: Ints, columns: Ints) -> Bools:
+    """Tell for each row, beside it a column, whether the matrix has a cell there."""
+    width = matrix.shape[1]
+    at_row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
+    keys = at_row * width + matrix.indices
+    wanted = rows.astype(np.int64) * width + columns
+    at = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+    out: Bools = keys[at] == wanted if len(keys) else np.zeros(len(wanted), bool)
+    return out
+
+
+def _incidence(sets: LeafSets) -> sparse.csr_array:
+    """Give labels × places, 1 where a label stands for a place."""
+    lengths = sets.end - sets.first
+    label = np.repeat(sets.label, lengths)
+    start = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    place = np.repeat(sets.first, lengths) + np.arange(len(label)) - start
+    ones = np.ones(len(label), np.int64)
+    return sparse.csr_array(sparse.coo_array((ones, (label, place)), shape=(sets.n_labels, sets.n_places)))

@@ -1,0 +1,131 @@
+"""What an attacker of a released table has before them: the people they know of, and what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.seeds import generator
+from tokumei.data.table import Table
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.meaning import Ints, Vocabulary
+
+Bools = npt.NDArray[np.bool_]
+NOBODY = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A released table and the truth about it: the row of the original that each record came from, counted from 0.
+
+    A record whose row is missing is nobody's. Only the judge looks at rows.
+    """
+
+    table: Table
+    rows: pl.Series
+
+    def owners(self, n_people: int) -> Ints:
+        """Give the row of each record, or NOBODY."""
+        if len(self.rows) != self.table.n_rows:
+            expected = f"a row number for each of {self.table.n_rows:,} records"
+            raise InputError.of(expected, file=self.table.name, value=f"{len(self.rows):,}")
+        rows = self.rows.cast(pl.Int64, strict=False)
+        for wrong in rows.filter(~rows.is_between(0, n_people - 1)).drop_nulls()[:1]:
+            expected = f"a row of the original, counted from 1 to {n_people:,}"
+            raise InputError.of(expected, file=self.table.name, value=wrong + 1)
+        return rows.fill_null(NOBODY).to_numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Who is known, how much of them, what was published, and who else there is.
+
+    original: the people whom the attacker knows; those whose record is published are the targets.
+    published: the release that is attacked, with its truth.
+    hierarchies: of the columns that have one; others are flat over the values that people have.
+    known: the columns the attacker knows; the quasi-identifiers of the original if none are named.
+    numeric: columns of numbers among those that are read as text.
+    known_share: each known cell is known with this chance, drawn by the seed of the attack.
+    known_cells: or else which cells are known, a row each person, a column each known one.
+    earlier: releases of the same people that were published before.
+    population: everybody who might be in the release, those who are among them.
+    control: people who are not in the release.
+    """
+
+    original: Table
+    published: Published
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    known: Sequence[str] = ()
+    numeric: Sequence[str] = ()
+    known_share: float = 1.0
+    known_cells: Bools | None = None
+    earlier: Sequence[Published] = ()
+    population: pl.DataFrame | None = None
+    control: pl.DataFrame | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.known_share <= 1:
+            raise InputError.of("a share from 0 to 1", column="known share", value=self.known_share)
+        shape = (self.original.n_rows, len(self.known_columns))
+        if self.known_cells is not None and self.known_cells.shape != shape:
+            raise InputError.of(f"known cells of {shape[0]:,} people and {shape[1]} columns")
+        for table in (self.published.table, *(one.table for one in self.earlier)):
+            if not table.n_rows:
+                raise InputError.of("a record or more", file=table.name, value="no rows")
+
+    @property
+    def known_columns(self) -> list[str]:
+        """The columns that the attacker knows of people."""
+        return list(self.known) or self.original.quasi_identifiers
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The columns that the attacker wants to learn: sensitive in the original, and not known."""
+        return [name for name in self.original.sensitive if name not in self.known_columns]
+
+    @cached_property
+    def targets(self) -> Ints:
+        """The rows of the original whose people have a record in the release."""
+        owners = self.published.owners(self.original.n_rows)
+        found = np.unique(owners[owners != NOBODY])
+        if not len(found):
+            raise InputError.of("a record or more of a known person", file=self.published.table.name)
+        return found
+
+    def vocabulary(self, column: str) -> Vocabulary:
+        """Give the leaves of a column and what its labels stand for."""
+        if column not in self._vocabularies:
+            values = column_of(self.original.frame, column, self.original.name)
+            others = [
+                frame[column] for frame in (self.population, self.control) if frame is not None and column in frame
+            ]
+            is_numeric = values.dtype.is_numeric() or column in self.numeric
+            self._vocabularies[column] = Vocabulary.of(
+                column, [values, *others], self.hierarchies.get(column), is_numeric=is_numeric
+            )
+        return self._vocabularies[column]
+
+    @cached_property
+    def _vocabularies(self) -> dict[str, Vocabulary]:
+        return {}
+
+    def known_mask(self, n_people: int, group: str, seed: int) -> Bools:
+        """Tell which cells of some people are known; groups of people are drawn apart."""
+        shape = (n_people, len(self.known_columns))
+        if self.known_share >= 1:
+            return np.ones(shape, bool)
+        out: Bools = generator(seed, "known cells", group).random(shape) < self.known_share
+        return out
+
+
+def column_of(frame: pl.DataFrame, column: str, name: str) -> pl.Series:
+    """Give a column; one that is not there is an InputError that lists those that are."""
+    if column not in frame.columns:
+        raise InputError.of(f"a column of the table: {', '.join(frame.columns)}", file=name, column=column)
+    return frame[column]

@@ -1,0 +1,85 @@
+"""The people an attacker looks for in a release, their own records among those that fit, and how success is scored."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tokumei.attack.candidates import People, Records
+from tokumei.attack.judge import wilson_interval
+from tokumei.attack.scene import NOBODY, Published, Scene
+from tokumei.core.score import Score
+from tokumei.core.seeds import generator
+from tokumei.hierarchy.meaning import Bools, Ints
+
+Floats = npt.NDArray[np.float64]
+
+
+def target_people(scene: Scene, seed: int, targets: Ints | None = None) -> People:
+    """Give what is known of the people who are in the release, or of these rows of the original."""
+    known = scene.known_cells
+    if known is None:
+        known = scene.known_mask(scene.original.n_rows, "original", seed)
+    rows = scene.targets if targets is None else targets
+    return People.of(scene, scene.original.frame[rows], scene.original.name, known[rows])
+
+
+def control_people(scene: Scene, seed: int) -> People | None:
+    """Give what is known of people who are not in the release, where some are given."""
+    if scene.control is None or not scene.control.height:
+        return None
+    known = scene.known_mask(scene.control.height, "control", seed)
+    return People.of(scene, scene.control, "control", known)
+
+
+def own_records(published: Published, targets: Ints, n_people: int) -> tuple[Ints, Ints]:
+    """Give the records of these targets: the place of each one's owner among the targets, and the record."""
+    owners = published.owners(n_people)
+    place = np.minimum(np.searchsorted(targets, owners), len(targets) - 1)
+    records = np.flatnonzero((owners != NOBODY) & (targets[place] == owners))
+    return place[records], records
+
+
+def n_own_fitting(people: People, records: Records, owners: Ints, own: Ints) -> Ints:
+    """Count for each person the records that are theirs and fit what is known of them."""
+    fits = records.fit(people, owners, own)
+    return np.bincount(owners[fits], minlength=len(people.class_of))
+
+
+def drawn_success(
+    name: str, chances: Floats, baseline: float, *, purpose: str, seed: int, inputs: Mapping[str, Any] | None = None
+) -> Score:
+    """Let the attacker guess once for each person, right with that person's chance; what is expected is an input."""
+    drawn = int((generator(seed, purpose).random(len(chances)) < chances).sum())
+    expected = math.fsum(chances) / max(1, len(chances))
+    return share_score(name, drawn, len(chances), baseline, inputs={"expected": expected, **(inputs or {})})
+
+
+def share_score(
+    name: str,
+    n_found: int,
+    n_people: int,
+    baseline: float | None = None,
+    control: float | None = None,
+    inputs: Mapping[str, Any] | None = None,
+) -> Score:
+    """Give the share of people found, from 0 (nobody, best) to 1, with its 95 % interval."""
+    return Score(
+        name,
+        n_found / max(1, n_people),
+        best=0,
+        worst=1,
+        interval=wilson_interval(n_found, n_people),
+        baseline=baseline,
+        control=control,
+        inputs={"people": n_people, **(inputs or {})},
+    )
+
+
+def share_of(flags: Bools) -> float:
+    """Give the share of those that are true."""
+    return int(flags.sum()) / max(1, len(flags))

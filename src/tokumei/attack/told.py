@@ -1,0 +1,224 @@
+"""What the records that fit somebody tell about a sensitive value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from tokumei.attack.candidates import Candidates, People, Records
+from tokumei.attack.scene import Scene, column_of
+from tokumei.attack.targets import Floats
+from tokumei.core.errors import InputError
+from tokumei.core.seeds import generator
+from tokumei.hierarchy.meaning import Bools, Ints, LeafSets
+
+# Counted values that are worked on at once.
+PIECE_CELLS = 1 << 21
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveRecords:
+    """The sensitive values of released records, counted in each class: classes × labels."""
+
+    column: str
+    records: Records
+    labels: LeafSets
+    counts: sparse.csr_array
+    label_of_place: Ints
+    """For each place the label that tells it alone, or NONE."""
+
+    @classmethod
+    def of(cls, scene: Scene, column: str) -> SensitiveRecords:
+        """Count the values of a sensitive column in each class of records."""
+        table = scene.published.table
+        records = Records.of(scene, table.frame, table.name)
+        codes, labels = scene.vocabulary(column).read(column_of(table.frame, column, table.name))
+        is_single = labels.sizes[labels.label] == 1
+        label_of_place = np.full(labels.n_places, NONE)
+        # Backwards, so that of two labels that tell one value, as 1 and 1.0, the first is kept for both.
+        label_of_place[labels.first[is_single][::-1]] = labels.label[is_single][::-1]
+        same = np.arange(labels.n_labels)
+        same[labels.label[is_single]] = label_of_place[labels.first[is_single]]
+        shape = (records.n_classes, labels.n_labels)
+        ones = np.ones(len(codes), np.int64)
+        # Equal places are added up.
+        counts = sparse.csr_array(sparse.coo_array((ones, (records.class_of, same[codes])), shape=shape))
+        return cls(column, records, labels, counts, label_of_place)
+
+    def right_chances(self, labels: Ints, values: Ints) -> Floats:
+        """Give the chance that a value drawn from each label, beside it the true one, is right."""
+        sizes = np.maximum(self.labels.sizes[labels], 1)
+        return np.where(self.labels.contain(labels, values), 1 / sizes, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What was told of each person: whether the value is certain and right, and the chance that a guess is right.
+
+    `n_values` is the number of values that the fitting records leave open, `is_possible` whether the true one is told
+    by one of them.
+    """
+
+    is_certain: Bools
+    is_possible: Bools
+    chances: Floats
+    n_values: Ints
+
+
+def sensitive_column(scene: Scene, named: str) -> str:
+    """Give the sensitive column that is named, or the only one there is."""
+    if named and named not in scene.known_columns:
+        return named
+    if named:
+        raise InputError.of("a column that the attacker does not know", column="sensitive", value=named)
+    if len(scene.sensitive) != 1:
+        expected = f"one sensitive column, of {', '.join(scene.sensitive) or 'which there is none'}"
+        raise InputError.of(expected, file=scene.original.name)
+    return scene.sensitive[0]
+
+
+def tell(released: SensitiveRecords, people: People, values: Ints) -> Told:
+    """Look at the values of the records that fit each person, `values` being the places of the true ones.
+
+    The attacker believes in the value most records have; of several, in each alike; where no record fits, in the value
+    most frequent in all.
+    """
+    told = _nothing(len(values))
+    blind, own = blind_chances(released, values), released.label_of_place[values]
+    n_labels = released.labels.n_labels
+    for persons, row, counts in _by_class(released, people):
+        at_row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        most = np.zeros(counts.shape[0], np.int64)
+        np.maximum.at(most, at_row, counts.data)
+        is_most = counts.data == most[at_row]
+        n_most = np.bincount(at_row[is_most], minlength=len(most))[row]
+        keys = at_row * n_labels + counts.indices
+        wanted = np.where(own[persons] == NONE, NONE, row * n_labels + own[persons])
+        right = _is_in(wanted, keys[is_most]).astype(np.float64)
+        # Labels that tell several values are few, and looked at person by person.
+        is_open = is_most & (released.labels.sizes[counts.indices] != 1)
+        if is_open.any():
+            right += _drawn_right(released, at_row[is_open], counts.indices[is_open], row, values[persons])
+        told.chances[persons] = np.where(n_most > 0, right / np.maximum(n_most, 1), blind[persons])
+        told.n_values[persons] = np.diff(counts.indptr)[row]
+        told.is_possible[persons] = _is_in(wanted, keys)
+        told.is_certain[persons] = told.is_possible[persons] & (told.n_values[persons] == 1)
+    return told
+
+
+def tell_excluding(
+    released: SensitiveRecords, people: People, values: Ints, n_excluded: int, *, purpose: str, seed: int
+) -> Told:
+    """Look at the values that are left if some are ruled out for each person, drawn among those that are not theirs."""
+    told = _nothing(len(values))
+    blind = blind_chances(released, values)
+    excluded = _excluded(released, values, n_excluded, purpose, seed)
+    for persons, counts in _by_person(released, people):
+        row = np.repeat(np.arange(len(persons)), np.diff(counts.indptr))
+        label, number = counts.indices.astype(np.int64), counts.data
+        n_labels = released.labels.n_labels
+        taken = np.sort((np.arange(len(persons))[:, None] * n_labels + excluded[persons]).ravel())
+        is_left = ~_is_in(row * n_labels + label, taken)
+        row, label, number = row[is_left], label[is_left], number[is_left]
+        most = np.zeros(len(persons), np.int64)
+        np.maximum.at(most, row, number)
+        is_most = number == most[row]
+        right = released.right_chances(label, values[persons[row]])
+        n_most = np.bincount(row[is_most], minlength=len(persons))
+        summed = np.bincount(row[is_most], right[is_most], len(persons))
+        told.chances[persons] = np.where(n_most > 0, summed / np.maximum(n_most, 1), blind[persons])
+        told.n_values[persons] = np.bincount(row, minlength=len(persons))
+        told.is_possible[persons] = np.bincount(row[right == 1], minlength=len(persons)) > 0
+        # One label is left, and it tells one value.
+        told.is_certain[persons] = told.is_possible[persons] & (told.n_values[persons] == 1)
+    return told
+
+
+def blind_chances(released: SensitiveRecords, values: Ints) -> Floats:
+    """Give the chance that the most frequent value of the whole release is each person's."""
+    totals = np.asarray(released.counts.sum(axis=0)).reshape(-1)
+    is_mode = totals == totals.max()
+    # How much each place gets of the labels that are most frequent, each sharing itself out among its places.
+    labels = released.labels
+    shares = np.where(is_mode, 1 / np.maximum(labels.sizes, 1), 0.0)[labels.label]
+    steps = np.zeros(labels.n_places + 1)
+    np.add.at(steps, labels.first, shares)
+    np.add.at(steps, labels.end, -shares)
+    chances: Floats = np.clip(np.cumsum(steps)[values] / is_mode.sum(), 0, 1)
+    return chances
+
+
+def true_values(scene: Scene, column: str, frame: pl.DataFrame, name: str) -> Ints:
+    """Give the places of the true values of some people."""
+    return scene.vocabulary(column).places(column_of(frame, column, name))
+
+
+def _nothing(n_people: int) -> Told:
+    return Told(np.zeros(n_people, bool), np.zeros(n_people, bool), np.zeros(n_people), np.zeros(n_people, np.int64))
+
+
+def _by_class(released: SensitiveRecords, people: People) -> Iterator[tuple[Ints, Ints, sparse.csr_array]]:
+    """Give some people at a time, the class of each, and how many of the records that fit a class have which value."""
+    for classes, fitting in Candidates(people, released.records).matrices():
+        counts = sparse.csr_array(fitting @ released.counts)
+        counts.sort_indices()
+        persons = np.concatenate([people.members[one] for one in classes])
+        yield persons, np.repeat(np.arange(len(classes)), people.sizes[classes]), counts
+
+
+def _by_person(released: SensitiveRecords, people: People) -> Iterator[tuple[Ints, sparse.csr_array]]:
+    """Give some people at a time, with how many of the records that fit each have which value."""
+    for persons, row, counts in _by_class(released, people):
+        for piece in _pieces(np.diff(counts.indptr)[row]):
+            yield persons[piece], sparse.csr_array(counts[row[piece]])
+
+
+def _drawn_right(released: SensitiveRecords, at_row: Ints, labels: Ints, row: Ints, values: Ints) -> Floats:
+    """Give for each person, of some row, the chances of being right by drawing from each label of the row, added up."""
+    lengths = np.bincount(at_row, minlength=int(row.max()) + 1)
+    starts = np.cumsum(lengths) - lengths
+    out = np.zeros(len(row))
+    for piece in _pieces(lengths[row]):
+        own = lengths[row[piece]]
+        person = np.repeat(piece, own)
+        # The labels of each person's row, one after the other.
+        place = np.arange(len(person)) - np.repeat(np.cumsum(own) - own, own) + starts[row[person]]
+        np.add.at(out, person, released.right_chances(labels[place], values[person]))
+    return out
+
+
+def _pieces(cells: Ints) -> list[Ints]:
+    """Divide people who have so many cells each into pieces of about as many cells as are worked on at once."""
+    piece_of = np.cumsum(cells) // PIECE_CELLS
+    return np.split(np.arange(len(cells)), np.flatnonzero(np.diff(piece_of)) + 1)
+
+
+def _is_in(wanted: Ints, keys: Ints) -> Bools:
+    """Tell which of these are among keys that are sorted."""
+    at = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+    return keys[at] == wanted if len(keys) else np.zeros(len(wanted), bool)
+
+
+def _excluded(released: SensitiveRecords, values: Ints, n_excluded: int, purpose: str, seed: int) -> Ints:
+    """Draw for each person labels that tell one value which is not theirs, each at most once; as far as there are any.
+
+    Labels that tell several values are never ruled out: one of these may be true.
+    """
+    single = np.unique(released.label_of_place[released.label_of_place != NONE])
+    own = np.searchsorted(single, released.label_of_place[values])
+    # Beyond the labels where no record tells the person's own value.
+    taken = np.where(released.label_of_place[values] == NONE, len(single), own)[:, None]
+    rng = generator(seed, "excluded", purpose)
+    for _ in range(min(n_excluded, len(single) - 1)):
+        n_left = len(single) - (taken < len(single)).sum(axis=1)
+        drawn = rng.integers(0, np.maximum(n_left, 1))
+        # Skip those that are taken, the smallest first, so that each of the others is as likely.
+        for column in np.sort(taken, axis=1).T:
+            drawn += drawn >= column
+        taken = np.column_stack([taken, drawn])
+    return single[taken[:, 1:]] if len(single) else np.zeros((len(values), 0), np.int64)

@@ -1,0 +1,294 @@
+"""What a released label stands for: the values that may have stood there.
+
+| label | stands for |
+|---|---|
+| `39` | the leaf itself |
+| `thirties` | its leaves, at whichever level the label is; at several, all of them |
+| `*` | everything, the missing value too |
+| `20-24`, `-5..-1` | in a column of numbers: the leaves from one end to the other |
+| `[2.5, 5]`, `[2.5, 5)` | the same, the second without its upper end |
+| `{a;b}` | all that the members stand for |
+| (missing) | the missing value alone |
+
+Leaves have places: numbers in ascending order, others in the order of the hierarchy, the missing value last. A label is
+kept as runs of places, so that a thousand ranges over a million leaves need no table of a thousand millions.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
+from tokumei.counting.recoding import no_label, read_as
+from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from tokumei.hierarchy.labels import LONGEST_LABEL, NumberRange, read_range
+from tokumei.hierarchy.leaves import leaf_texts, read_number, unreadable
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Runs = list[tuple[int, int]]
+"""Places from the first up to, but without, the second; apart from each other and in order."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeafSets:
+    """The places that each of some labels stands for, as runs sorted by label and place."""
+
+    n_places: int
+    n_labels: int
+    label: Ints
+    first: Ints
+    end: Ints
+
+    @classmethod
+    def of(cls, n_places: int, runs: Sequence[Runs]) -> LeafSets:
+        """Make the sets of labels from the runs of each."""
+        flat = [(label, first, end) for label, own in enumerate(runs) for first, end in own]
+        columns = np.array(flat, np.int64).reshape(-1, 3)
+        return cls(n_places, len(runs), columns[:, 0], columns[:, 1], columns[:, 2])
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The number of places of each label."""
+        out = np.zeros(self.n_labels, np.int64)
+        np.add.at(out, self.label, self.end - self.first)
+        return out
+
+    def contain(self, labels: Ints, places: Ints) -> Bools:
+        """Tell for each label, beside it a place, whether it may stand for it."""
+        if not len(self.label):
+            return np.zeros(len(labels), bool)
+        stride = self.n_places + 1
+        # The last run that starts at or before the place, if it is one of the label.
+        at = np.searchsorted(self.label * stride + self.first, labels * stride + places, side="right") - 1
+        found: Bools = (at >= 0) & (self.label[at] == labels) & (places < self.end[at])
+        return found
+
+    def rows(self, places: Ints, labels: Ints | None = None) -> Bools:
+        """Tell for each place, a row in ascending order, which labels, or which of these, may stand for it."""
+        label, first, end, n_labels = self.label, self.first, self.end, self.n_labels
+        if labels is not None:
+            column_of = np.full(n_labels, -1, np.int64)
+            column_of[labels] = np.arange(len(labels))
+            is_asked = column_of[label] >= 0
+            label, first, end, n_labels = column_of[label[is_asked]], first[is_asked], end[is_asked], len(labels)
+        # A run starts at one row and stops at another; in between it holds.
+        steps = np.zeros((len(places) + 1, n_labels), np.int8)
+        np.add.at(steps, (np.searchsorted(places, first), label), 1)
+        np.add.at(steps, (np.searchsorted(places, end), label), -1)
+        return np.cumsum(steps[:-1], axis=0, dtype=np.int8).astype(bool)
+
+    def reach(self, low: int, high: int) -> Bools:
+        """Tell for each label whether it may stand for a place from low to high."""
+        out = np.zeros(self.n_labels, bool)
+        out[self.label[(self.first <= high) & (self.end > low)]] = True
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The leaves of one column, and what any label of it stands for."""
+
+    hierarchy: Hierarchy
+    is_numeric: bool = False
+
+    @classmethod
+    def of(
+        cls, attribute: str, columns: Sequence[pl.Series], hierarchy: Hierarchy | None = None, *, is_numeric: bool
+    ) -> Vocabulary:
+        """Take the hierarchy of a column or, where there is none, a flat one of all values of these columns."""
+        if hierarchy is None:
+            held = [column for column in columns if column.null_count() < len(column)]
+            texts = list(dict.fromkeys(text for column in held for text in leaf_texts(attribute, column)))
+            if is_numeric:
+                # 20 and 20.0 are one leaf; what is no number stays, to be refused by its name.
+                numbers = [(read_number(text), text) for text in reversed(texts)]
+                texts = list({text if number is None else number: text for number, text in numbers}.values())
+            # A column without any value still has one leaf, which nobody has.
+            hierarchy = Hierarchy.of_levels(attribute, [texts or [""]])
+            is_numeric = is_numeric and bool(texts)
+        return cls(hierarchy, is_numeric)
+
+    @property
+    def attribute(self) -> str:
+        """The name of the column."""
+        return self.hierarchy.attribute
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves, which is also the place of the missing value."""
+        return len(self.hierarchy.leaves)
+
+    @cached_property
+    def place_of_leaf(self) -> Ints:
+        """The place of each leaf of the hierarchy."""
+        if not self.is_numeric:
+            return np.arange(self.n_leaves)
+        order = sorted(range(self.n_leaves), key=self._leaf_numbers.__getitem__)
+        out = np.empty(self.n_leaves, np.int64)
+        out[order] = np.arange(self.n_leaves)
+        return out
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The number at each place, of a numeric column."""
+        return [float(number) for number in self._numbers]
+
+    def places(self, values: pl.Series) -> Ints:
+        """Give the place of each value; one that is no leaf is an InputError."""
+        if isinstance(values.dtype, (pl.Categorical, pl.Enum)):
+            values = values.cast(pl.String)
+        table = self._places_of_numbers(values) if self.is_numeric else self._places_of_leaves(values.dtype)
+        asked = pl.DataFrame({"value": values}).join(table, on="value", how="left", maintain_order="left")
+        unknown = values.filter(asked["place"].is_null() & values.is_not_null())
+        if len(unknown):
+            raise no_label(self.attribute, unknown.unique(maintain_order=True))
+        return asked["place"].fill_null(self.n_leaves).to_numpy().astype(np.int64)
+
+    def _places_of_leaves(self, dtype: pl.DataType) -> pl.DataFrame:
+        """Give the place of each leaf, read as the type of a column."""
+        leaves = pl.Series(list(self.hierarchy.leaves), dtype=pl.String)
+        table = pl.DataFrame({"value": read_as(leaves, dtype), "place": self.place_of_leaf})
+        return table.drop_nulls("value").unique("value", keep="first", maintain_order=True)
+
+    def _places_of_numbers(self, values: pl.Series) -> pl.DataFrame:
+        """Give the place of each value that is the number of a leaf, however it is written."""
+        distinct = values.drop_nulls().unique()
+        places: list[int | None] = []
+        for text in distinct.cast(pl.String):
+            found = self._of_numbers(text)
+            places.append(found[0][0] if found else None)
+        return pl.DataFrame({"value": distinct, "place": pl.Series(places, dtype=pl.Int64)})
+
+    def leaf_sets(self, labels: Sequence[str | None]) -> LeafSets:
+        """Give what each label stands for; one that means nothing in this column is an InputError."""
+        runs, unknown = [], []
+        for label in labels:
+            meaning = self._runs_of(label)
+            if meaning is None:
+                unknown.append(str(label))
+            runs.append(meaning or [])
+        if unknown:
+            expected = "a value of the column, a label of its hierarchy, a range, a set or *"
+            listed = [Fault(expected, column=self.attribute, value=text) for text in unknown[:LISTED_FAULTS]]
+            raise InputError(listed, len(unknown))
+        return LeafSets.of(self.n_leaves + 1, runs)
+
+    def read(self, cells: pl.Series) -> tuple[Ints, LeafSets]:
+        """Give for each released cell the number of its label, and what the labels stand for, in their order."""
+        text = cells.cast(pl.String)
+        labels = text.unique().sort(nulls_last=True)
+        codes = text.rank("dense").cast(pl.Int64) - 1
+        return codes.fill_null(labels.len() - 1).to_numpy(), self.leaf_sets(labels.to_list())
+
+    def _runs_of(self, label: str | None) -> Runs | None:
+        """Give the runs of a label, None if it has no meaning; a range without a leaf has a meaning and no run."""
+        if label is None:
+            return [(self.n_leaves, self.n_leaves + 1)]
+        if label == SUPPRESSED:
+            return [(0, self.n_leaves + 1)]
+        found = [runs for runs in (self._of_levels(label), self._of_numbers(label)) if runs is not None]
+        if found:
+            return _merged([run for runs in found for run in runs])
+        if label.startswith("{") and label.endswith("}"):
+            members = [self._of_member(member) for member in label[1:-1].split(";")]
+            return _merged([run for runs in members if runs for run in runs]) if None not in members else None
+        return None
+
+    def _of_member(self, member: str) -> Runs | None:
+        # A set in a set is refused: it would let a label of a thousand braces call itself a thousand times.
+        return None if member.startswith("{") else self._runs_of(member)
+
+    def _of_levels(self, label: str) -> Runs | None:
+        """Give the runs of a label of the hierarchy: of several levels that have it, of all."""
+        if label not in self._levels_of:
+            return None
+        leaves = np.unique(np.concatenate([self._leaves_at(level, code) for level, code in self._levels_of[label]]))
+        places = np.sort(self.place_of_leaf[leaves])
+        breaks = np.flatnonzero(np.diff(places) > 1) + 1
+        runs = [(int(part[0]), int(part[-1]) + 1) for part in np.split(places, breaks)]
+        # Where one label is given to all values, it is given to the missing one, too; a flat column gives none.
+        levels = [self.hierarchy.levels[level] for level, _ in self._levels_of[label]]
+        is_all = self.hierarchy.height > 0 and any(len(level) == 1 for level in levels)
+        return [(0, self.n_leaves + 1)] if is_all else runs
+
+    def _of_numbers(self, label: str) -> Runs | None:
+        """Give the run of a number or a range of them."""
+        if not self.is_numeric or len(label) > LONGEST_LABEL:
+            return None
+        number = read_number(label)
+        found = NumberRange(number, number) if number is not None else read_range(label)
+        if found is None:
+            return None
+        end = bisect_left if found.is_open else bisect_right
+        return _run(bisect_left(self._numbers, _quick(found.low)), end(self._numbers, _quick(found.high)))
+
+    @cached_property
+    def _leaf_numbers(self) -> list[Fraction | int]:
+        numbers = [read_number(leaf) for leaf in self.hierarchy.leaves]
+        bad = [leaf for leaf, number in zip(self.hierarchy.leaves, numbers, strict=True) if number is None]
+        if bad:
+            raise unreadable(self.attribute, bad, "a finite number")
+        return [_quick(number) for number in numbers if number is not None]
+
+    @cached_property
+    def _numbers(self) -> list[Fraction | int]:
+        return sorted(self._leaf_numbers)
+
+    @cached_property
+    def _levels_of(self) -> dict[str, list[tuple[int, int]]]:
+        """For each label the levels that have it, and its number there."""
+        out: dict[str, list[tuple[int, int]]] = {}
+        for level, found in enumerate(self.hierarchy.levels):
+            for code, label in enumerate(found.labels):
+                out.setdefault(label, []).append((level, code))
+        return out
+
+    def _leaves_at(self, level: int, code: int) -> Ints:
+        order, starts = self._by_code[level]
+        return order[starts[code] : starts[code + 1]]
+
+    @cached_property
+    def _by_code(self) -> list[tuple[Ints, Ints]]:
+        """For each level the leaves by label, and where each label starts."""
+        out = []
+        for level in self.hierarchy.levels:
+            order = np.argsort(level.codes, kind="stable")
+            out.append((order, np.searchsorted(level.codes[order], np.arange(len(level) + 1))))
+        return out
+
+
+def meanings(hierarchy: Hierarchy, labels: pl.Series | Sequence[str | None], *, is_numeric: bool = False) -> Bools:
+    """Tell which leaves, a row each and the missing value last, each label, a column each, stands for."""
+    vocabulary = Vocabulary(hierarchy, is_numeric)
+    sets = vocabulary.leaf_sets(list(labels))
+    held: Bools = sets.rows(np.arange(sets.n_places))[np.append(vocabulary.place_of_leaf, vocabulary.n_leaves)]
+    return held
+
+
+def _quick(number: Fraction) -> Fraction | int:
+    """Give a whole number as such, which compares several times faster than a fraction."""
+    return number.numerator if number.denominator == 1 else number
+
+
+def _run(first: int, end: int) -> Runs:
+    return [(first, end)] if first < end else []
+
+
+def _merged(runs: Runs) -> Runs:
+    """Put runs in order and join those that meet."""
+    out: Runs = []
+    for first, end in sorted(runs):
+        if out and first <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        else:
+            out.append((first, end))
+    return out

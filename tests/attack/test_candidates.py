@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.attack.disclosure.scenes import scene
+
+from tokumei.attack import candidates as module
+from tokumei.attack.candidates import Candidates, People, Records
+from tokumei.attack.scene import Scene
+from tokumei.attack.targets import target_people
+from tokumei.hierarchy.hierarchy import Hierarchy
+
+TOWNS = Hierarchy.of_levels("town", [["A", "B", "C"], ["north", "north", "south"], ["*", "*", "*"]])
+LEAVES: dict[str | None, set[str | None]] = {
+    **{label: {label} for label in "ABC"},
+    "north": {"A", "B"},
+    "south": {"C"},
+    "*": {"A", "B", "C", None},
+    "{A;C}": {"A", "C"},
+    None: {None},
+}
+RANGES = {"20-24": range(20, 25), "[22, 29)": range(22, 29), "25": range(25, 26), "*": range(100)}
+
+
+def drawn_scene(people: list[Any], records: list[Any], known: list[Any]) -> Scene:
+    original = {"town": [town for town, _ in people], "age": [age for _, age in people]}
+    released = {"town": [town for town, _ in records], "age": [age for _, age in records]}
+    return scene(
+        {name: pl.Series(column, dtype=pl.String if name == "town" else pl.Int64) for name, column in original.items()},
+        {name: pl.Series(column, dtype=pl.String) for name, column in released.items()},
+        rows=[row % len(people) for row in range(len(records))],
+        hierarchies={"town": TOWNS},
+        known_cells=np.array(known, bool).reshape(len(people), 2),
+    )
+
+
+def plain_fits(person: tuple[Any, Any], record: tuple[Any, Any], known: Any) -> bool:
+    (town, age), (town_label, age_label) = person, record
+    return (not known[0] or town in LEAVES[town_label]) and (not known[1] or age in RANGES[age_label])
+
+
+PEOPLE = st.lists(st.tuples(st.sampled_from(["A", "B", "C", None]), st.integers(20, 29)), min_size=1, max_size=8)
+RECORDS = st.lists(st.tuples(st.sampled_from(list(LEAVES)), st.sampled_from(list(RANGES))), min_size=1, max_size=90)
+
+
+@settings(max_examples=60)
+@given(PEOPLE, RECORDS, st.data(), st.sampled_from([1, 1 << 25]), st.sampled_from([0, 256]))
+def test_candidates_equal_a_plain_double_loop(
+    people: list[Any], records: list[Any], data: st.DataObject, piece_bits: int, few_labels: int
+) -> None:
+    known = [data.draw(st.tuples(st.booleans(), st.booleans())) for _ in people]
+    drawn = drawn_scene(people, records, known)
+    # Only those who have a record are looked for.
+    people, known = people[: len(records)], known[: len(records)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PIECE_BITS", piece_bits)
+        patch.setattr(module, "FEW_LABELS", few_labels)
+        found, released = target_people(drawn, 1), Records.of(drawn, drawn.published.table.frame, "release")
+        candidates = Candidates(found, released)
+        n_fitting = candidates.counts()[found.class_of]
+        dense = np.zeros((len(found.places), released.n_classes), bool)
+        for classes, matrix in candidates.matrices():
+            dense[classes] = matrix.toarray() > 0
+    fits = [[plain_fits(one, record, cells) for record in records] for one, cells in zip(people, known, strict=True)]
+    assert n_fitting.tolist() == [sum(row) for row in fits]
+    assert (dense[found.class_of][:, released.class_of] == np.array(fits)).all()
+    for person, row in enumerate(fits):
+        everywhere = np.arange(len(records))
+        assert released.fit(found, np.full(len(records), person), everywhere).tolist() == row
+
+
+def test_nothing_known_fits_every_record() -> None:
+    nothing = scene({"town": ["A", "B"]}, {"town": ["A", "B"]}, known_share=0.0)
+    people, records = target_people(nothing, 1), Records.of(nothing, nothing.published.table.frame, "release")
+    assert Candidates(people, records).counts().tolist() == [2]
+
+
+def test_candidates_without_a_column_are_all_records() -> None:
+    people = People.of_places([], 3)
+    records = Records.of_labels([], [], 70)
+    assert Candidates(people, records).counts()[people.class_of].tolist() == [70, 70, 70]

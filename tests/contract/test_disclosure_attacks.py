@@ -1,0 +1,97 @@
+"""What every disclosure attack must keep, whoever wrote it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from tokumei.attack.registry import DISCLOSURE_ATTACKS
+from tokumei.attack.scene import Published, Scene
+from tokumei.core.registry import part_options
+from tokumei.core.score import Score
+from tokumei.core.seeds import generator
+from tokumei.data.made.survey import make_survey
+from tokumei.data.table import Table
+
+N_ROWS, N_RELEASED = 120, 90
+KNOWN = ["household_size", "sex", "age_band", "region"]
+ROWS = pl.Series(generator(1, "rows").permutation(N_ROWS)[:N_RELEASED])
+
+
+def table(frame: pl.DataFrame) -> Table:
+    return Table.with_quasi_identifiers(frame, KNOWN, sensitive=["dwelling"])
+
+
+def released(original: Table, rows: pl.Series, hidden: str) -> Published:
+    """Some of the rows in another order, one column hidden and one in ranges."""
+    frame = original.frame[rows]
+    ranges = pl.when(pl.col("region") <= 4).then(pl.lit("1-4")).otherwise(pl.lit("5-8"))
+    return Published(table(frame.with_columns(ranges.alias("region"), pl.lit("*").alias(hidden))), rows)
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    people = make_survey(2 * N_ROWS, seed=1).select(*KNOWN, "dwelling")
+    original = table(people[:N_ROWS])
+    return Scene(
+        original,
+        released(original, ROWS, "sex"),
+        earlier=[released(original, ROWS.shuffle(seed=2), "age_band")],
+        population=people.select(KNOWN),
+        control=people[N_ROWS:],
+        known_share=0.8,
+    )
+
+
+def expected(score: Score) -> object:
+    """What no luck of a draw can change, where there is such."""
+    return score.inputs.get("expected", score.value)
+
+
+@pytest.mark.parametrize("name", list(DISCLOSURE_ATTACKS))
+def test_attack_with_the_same_seed_scores_the_same_and_leaves_tables_alone(scene: Scene, name: str) -> None:
+    before = scene.original.frame.clone(), scene.published.table.frame.clone(), ROWS.clone()
+    attack = DISCLOSURE_ATTACKS.make(name)
+    scores = attack.measure(scene, seed=1)
+    assert scores == attack.measure(scene, seed=1)
+    assert scene.original.frame.equals(before[0])
+    assert scene.published.table.frame.equals(before[1])
+    assert ROWS.equals(before[2])
+
+
+@pytest.mark.parametrize("name", list(DISCLOSURE_ATTACKS))
+def test_attack_scores_are_shares_with_intervals_and_names(scene: Scene, name: str) -> None:
+    for key, score in DISCLOSURE_ATTACKS.make(name).measure(scene, seed=1).items():
+        assert (score.name, score.best, score.worst) == (key, 0, 1)
+        assert score.interval is not None
+        assert score.interval[0] <= score.value <= score.interval[1]
+
+
+@pytest.mark.parametrize("name", list(DISCLOSURE_ATTACKS))
+def test_attack_does_not_depend_on_the_order_of_records(scene: Scene, name: str) -> None:
+    order = generator(7).permutation(N_RELEASED)
+    moved = Published(table(scene.published.table.frame[order]), ROWS[order])
+    attack = DISCLOSURE_ATTACKS.make(name)
+    ours, theirs = attack.measure(scene, seed=1), attack.measure(replace(scene, published=moved), seed=1)
+    assert [expected(score) for score in ours.values()] == pytest.approx([expected(score) for score in theirs.values()])
+
+
+@pytest.mark.parametrize("name", list(DISCLOSURE_ATTACKS))
+def test_attack_on_a_release_that_says_nothing_is_certain_of_nobody(scene: Scene, name: str) -> None:
+    blank = scene.original.frame.select(pl.lit("*").alias(column) for column in scene.original.frame.columns)[:1]
+    rows = pl.Series(range(N_ROWS))
+    says_nothing = Published(table(pl.concat([blank] * N_ROWS)), rows)
+    nothing = replace(scene, published=says_nothing, earlier=[says_nothing])
+    scores = DISCLOSURE_ATTACKS.make(name).measure(nothing, seed=1)
+    assert {score.value for key, score in scores.items() if key.endswith("certain")} == {0}
+
+
+@pytest.mark.parametrize("name", list(DISCLOSURE_ATTACKS))
+def test_attack_explains_itself(name: str) -> None:
+    part = DISCLOSURE_ATTACKS.get(name)
+    said = part.__doc__ or ""
+    assert all(word in said for word in ("Knowledge:", "Aim:", "Success:", "Baseline", "Example:"))
+    assert all(option.help for option in part_options(part))
+    assert set(part.needs) <= {"sensitive", "earlier", "population"}

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokumei.core.errors import InputError
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.meaning import Vocabulary, meanings
+
+AGES = Hierarchy.of_levels(
+    "age", [["20", "21", "25", "30"], ["20-24", "20-24", "25-29", "30-34"], ["young", "young", "young", "old"]]
+)
+
+
+def leaves_of(hierarchy: Hierarchy, label: str | None, *, is_numeric: bool = False) -> list[str]:
+    held = meanings(hierarchy, [label], is_numeric=is_numeric)[:, 0]
+    return [leaf for leaf, is_held in zip([*hierarchy.leaves, "missing"], held, strict=True) if is_held]
+
+
+@pytest.mark.parametrize(
+    ("label", "leaves"),
+    [
+        ("20", ["20"]),
+        ("20-24", ["20", "21"]),
+        ("young", ["20", "21", "25"]),
+        ("*", ["20", "21", "25", "30", "missing"]),
+        (None, ["missing"]),
+        ("{20;old}", ["20", "30"]),
+    ],
+)
+def test_label_of_a_hierarchy_stands_for_its_leaves(label: str | None, leaves: list[str]) -> None:
+    assert leaves_of(AGES, label) == leaves
+
+
+@pytest.mark.parametrize(
+    ("label", "leaves"),
+    [
+        ("21-25", ["21", "25"]),
+        ("0-999999999999999999999999999999", ["20", "21", "25", "30"]),
+        ("[20.5, 30]", ["21", "25", "30"]),
+        ("[20.5, 30)", ["21", "25"]),
+        ("22-24", []),
+        ("21.0", ["21"]),
+        ("22", []),
+        ("{21-25;30}", ["21", "25", "30"]),
+    ],
+)
+def test_range_of_a_numeric_column_stands_for_the_leaves_in_it(label: str, leaves: list[str]) -> None:
+    assert leaves_of(AGES, label, is_numeric=True) == leaves
+
+
+def test_range_of_negative_numbers_is_read_with_two_dots() -> None:
+    degrees = Hierarchy.of_levels("degrees", [["-7", "3", "-5", "-1"]])
+    assert leaves_of(degrees, "-5..-1", is_numeric=True) == ["-5", "-1"]
+    assert leaves_of(degrees, "-5..3", is_numeric=True) == ["3", "-5", "-1"]
+
+
+def test_text_at_several_levels_stands_for_the_most() -> None:
+    towns = Hierarchy.of_levels("town", [["Nara", "Uji", "Kobe"], ["Nara", "Nara", "Kobe"]])
+    assert leaves_of(towns, "Nara") == ["Nara", "Uji"]
+
+
+def test_single_label_of_a_level_stands_for_the_missing_value_too() -> None:
+    towns = Hierarchy.of_levels("town", [["Nara", "Uji"], ["Japan", "Japan"]])
+    assert leaves_of(towns, "Japan") == ["Nara", "Uji", "missing"]
+    # A column that happens to hold one value was not recoded.
+    assert leaves_of(Hierarchy.of_levels("town", [["Nara"]]), "Nara") == ["Nara"]
+
+
+@pytest.mark.parametrize(
+    "label", ["x", "21-25", "", "{20;x}", "{{20};21}", "{" * 5000 + "}" * 5000, "[1, 2", "9" * 100_000 + "x", "{}"]
+)
+def test_label_without_a_meaning_is_refused_with_column_and_value(label: str) -> None:
+    with pytest.raises(InputError) as raised:
+        meanings(AGES, ["20", label])
+    (fault,) = raised.value.faults
+    assert (fault.column, fault.value) == ("age", label)
+
+
+def test_flat_column_has_its_values_as_leaves_whatever_their_type() -> None:
+    flat = Vocabulary.of("age", [pl.Series([30, 4, None]), pl.Series(["12"])], is_numeric=True)
+    assert flat.places(pl.Series([4, 12, 30, None])).tolist() == [0, 1, 2, 3]
+    assert flat.places(pl.Series(["4", "30"])).tolist() == [0, 2]
+    codes, sets = flat.read(pl.Series(["4-12", None, "*", "4-12"]))
+    assert codes.tolist() == [1, 2, 0, 1]
+    assert sets.sizes.tolist() == [4, 2, 1]
+
+
+def test_value_that_is_no_leaf_is_refused() -> None:
+    with pytest.raises(InputError, match="column age: found '99'"):
+        Vocabulary(AGES).places(pl.Series(["20", "99"]))
+
+
+def test_numeric_column_with_a_word_is_refused() -> None:
+    with pytest.raises(InputError, match="found 'old', expected a finite number"):
+        meanings(Hierarchy.of_levels("age", [["1", "old"]]), ["1"], is_numeric=True)
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=9, unique=True), st.integers(-9, 9), st.integers(0, 9))
+def test_range_stands_for_the_numbers_in_it(values: list[int], low: int, width: int) -> None:
+    hierarchy = Hierarchy.of_levels("n", [[str(value) for value in values]])
+    high = low + width
+    held = meanings(hierarchy, [f"{low}..{high}", f"[{low}, {high + 0.5})"], is_numeric=True)
+    expected = [low <= value <= high for value in values]
+    assert held[:-1, 0].tolist() == held[:-1, 1].tolist() == expected
+
+
+@given(st.data())
+def test_contain_and_rows_say_the_same(data: st.DataObject) -> None:
+    labels = data.draw(st.lists(st.sampled_from(["20", "21", "20-24", "young", "old", "*", None, "{21;30}", "25-29"])))
+    vocabulary = Vocabulary(AGES, is_numeric=True)
+    sets = vocabulary.leaf_sets(labels)
+    table = sets.rows(np.arange(5))
+    assert sets.sizes.tolist() == table.sum(axis=0).tolist()
+    for place in range(5):
+        codes = np.arange(len(labels))
+        assert sets.contain(codes, np.full(len(labels), place)).tolist() == table[place].tolist()

@@ -1,0 +1,142 @@
+"""Attacking and measuring released tables from the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PEOPLE = "sex,age,illness\nf,31,flu\nf,32,flu\nm,35,flu\nm,38,cold\n"
+RELEASE = "sex,age,illness\nf,30-34,flu\nf,30-34,flu\nm,35-39,flu\nm,35-39,cold\n"
+
+
+def tokumei(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tokumei", *(str(argument) for argument in arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+def tokumei_json(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
+    done = tokumei(*arguments, "--json")
+    assert done.returncode == exit_code, done.stdout + done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[object]:
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "release.csv").write_text(RELEASE)
+    paths = ("--original", tmp_path / "people.csv", "--release", tmp_path / "release.csv")
+    return [*paths, "--qi", "sex,age", "--sensitive", "illness", "--numeric", "age"]
+
+
+def test_attack_table_runs_all_attacks_that_the_files_allow(files: list[object]) -> None:
+    found = tokumei_json("attack", "table", *files)
+    assert set(found) == {"attacks", "left_out", "rows", "released", "known", "seed", "seconds"}
+    assert set(found["attacks"]) == {"record-linkage", "homogeneity", "background-knowledge"}
+    assert found["left_out"] == {"presence": "--population", "intersection": "--earlier"}
+    assert (found["rows"], found["released"], found["known"]) == (4, 4, ["sex", "age"])
+    linkage = found["attacks"]["record-linkage"]
+    assert list(linkage) == ["certain", "success"]
+    assert (linkage["certain"]["value"], linkage["success"]["inputs"]["expected"]) == (0, 1 / 2)
+    assert found["attacks"]["homogeneity"]["certain"]["value"] == 1 / 2
+
+
+def test_attack_table_takes_rows_earlier_releases_a_population_and_a_control(
+    tmp_path: Path, files: list[object]
+) -> None:
+    (tmp_path / "release.csv").write_text("sex,age,illness\nm,35-39,cold\nf,30-34,flu\n")
+    (tmp_path / "rows.csv").write_text("4\n1\n")
+    (tmp_path / "first.csv").write_text(RELEASE)
+    (tmp_path / "all.csv").write_text(PEOPLE + "f,40,cough\n")
+    (tmp_path / "others.csv").write_text("sex,age,illness\nf,33,cold\n")
+    (tmp_path / "first-rows.csv").write_text("1\n2\n3\n4\n")
+    found = tokumei_json(
+        *("attack", "table", *files, "--rows", tmp_path / "rows.csv", "--population", tmp_path / "all.csv"),
+        *("--earlier", tmp_path / "first.csv", "--earlier-rows", tmp_path / "first-rows.csv"),
+        *("--control", tmp_path / "others.csv"),
+    )
+    assert found["left_out"] == {}
+    linkage = found["attacks"]["record-linkage"]
+    assert (linkage["certain"]["value"], linkage["certain"]["control"]) == (1, 1)
+    assert found["attacks"]["homogeneity"]["success"]["control"] == 0
+    assert found["attacks"]["intersection"]["linked-success"]["inputs"]["k"] == 1
+    # Of the two women in their early thirties one is in, as of the two men: all are said to be out.
+    assert found["attacks"]["presence"]["success"]["value"] == 3 / 5
+
+
+def test_attack_table_says_in_words_what_it_found(files: list[object]) -> None:
+    done = tokumei("attack", "table", "record-linkage", *files, "--known-share", 0.5)
+    assert done.returncode == 0, done.stderr
+    assert "95 % interval" in done.stdout
+    assert "drawn among those that fit" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["presence"], "expected --population, which presence needs"),
+        (["linkage"], "Did you mean 'record-linkage'"),
+        (["all", "--set", "excludes=2"], "the name of an attack, whose option it is"),
+        (["--known", "height"], "column height: expected a column of the table"),
+        (["--known-share", "2"], "expected a share from 0 to 1"),
+        (["--earlier", "x.csv", "--earlier-rows", "a.csv", "--earlier-rows", "b.csv"], "one file for each of 1"),
+        (["background-knowledge", "--set", "excludes=many"], "whole number"),
+    ],
+)
+def test_attack_table_refuses_what_does_not_fit(files: list[object], arguments: list[str], message: str) -> None:
+    name = [] if arguments[0].startswith("--") else arguments[:1]
+    found = tokumei_json("attack", "table", *name, *files, *arguments[len(name) :], exit_code=2)
+    assert message in found["message"]
+
+
+def test_attack_table_of_another_number_of_rows_asks_for_rows(tmp_path: Path, files: list[object]) -> None:
+    (tmp_path / "release.csv").write_text("sex,age,illness\nf,30-34,flu\n")
+    assert "or --rows with the row of each" in tokumei_json("attack", "table", *files, exit_code=2)["message"]
+    (tmp_path / "rows.csv").write_text("5\n")
+    found = tokumei_json("attack", "table", *files, "--rows", tmp_path / "rows.csv", exit_code=2)
+    assert "found '5', expected a row of the original, counted from 1 to 4" in found["message"]
+
+
+def test_attack_table_of_a_label_without_a_meaning_names_column_and_value(tmp_path: Path, files: list[object]) -> None:
+    (tmp_path / "release.csv").write_text(RELEASE.replace("30-34", "thirty"))
+    fault = tokumei_json("attack", "table", *files, exit_code=2)["faults"][0]
+    assert (fault["column"], fault["value"]) == ("age", "thirty")
+
+
+def test_measure_table_measures_what_the_columns_allow_and_says_why_not_the_rest(files: list[object]) -> None:
+    found = tokumei_json("measure", "table", *files)
+    assert set(found) == {"scores", "left_out", "seconds"}
+    assert {"statistics", "crosstab-error", "row-count"} <= set(found["scores"])
+    assert "numbers in a sensitive column" in found["left_out"]["mean-mae"]
+    # Each range holds the ages of its own two people.
+    assert found["scores"]["statistics"]["value"] == 0
+
+
+def test_measure_table_of_numbers_takes_the_measures_of_2015_too(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("sex,income,debt\nf,1,4\nf,2,3\nm,3,2\nm,4,1\n")
+    paths = ("--original", tmp_path / "x.csv", "--release", tmp_path / "x.csv")
+    columns = ("--qi", "sex", "--sensitive", "income,debt", "--numeric", "income,debt")
+    found = tokumei_json("measure", "table", *paths, *columns)
+    assert found["left_out"] == {}
+    assert {one["value"] for one in found["scores"].values()} == {0}
+    one = tokumei_json("measure", "table", *paths, *columns, "--measures", "model", "--set", "target=debt")
+    assert one["scores"]["model"]["inputs"]["target"] == "debt"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--measures", "crosstab-eror"], "Did you mean 'crosstab-error'"),
+        (["--measures", "mean-mae"], "numbers in a sensitive column"),
+        (["--set", "target=age"], "one measure, whose option it is"),
+        (["--measures", "statistics", "--set", "hierarchies=x"], "expected --hierarchies instead"),
+        (["--numeric", "height"], "column height: expected a column of the table"),
+    ],
+)
+def test_measure_table_refuses_what_does_not_fit(files: list[object], arguments: list[str], message: str) -> None:
+    assert message in tokumei_json("measure", "table", *files, *arguments, exit_code=2)["message"]
