@@ -25,6 +25,7 @@ from tokumei.cli import (
     exchange,
     hierarchy,
     history,
+    history_safety,
     measure_table,
     parts,
     predict,
@@ -49,6 +50,7 @@ app = typer.Typer(
 anonymize.app.command("history")(history.anonymize_history)
 history.attack_app.command("table")(attack_table.attack_table)
 history.measure_app.command("table")(measure_table.measure_table)
+history.measure_app.command("safety")(history_safety.measure_safety)
 contest.app.command("kit")(season.kit)
 contest.app.command("replay")(season.replay)
 contest.app.command("simulate")(season.simulate)

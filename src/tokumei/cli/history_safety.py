@@ -1,0 +1,40 @@
+"""`tokumei measure safety`: what a released history promises to who knows some items."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tokumei.cli.options import part_options
+from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, print_facts, print_json, showing_progress
+
+
+def measure_safety(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="See 'tokumei parts safety-measure-of-histories'.")],
+    release: Annotated[Path, typer.Option("--release", metavar="A", help="The released history.")],
+    options: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the measure; repeatable.")
+    ] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Measure how well a history hides customers of whom some items are known; exit 1 if it does not hold.
+
+    Example: tokumei measure safety km-anonymity --set k=2 --set m=2 --release A.parquet
+    """
+    from tokumei.core.progress import step
+    from tokumei.data.files.histories import read_released_history
+    from tokumei.measure.wider_safety import HISTORY_SAFETY
+
+    part = HISTORY_SAFETY.make_from_text(name, part_options(options))
+    with showing_progress(), step(f"measuring {name}"):
+        history = read_released_history(release)
+        score, holds = part.measure(history), part.holds(history)
+    result: dict[str, Any] = {"measure": name, "holds": holds, "score": score.as_dict()}
+    if json:
+        print_json(result)
+    else:
+        print_facts({"measure": name, "value": score.value, "holds": holds, **score.inputs})
+    if not holds:
+        raise typer.Exit(EXIT_CHECK_FAILED)
