@@ -492,6 +492,27 @@ def test_form_that_hosts_a_table_makes_an_offer(
     assert again.status_code == 400
 
 
+def test_offer_that_another_process_made_while_this_one_waited_is_not_made_again(
+    alice: User, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = host(alice, team)
+    digest = made.digest
+    PublishedOffer.objects.filter(pk=made.pk).update(state=OfferState.MAKING)
+    locked = []
+
+    def wait_for_the_other(folder: int, how: int) -> None:
+        # What the other process did before it let go of the folder.
+        locked.append((folder, how))
+        PublishedOffer.objects.filter(pk=made.pk).update(state=OfferState.OPEN)
+
+    monkeypatch.setattr("tokumei.platform.exchange.services.hosting.fcntl.flock", wait_for_the_other)
+    hosting.make_hosted(made.pk)
+    made.refresh_from_db()
+    assert len(locked) == 1
+    assert made.state == OfferState.OPEN
+    assert made.digest == digest != ""
+
+
 def test_transport_refuses_to_send_tokens_in_the_clear(desk: DeskFolder, key: PrivateKey) -> None:
     with pytest.raises(NotAllowed):
         HttpTransport("http://example.org", "token", desk, key)
