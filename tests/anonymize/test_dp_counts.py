@@ -116,3 +116,29 @@ def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
 def test_counts_below_zero_are_written_as_zero_unless_asked_for() -> None:
     assert made(epsilon=0.05).frame["rows"].min() == 0
     assert made(epsilon=0.05, is_clamped=False).frame["rows"].min() < 0  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("noise", ["geometric", "laplace"])
+def test_noise_beyond_the_whole_numbers_of_floats_is_refused(noise: Any) -> None:
+    made(epsilon=3e-9, noise=noise)
+    with pytest.raises(InputError, match="column epsilon: found '1e-09', expected at least 1e-09 for each of 2 tables"):
+        made(epsilon=1e-9, ways=1, noise=noise)
+
+
+@pytest.mark.parametrize("spent", ["NaN", "-1", "Infinity"])
+def test_earlier_recipe_that_spent_no_number_is_refused(tmp_path: Path, spent: str) -> None:
+    earlier = tmp_path / "recipe.json"
+    earlier.write_text(f'{{"options": {{"spent": {spent}, "budget": 1}}}}')
+    with pytest.raises(InputError, match="the recipe of dp-counts"):
+        made(earlier=str(earlier), epsilon=5.0)
+
+
+def test_tables_that_together_have_too_many_cells_are_refused_before_they_are_made() -> None:
+    # 40 columns have 137,846,528,820 tables of 20, and 780 of two with 101 · 101 cells each.
+    wide = Hierarchy.of_levels("0", [[str(leaf) for leaf in range(100)], ["*"] * 100])
+    names = [str(place) for place in range(40)]
+    frame = pl.DataFrame({name: ["1", "2"] for name in names})
+    original = Original(frame, tuple(names), hierarchies={name: wide.named(name) for name in names})
+    for ways in (2, 20):
+        with pytest.raises(InputError, match="at most 5,000,000 cells in all tables"):
+            DpCounts(ways=ways).change(original, seed=1)

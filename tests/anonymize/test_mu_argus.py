@@ -124,3 +124,11 @@ def test_no_combination_of_told_values_is_rare_after_the_first_phase(rows: list[
 def test_number_of_columns_must_be_positive() -> None:
     with pytest.raises(InputError, match="at least 1"):
         MuArgus(0)
+
+
+def test_combinations_too_many_to_list_are_refused_at_once() -> None:
+    names = [str(place) for place in range(40)]
+    people = pl.DataFrame({name: ["a", "a"] for name in names})
+    goal = Goal([SAFETY.make("k-anonymity", k=2)], method=MuArgus(n_way=20))
+    with pytest.raises(InputError, match="combinations of fewer columns: 618,679,078,297 of them"):
+        release_rows(people, names, {}, goal)

@@ -350,3 +350,10 @@ class Plain:
             return f"{leaves[values[0]]}-{leaves[values[-1]]}"
         level = next(one for one in TREE.levels if len({int(one.codes[leaf]) for leaf in values}) == 1)
         return str(level.labels[level.codes[values[0]]])
+
+
+def test_range_does_not_end_with_the_value_of_a_row_that_is_left_out() -> None:
+    # The only man is left out, and that somebody is 90 with him; else the women of 30 or more would be told as 30-90.
+    people = pl.DataFrame({"age": [20, 22, 30, 34, 90], "sex": ["f", "f", "f", "f", "m"]})
+    found = made(people, k_anonymity(2), suppression=0.2, numeric=["age"])
+    assert rows(found) == [("20-22", "f"), ("20-22", "f"), ("30-34", "f"), ("30-34", "f")]

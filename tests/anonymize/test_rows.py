@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,7 @@ from tokumei.anonymize.changing import Changed, Original
 from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.task import LocalTask
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS
 from tokumei.anonymize.rows import release_rows
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.counting.count import count_classes
@@ -138,3 +140,77 @@ def test_text_that_is_no_number_is_named() -> None:
     people = pl.DataFrame({"age": ["31", "old"]})
     with pytest.raises(InputError, match="line 2, column age: found 'old', expected a finite number"):
         release_rows(people, ["age"], {}, Goal([], method=Reversed()))
+
+
+@pytest.mark.parametrize("name", ["n", "n_rows", "size", "group", "0", "1"])
+def test_population_of_a_column_with_any_name_is_counted(name: str) -> None:
+    people = PEOPLE.select(pl.col("age").alias(name), "city")
+    population = count_classes(pl.concat([people, people]), [name, "city"])
+    k_map = SAFETY.make("k-map", population=population, k=4)
+    goal = Goal([k_map], method=Given((0, 0, 1, 1, 1)), numeric=[name])
+    assert release_rows(people, [name, "city"], {"city": CITY}, goal).release.frame[name].n_unique() == 2
+
+
+def test_recipe_of_a_requirement_of_a_population_is_json_without_the_people() -> None:
+    k_map = SAFETY.make("k-map", population=count_classes(PEOPLE, ["age", "city"]), k=1)
+    recipe = made([0, 0, 1, 1, 1], [k_map]).release.recipe
+    assert json.loads(json.dumps(recipe.as_dict()))["options"]["requirements"] == [
+        {"name": "k-map", "options": {"k": 1}}
+    ]
+
+
+@pytest.mark.parametrize(("ages", "expected"), [(["31", "old"], "old"), ([31.0, 35.5], "35.5")])
+def test_population_with_values_of_another_type_is_named(ages: list[Any], expected: str) -> None:
+    people = pl.DataFrame({"age": ages, "city": ["Kyoto", "Osaka"]})
+    k_map = SAFETY.make("k-map", population=count_classes(people, ["age", "city"]), k=1)
+    with pytest.raises(InputError, match=f"column age: found '{expected}', expected a value of type Int64"):
+        made([0, 0, 1, 1, 1], [k_map])
+
+
+def test_population_with_the_same_numbers_as_text_or_floats_is_read() -> None:
+    for dtype in (pl.String, pl.Float64):
+        people = PEOPLE.select(pl.col("age").cast(dtype), "city")
+        k_map = SAFETY.make("k-map", population=count_classes(people, ["age", "city"]), k=2)
+        assert made([0, 0, 1, 1, 1], [k_map]).release.frame.height == 5
+
+
+@pytest.mark.parametrize("age", [1e308, -1e101])
+def test_numbers_too_large_to_measure_widths_are_named(age: float) -> None:
+    goal = Goal(K2, method=Given((0, 0)), numeric=["age"])
+    with pytest.raises(InputError, match=r"column age: found '.*', expected a number of at most 1e\+100"):
+        release_rows(pl.DataFrame({"age": [0.0, age]}), ["age"], {}, goal)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [
+        (Given((0, 0, 1, 1, 1)), {"preference": ["age"]}, "column prefer: expected no columns to prefer"),
+        (Given((0, 0, 1, 1, 1)), {"weights": {"illness": 2.0}}, "found 'illness', expected a quasi-identifier"),
+        (Reversed(), {"preference": ["age"]}, "column prefer: expected no columns to prefer"),
+        (Reversed(), {"weights": {"age": 2.0}}, "column weights: found 'age', expected no weights"),
+        (Reversed(), {"suppression": 0.1}, "column suppress: found '0.1', expected 0"),
+    ],
+)
+def test_what_the_method_would_not_look_at_is_refused(method: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        release_rows(PEOPLE, ["age", "city"], {}, Goal([], method=method, numeric=["age"], **options), keep=["illness"])
+
+
+def test_sensitive_lists_cannot_be_compared_with_the_original() -> None:
+    people = PEOPLE.with_columns(illness=pl.concat_list("illness"))
+    goal = Goal([SAFETY.make("t-closeness", sensitive="illness", t=0.5)], method=Given((0,) * 5), numeric=["age"])
+    with pytest.raises(
+        InputError, match=r"column illness: found 'List.*', expected a sensitive column of single values"
+    ):
+        release_rows(people, ["age", "city"], {"city": CITY}, goal)
+
+
+@pytest.mark.parametrize(
+    "method", [name for name in TABLE_ANONYMIZERS if hasattr(TABLE_ANONYMIZERS.get(name), "regroup")]
+)
+def test_risk_that_could_know_a_population_but_was_told_none_can_be_asked_of_any_regrouper(method: str) -> None:
+    risk = SAFETY.make("marketer-risk", threshold=0.4)
+    goal = Goal([risk], method=TABLE_ANONYMIZERS.make(method), numeric=["age"])
+    found = release_rows(PEOPLE, ["age", "city"], {"city": CITY}, goal)
+    # Two classes of five rows are a risk of 0.4.
+    assert found.release.frame.n_unique(["age", "city"]) <= 2

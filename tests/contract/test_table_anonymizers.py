@@ -30,8 +30,9 @@ HIERARCHIES = {column: FromData().build(column, PEOPLE[column]) for column in QU
 
 def release_by(name: str, seed: int = 1) -> Release:
     method = TABLE_ANONYMIZERS.make(name)
-    asked = [] if isinstance(method, TableChanger) else [SAFETY.make("k-anonymity", k=3)]
-    goal = Goal(asked, method=method, numeric=["age"], suppression=0.1)
+    is_changer = isinstance(method, TableChanger)
+    asked = [] if is_changer else [SAFETY.make("k-anonymity", k=3)]
+    goal = Goal(asked, method=method, numeric=["age"], suppression=0.0 if is_changer else 0.1)
     return anonymize_table(PEOPLE, HIERARCHIES, goal, keep=["illness"], seed=seed)
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -121,9 +121,10 @@ def test_write_csv_with_windows_line_ends_and_without_header(tmp_path: Path) -> 
     assert (tmp_path / "out.csv").read_bytes() == b"1;2011-01-02\r\n2;\r\n"
 
 
-def test_write_csv_of_lists_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("value", [[1, 2], timedelta(1)])
+def test_write_csv_of_lists_and_durations_is_refused(tmp_path: Path, value: object) -> None:
     with pytest.raises(InputError, match="column a"):
-        write_csv(pl.DataFrame({"a": [[1, 2]]}), tmp_path / "out.csv")
+        write_csv(pl.DataFrame({"a": [value]}), tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -89,6 +89,14 @@ def test_regrouped_release_holds_by_audit_and_loses_less_than_levels(folder: Pat
         (["--method", "marginals", "--k", "5"], 2, "releases no rows of people"),
         (["--method", "marginals", "--rows", "r.csv"], 2, "rows of people"),
         (["--method", "pram", "--k", "50"], 1, "do not meet"),
+        (["--method", "pram", "--suppress", "0.1"], 2, "leaves no rows out"),
+        (["--method", "pram", "--loss", "ncp"], 2, "measured by what it promises"),
+        (["--method", "pram", "--weights", "age=2"], 2, "does not weigh columns"),
+        (["--method", "mondrian", "--k", "5", "--prefer", "age"], 2, "does not choose between levels"),
+        (["--method", "mondrian", "--k", "5", "--population", "all.csv"], 2, "--k-map or --delta-presence"),
+        (["--method", "mondrian", "--k", "5", "--rows", "no/such/folder/rows.csv"], 2, "a folder that exists"),
+        (["--method", "sample", "--recipe", "no/such/folder/recipe.json"], 2, "a folder that exists"),
+        (["--k", "5", "--rows", "no/such/folder/rows.csv"], 2, "a folder that exists"),
     ],
 )
 def test_what_cannot_be_is_one_clear_error_and_writes_nothing(
@@ -108,3 +116,49 @@ def test_search_without_hierarchies_says_what_is_missing(folder: Path, tokumei: 
     assert "--hierarchies DIR" in result["message"]
     code, _ = tokumei(*plain, "--method", "mondrian")
     assert code == 0
+
+
+@pytest.mark.parametrize("method", ["mondrian", "optimal"])
+def test_files_get_their_names_together_or_not_at_all(folder: Path, tokumei: Tokumei, method: str) -> None:
+    out, rows = folder / "together.csv", folder / "together.rows.csv"
+    arguments = [*command(folder), "--method", method, "--k", 5, "--out", out, "--rows", rows]
+    code, result = tokumei(*arguments, "--recipe", folder / "s")
+    assert code == 2
+    assert "not of a folder that exists" in result["message"]
+    code, result = tokumei(*arguments, "--recipe", rows)
+    assert code == 2
+    assert "another file for each" in result["message"]
+    assert not out.exists()
+    assert not rows.exists()
+
+
+def test_recipe_of_a_release_checked_against_a_population_is_written(folder: Path, tokumei: Tokumei) -> None:
+    recipe, asked = folder / "k-map.json", ["--k-map", 3, "--population", folder / "people.csv"]
+    for method in ("mondrian", "optimal"):
+        code, result = tokumei(
+            *command(folder), "--method", method, *asked, "--out", folder / "k-map.csv", "--recipe", recipe
+        )
+        assert code == 0, result
+        assert json.loads(recipe.read_text())["options"]["requirements"] == [{"name": "k-map", "options": {"k": 3}}]
+        recipe.unlink()
+
+
+def test_compare_shows_what_others_found_where_one_method_finds_nothing(tmp_path: Path, tokumei: Tokumei) -> None:
+    # Of Kyoto and Tokyo any illness is likely; of Osaka and Chiba all have a cold, and so too many of east and west.
+    (tmp_path / "people.csv").write_text(
+        "city,illness\n"
+        + "".join(f"{city},{ill}\n" for city in ("Kyoto", "Tokyo") for ill in ("flu", "cold", "cough"))
+        + "".join(f"{city},cold\n" for city in ("Osaka", "Osaka", "Chiba", "Chiba"))
+    )
+    trees = tmp_path / "trees"
+    trees.mkdir()
+    (trees / "city.csv").write_text("Kyoto,west,*\nOsaka,west,*\nTokyo,east,*\nChiba,east,*\n")
+    asked = ["--qi", "city", "--hierarchies", trees, "--loss", "ncp", "--methods", "optimal,partition"]
+    asked += ["--l-diversity", "illness=2:recursive:1"]
+    code, result = tokumei("compare", tmp_path / "people.csv", *asked, "--suppress", "0.4")
+    assert code == 0, result
+    assert result["methods"][0]["suppressed"] == 4
+    assert "would have to be left out" in result["methods"][1]["error"]
+    code, result = tokumei("compare", tmp_path / "people.csv", *asked)
+    assert code == 1
+    assert result["error"] == "CannotAnonymize"

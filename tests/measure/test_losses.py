@@ -127,3 +127,10 @@ def test_loss_score_has_the_ends_of_its_loss() -> None:
     score = loss_score(Discernibility(), 50, 10)
     assert (score.best, score.worst) == (10, 100)
     assert not math.isnan(loss_score(Discernibility(), 1, 1).value)
+
+
+@pytest.mark.parametrize("leaf", ["Kyoto", "1e300"])
+def test_ncp_of_a_numeric_column_names_a_leaf_that_is_no_number(leaf: str) -> None:
+    attribute = Attribute(Hierarchy.of_levels("age", [["3", leaf], ["*", "*"]]), np.array([1, 1, 0]), True)
+    with pytest.raises(InputError, match=f"column age: found '{leaf}', expected a number of at most"):
+        Ncp().level_cost(attribute, 0)

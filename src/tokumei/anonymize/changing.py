@@ -13,13 +13,12 @@ import polars as pl
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
 from tokumei.core.score import Score
 from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.leaves import LARGEST_NUMBER
 from tokumei.measure.requirement import Requirement
 from tokumei.measure.safety.k_anonymity import KAnonymity
 
 Floats = npt.NDArray[np.float64]
 
-# Of larger numbers squares and sums overflow.
-LARGEST_NUMBER = 1e100
 # Beyond, not every whole number is a float.
 LARGEST_WHOLE = 2.0**53
 

@@ -69,9 +69,13 @@ def released_columns(
 
 
 def part_as_dict(part: Any) -> dict[str, Any]:
-    """Give a part by its name and its options, for JSON; hierarchies are left to whoever makes it again."""
+    """Give a part by its name and its options, for JSON; whoever makes it again has its hierarchies and populations.
+
+    A population is people, most of them not in the release: a recipe must not hold them.
+    """
     options = {one.name: getattr(part, one.name) for one in fields(part)}
-    return {"name": part_name(part), "options": {k: v for k, v in options.items() if not isinstance(v, Hierarchy)}}
+    left_out = (Hierarchy, ClassCounts)
+    return {"name": part_name(part), "options": {k: v for k, v in options.items() if not isinstance(v, left_out)}}
 
 
 def _against(requirement: Requirement, counts: ClassCounts) -> Requirement:

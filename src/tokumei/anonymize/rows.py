@@ -13,7 +13,7 @@ import polars as pl
 from tokumei.anonymize.changing import Original
 from tokumei.anonymize.goal import Goal, against_original, check_classes, part_as_dict, released_columns
 from tokumei.anonymize.local.recoding import LocalRecoding
-from tokumei.anonymize.local.task import EncodedRows, Ints, LocalTask, encode_rows, flat_hierarchy
+from tokumei.anonymize.local.task import EncodedRows, Ints, LocalTask, encode_rows, flat_hierarchy, people_domain
 from tokumei.anonymize.registry import TableChanger, TableRegrouper
 from tokumei.anonymize.search.problem import check_asked
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
@@ -63,6 +63,7 @@ def release_rows(
     columns = released_columns(frame.columns, quasi_identifiers, goal, keep)
     check_has_columns([*quasi_identifiers, *goal.sensitive, *keep], frame.columns, "the table")
     check_asked(columns, goal.suppression, goal.weights, goal.numeric)
+    _check_is_used(goal, quasi_identifiers)
     asked = _Asked(frame, tuple(quasi_identifiers), columns, hierarchies, goal, keep)
     method = goal.method
     with step(f"anonymizing by {part_name(method)}"):
@@ -73,6 +74,21 @@ def release_rows(
         else:
             raise TypeError(f"{part_name(method)} works on levels, not on rows")
     return replace(made, counts=_recounted(made, asked), seconds=time.perf_counter() - started)
+
+
+def _check_is_used(goal: Goal, quasi_identifiers: Sequence[str]) -> None:
+    """Refuse what the method would not look at: whoever asks for it would believe that it was done."""
+    name = part_name(goal.method)
+    if goal.preference:
+        raise InputError.of(f"no columns to prefer: {name} does not choose between levels", column="prefer")
+    for column in goal.weights:
+        if isinstance(goal.method, TableChanger):
+            raise InputError.of(f"no weights: {name} does not weigh columns", column="weights", value=column)
+        if column not in quasi_identifiers:
+            raise InputError.of("a quasi-identifier", column="weights", value=column)
+    if goal.suppression and isinstance(goal.method, TableChanger):
+        expected = f"0: {name} leaves no rows out to meet a requirement"
+        raise InputError.of(expected, column="suppress", value=goal.suppression)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +203,7 @@ def _recounted(made: RowRelease, asked: _Asked) -> ClassCounts | None:
 def _flat(column: str, frame: pl.DataFrame, requirements: Sequence[Requirement]) -> Hierarchy:
     """Make the hierarchy of a column that has none, over the values of all people."""
     populations = [population_of(one) for one in requirements]
-    others = [one.domain(column).cast(frame.schema[column]) for one in populations if one is not None]
+    others = [people_domain(one, frame[column]) for one in populations if one is not None]
     return flat_hierarchy(column, pl.concat([frame[column], *others]))
 
 
@@ -212,5 +228,8 @@ def _with_labelled_population(requirement: Requirement, task: LocalTask, recodin
         pl.Series(attribute.name, list(cells.labels), pl.String).gather(cells.codes[there])
         for attribute, cells in zip(task.attributes, recoding.cells, strict=True)
     ]
-    groups = pl.DataFrame([*columns, pl.Series("n", population.sizes[there])])
-    return with_population(requirement, ClassCounts.of_groups([one.name for one in task.attributes], groups))
+    # Numbered, since a column may have any name, that of the sizes too.
+    numbered = [one.alias(str(place)) for place, one in enumerate([*columns, pl.Series(population.sizes[there])])]
+    return with_population(
+        requirement, ClassCounts.of_groups([one.name for one in task.attributes], pl.DataFrame(numbered))
+    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,25 @@ class Written:
     recipe: Path | None
     rows: Path | None
 
+    @contextmanager
+    def drafts(self) -> Iterator[Written]:
+        """Give files to write to that get these names together at the end, or not at all if something fails."""
+        from tokumei.data.files.atomic import atomic_path
+
+        named = [one for one in (self.out, self.recipe, self.rows) if one is not None]
+        for place, one in enumerate(named):
+            if one.resolve() in [other.resolve() for other in named[:place]]:
+                raise InputError.of("another file for each of --out, --recipe and --rows", file=one)
+            # The release may be a folder, which some engines write.
+            if one is not self.out and one.is_dir():
+                raise InputError.of("the name of a file, not of a folder that exists", file=one)
+        with ExitStack() as stack:
+            drafts = [
+                None if one is None else stack.enter_context(atomic_path(one)) for one in (self.recipe, self.rows)
+            ]
+            # The release comes last and so gets its name first: without it the others are worth nothing.
+            yield Written(stack.enter_context(atomic_path(self.out)), *drafts)
+
     def write_recipe(self, recipe: Recipe) -> None:
         """Write how the release came about, if asked for."""
         from tokumei.data.files.atomic import write_text
@@ -74,13 +94,16 @@ def anonymize_levels(
 ) -> tuple[Facts, list[Facts]]:
     """Search levels, write the release, and give the facts and what became of each column."""
     from tokumei.anonymize.tables import recipe_of, write_anonymized
+    from tokumei.data.files.formats import check_can_be_written
 
     started = time.perf_counter()
     trees, goal = typed.read_hierarchies(method), typed.goal(method)
-    decision = write_anonymized(source.file, trees, goal, files.out, keep=keep, **source.reading)
-    files.write_recipe(recipe_of(goal, decision, keep))
-    if files.rows is not None:
-        files.write_rows(_released_rows(source, trees, goal, keep))
+    check_can_be_written(files.out)
+    with files.drafts() as drafts:
+        decision = write_anonymized(source.file, trees, goal, drafts.out, keep=keep, **source.reading)
+        drafts.write_recipe(recipe_of(goal, decision, keep))
+        if drafts.rows is not None:
+            drafts.write_rows(_released_rows(source, trees, goal, keep))
     shares = decision.loss.inputs["shares"]
     facts: Facts = {
         "levels": decision.levels,
@@ -107,17 +130,19 @@ def anonymize_rows(
     """Regroup or change rows, write the release, and give the facts and what became of each column."""
     from tokumei.anonymize.rows import release_rows
     from tokumei.core.registry import part_name
-    from tokumei.data.files.formats import write_frame
+    from tokumei.data.files.formats import check_can_be_written, write_frame
 
     started = time.perf_counter()
+    check_can_be_written(files.out)
     frame = source.frame(part_name(method))
     trees, goal = typed.read_hierarchies(method), typed.goal(method)
     made = release_rows(frame, typed.quasi_identifiers, trees, goal, keep=keep, seed=seed)
     if files.rows is not None and made.release.rows is None:
         raise InputError.of("a method that releases rows of people, for --rows")
-    write_frame(made.release.frame, files.out)
-    files.write_recipe(made.release.recipe)
-    files.write_rows(made.release.rows)
+    with files.drafts() as drafts:
+        write_frame(made.release.frame, drafts.out)
+        drafts.write_recipe(made.release.recipe)
+        drafts.write_rows(made.release.rows)
     shares = {} if made.loss is None else made.loss.inputs["shares"]
     facts: Facts = {
         "loss": None if made.loss is None else made.loss.value,

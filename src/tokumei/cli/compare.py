@@ -29,7 +29,7 @@ from tokumei.cli.options import (
 )
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
 from tokumei.cli.requirements import Asked, KOption, LDiversityOption, TClosenessOption
-from tokumei.core.errors import InputError
+from tokumei.core.errors import CannotAnonymize, InputError
 
 
 def compare(
@@ -77,9 +77,12 @@ def compare(
         read, goal = typed.read_hierarchies(usual), typed.goal(usual)
         counts = count_classes(file, list(read), sensitive=goal.sensitive, **source.reading)
         results = []
+        failed: list[CannotAnonymize] = []
         for name, method in made.items():
             run = _run_rows if hasattr(method, "regroup") else _run_levels
-            results.append(_run(name, run, source, counts, read, replace(goal, method=method)))
+            results.append(_run(name, run, failed, source, counts, read, replace(goal, method=method)))
+        if failed and len(failed) == len(results):
+            raise failed[0]
         if out is not None:
             _write_page(results, loss or "prec", out)
     if json:
@@ -122,12 +125,17 @@ def _methods(listed: list[str]) -> dict[str, Any]:
     return made
 
 
-def _run(name: str, run: Callable[..., dict[str, Any]], *given: Any) -> dict[str, Any]:
+def _run(name: str, run: Callable[..., dict[str, Any]], failed: list[CannotAnonymize], *given: Any) -> dict[str, Any]:
+    """Give what a method found, or why it did not."""
     try:
         return {"method": name, **run(*given)}
     except InputError as error:
         # A method that cannot take this requirement is no reason to hide what the others found.
         return {"method": name, "is_proven": False, "error": error.faults[0].expected}
+    except CannotAnonymize as error:
+        # Another may leave other rows out, and hold.
+        failed.append(error)
+        return {"method": name, "is_proven": False, "error": str(error)}
 
 
 def _run_levels(source: Source, counts: Any, hierarchies: Any, goal: Any) -> dict[str, Any]:  # noqa: ARG001 - alike.

@@ -85,17 +85,23 @@ class GoalOptions:
     def goal(self, method: TableAnonymizer) -> Goal:
         """Make what is asked of a method."""
         from tokumei.anonymize.goal import Goal
-        from tokumei.anonymize.registry import TableSearch
+        from tokumei.anonymize.registry import TableChanger, TableSearch
+        from tokumei.core.registry import part_name
         from tokumei.counting.count import count_classes
         from tokumei.hierarchy.files import has_hierarchy, read_hierarchies
         from tokumei.measure.losses import LOSSES
 
+        if self.loss is not None and isinstance(method, TableChanger):
+            expected = f"none: {part_name(method)} is measured by what it promises"
+            raise InputError.of(expected, column="--loss", value=self.loss)
         if self.loss not in (None, "ncp") and not isinstance(method, TableSearch):
             raise InputError.of("ncp, which methods that do not search levels are measured by", column="--loss")
         folder = self.hierarchies
         named = [] if folder is None else [one for one in self.asked.sensitive_columns() if has_hierarchy(folder, one)]
         trees = {} if folder is None else read_hierarchies(folder, named)
         everybody = None
+        if self.population is not None and not self.asked.needs_population:
+            raise InputError.of("--k-map or --delta-presence, which a population is for", column="--population")
         if self.population is not None:
             everybody = count_classes(self.population, self.quasi_identifiers)
         loss = self.loss or "prec"

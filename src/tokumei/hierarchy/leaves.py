@@ -18,6 +18,8 @@ from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 
 # Longer digit strings are identifiers: no measure has so many, and reading them costs more than their length.
 WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
+# Of larger numbers squares and sums overflow.
+LARGEST_NUMBER = 1e100
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 DATES = (re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})"), re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})"))
 
@@ -45,6 +47,21 @@ def number_leaves(attribute: str, values: pl.Series) -> list[tuple[Fraction, str
     if values.dtype in (pl.Boolean, pl.Date):
         raise InputError.of("a column of numbers", column=attribute, value=values.dtype)
     return _read_all(attribute, leaf_texts(attribute, values), read_number, "a finite number")
+
+
+def numbers_of(hierarchy: Hierarchy) -> list[Fraction]:
+    """Give the number that each leaf is; one that is no number, or too large to measure widths, is an InputError."""
+    numbers, refused = [], []
+    for leaf in hierarchy.leaves:
+        number = read_number(leaf)
+        if number is None or abs(number) > LARGEST_NUMBER:
+            refused.append(leaf)
+        else:
+            numbers.append(number)
+    if refused:
+        expected = f"a number of at most {LARGEST_NUMBER:g} in every leaf of a numeric column"
+        raise unreadable(hierarchy.attribute, refused, expected)
+    return numbers
 
 
 def date_leaves(attribute: str, values: pl.Series) -> list[tuple[dt.date, str]]:

@@ -110,6 +110,8 @@ def value_shares(counts: ClassCounts, column: str) -> dict[Any, float]:
     With the original's shares as reference a class holds or fails whatever other rows are suppressed.
     """
     histogram = sensitive_histogram(counts, column)
+    if histogram.values.dtype.is_nested():
+        raise InputError.of("a sensitive column of single values", column=column, value=histogram.values.dtype)
     totals = np.bincount(histogram.value_of, histogram.counts, len(histogram.values))
     shares = totals / max(1.0, totals.sum())
     return dict(zip(histogram.values.to_list(), shares.tolist(), strict=True))

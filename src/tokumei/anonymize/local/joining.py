@@ -10,7 +10,7 @@ from tokumei.anonymize.local.task import Floats, Ints, LocalAttribute, LocalTask
 from tokumei.anonymize.local.value_tree import ValueTree
 from tokumei.core.errors import InputError
 from tokumei.measure.losses import CellLoss
-from tokumei.measure.requirement import PopulationRequirement
+from tokumei.measure.requirement import population_of
 
 # The most nodes of a tree whose joint labels are kept for every two of them: 16 megabytes.
 LARGEST_TABLE = 1_000
@@ -149,7 +149,7 @@ class JointNodes:
 
 def refuse_population(task: LocalTask, name: str) -> None:
     """Raise an InputError where a requirement knows a population: people in no group would belong to several."""
-    if any(isinstance(one, PopulationRequirement) for one in task.requirements):
+    if any(population_of(one) is not None for one in task.requirements):
         raise InputError.of(f"no requirement of a population: the groups that {name} makes share values")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,9 +33,11 @@ class RareCombinations:
     n_way: int
 
     def __post_init__(self) -> None:
-        n_marks = len(self.combinations) * self.cells.task.n_classes
-        if n_marks > MOST_MARKS:
-            expected = f"combinations of fewer columns: {len(self.combinations):,} of them are too many to look at"
+        # Counted before they are listed, since they may be too many for that.
+        n_columns = len(self.cells.columns)
+        n_combinations = sum(math.comb(n_columns, size) for size in range(1, min(self.n_way, n_columns) + 1))
+        if n_combinations * max(self.cells.task.n_classes, n_columns) > MOST_MARKS:
+            expected = f"combinations of fewer columns: {n_combinations:,} of them are too many to look at"
             raise InputError.of(expected, column="n_way", value=self.n_way)
         self.is_rare = np.zeros((len(self.combinations), self.cells.task.n_classes), np.bool_)
 

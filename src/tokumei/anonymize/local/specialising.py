@@ -82,6 +82,13 @@ class LabelTree:
         parts = np.split(values[order], np.flatnonzero(np.diff(codes[order])) + 1)
         return [*(self._label(part, label.level - 1) for part in parts), *missing]
 
+    def told(self, label: Label, is_told: Bools) -> Label:
+        """Give a label as it is released: a range ends with values that are, not with those of rows left out."""
+        leaves = label.leaves[is_told[label.leaves]]
+        if not self.has_ranges or not len(leaves) or label.text in (None, SUPPRESSED):
+            return label
+        return self._range(leaves)
+
     def _halves(self, values: Ints) -> list[Label]:
         if len(values) < 2:
             return []
@@ -165,14 +172,18 @@ class Specialising:
 
     def recoding(self) -> LocalRecoding:
         """Give the labels of every class; groups that fail are left out."""
+        is_kept = self.now.holds[self.now.group_of]
         cells = []
-        for attribute, labels in zip(self.task.attributes, self.labels, strict=True):
+        for tree, labels in zip(self.trees, self.labels, strict=True):
+            attribute = tree.attribute
+            is_told = np.bincount(attribute.leaf_of[is_kept], minlength=attribute.n_leaves + 1) > 0
+            told = [tree.told(label, is_told) for label in labels]
             code_of = np.zeros(attribute.n_leaves + 1, np.int32)
             for code, label in enumerate(labels):
                 code_of[label.leaves] = code
-            texts = tuple(one.text for one in labels)
-            cells.append(Cells(code_of[attribute.leaf_of], texts, np.array([one.cost for one in labels])))
-        return LocalRecoding(tuple(cells), ~self.now.holds[self.now.group_of])
+            texts = tuple(one.text for one in told)
+            cells.append(Cells(code_of[attribute.leaf_of], texts, np.array([one.cost for one in told])))
+        return LocalRecoding(tuple(cells), ~is_kept)
 
     def _offer(self, place: int, label: Label) -> None:
         tree = self.trees[place]

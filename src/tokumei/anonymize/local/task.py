@@ -15,8 +15,9 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts, Histogram
 from tokumei.counting.grouping import group_rows
+from tokumei.counting.recoding import read_as
 from tokumei.hierarchy.hierarchy import Hierarchy, Level
-from tokumei.hierarchy.leaves import leaf_texts, read_number
+from tokumei.hierarchy.leaves import leaf_texts, numbers_of
 from tokumei.measure.requirement import Requirement, population_of, with_population
 from tokumei.measure.safety.k_anonymity import KAnonymity
 
@@ -169,14 +170,15 @@ def encode_rows(
     """Make the task of a frame; a value that its hierarchy does not hold is an InputError."""
     trees = [_in_order(tree) if name in numeric else tree for name, tree in hierarchies.items()]
     populations = [population_of(one) for one in requirements]
-    people = [one.over(list(hierarchies)).to_frame() for one in populations if one is not None]
+    people = [one.over(list(hierarchies)) for one in populations if one is not None]
     columns = []
-    for tree in trees:
-        values = [frame[tree.attribute], *(one[tree.attribute].cast(frame.schema[tree.attribute]) for one in people)]
-        columns.append(_leaf_codes(tree, pl.concat(values)))
+    for place, tree in enumerate(trees):
+        own = frame[tree.attribute]
+        others = [people_domain(one, own).gather(one.codes[place]) for one in people]
+        columns.append(_leaf_codes(tree, pl.concat([own, *others])))
     radices = [len(tree.leaves) + 1 for tree in trees]
     n_rows = frame.height
-    n_all = n_rows + sum(one.height for one in people)
+    n_all = n_rows + sum(one.n_classes for one in people)
     grouping = group_rows(columns, radices, n_all)
     group_of, a_row_of = grouping.group_of, grouping.a_row_of
     class_of = group_of[:n_rows]
@@ -197,6 +199,21 @@ def encode_rows(
     return EncodedRows(LocalTask(attributes, counts, told, n_may_suppress, weights), class_of)
 
 
+def people_domain(population: ClassCounts, values: pl.Series) -> pl.Series:
+    """Give the values of a population in the type of a column of the table; one that does not fit is an InputError."""
+    theirs = population.domain(values.name)
+    if theirs.dtype.is_numeric() and values.dtype.is_numeric():
+        read = theirs.cast(values.dtype, strict=False)
+        # A fraction must not become a whole number.
+        is_same = (read.cast(theirs.dtype, strict=False) == theirs).fill_null(False)
+    else:
+        read = read_as(theirs.cast(pl.String), values.dtype)
+        is_same = read.is_not_null()
+    for value in theirs.filter(theirs.is_not_null() & ~is_same)[:1]:
+        raise InputError.of(f"a value of type {values.dtype} in the population", column=values.name, value=value)
+    return read.alias(values.name)
+
+
 def flat_hierarchy(attribute: str, values: pl.Series) -> Hierarchy:
     """Give the hierarchy of a column that has none: the values themselves, and nothing at all."""
     leaves = leaf_texts(attribute, values)
@@ -205,12 +222,7 @@ def flat_hierarchy(attribute: str, values: pl.Series) -> Hierarchy:
 
 def _in_order(tree: Hierarchy) -> Hierarchy:
     """Give a hierarchy with its leaves in the order of the numbers they are."""
-    numbers = []
-    for leaf in tree.leaves:
-        number = read_number(leaf)
-        if number is None:
-            raise InputError.of("a number in every leaf of a numeric column", column=tree.attribute, value=leaf)
-        numbers.append(number)
+    numbers = numbers_of(tree)
     order = sorted(range(len(numbers)), key=numbers.__getitem__)
     if order == list(range(len(numbers))):
         return tree
@@ -263,18 +275,18 @@ def _counts_of_groups(sizes: npt.NDArray[Any], histograms: Mapping[str, Histogra
 
 
 def _with_population_sizes(
-    requirements: Sequence[Requirement], people: Sequence[pl.DataFrame], class_of: Ints, n_classes: int
+    requirements: Sequence[Requirement], people: Sequence[ClassCounts], class_of: Ints, n_classes: int
 ) -> list[Requirement]:
     """Give the requirements with their populations counted in the classes of the task."""
     told, start = [], 0
-    frames = iter(people)
+    populations = iter(people)
     for requirement in requirements:
         if population_of(requirement) is None:
             told.append(requirement)
             continue
-        frame = next(frames)
-        classes = class_of[start : start + frame.height]
-        start += frame.height
-        sizes = np.bincount(classes, frame.to_series(frame.width - 1).to_numpy(), n_classes)
+        population = next(populations)
+        classes = class_of[start : start + population.n_classes]
+        start += population.n_classes
+        sizes = np.bincount(classes, population.sizes, n_classes)
         told.append(with_population(requirement, _counts_of_groups(sizes)))
     return told

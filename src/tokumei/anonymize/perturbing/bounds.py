@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tokumei.anonymize.changing import LARGEST_NUMBER, Floats, Original
+from tokumei.anonymize.changing import Floats, Original
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.leaves import read_number
+from tokumei.hierarchy.leaves import LARGEST_NUMBER, read_number
 
 # None where an end is not known.
 Bounds = tuple[float | None, float | None]

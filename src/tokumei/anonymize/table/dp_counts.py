@@ -22,6 +22,8 @@ from tokumei.data.files.source import check_is_file
 
 # More cells than these are noise for the most part, and fill the memory.
 MOST_CELLS = 5_000_000
+# With less the noise is larger than the whole numbers that a float can tell apart, and its last digits tell the count.
+LEAST_EPSILON = 1e-9
 MISSING, ROWS = "(missing)", "rows"
 
 
@@ -79,11 +81,12 @@ class DpCounts:
                 raise InputError.of("a hierarchy: the values that occur are not to be told", column=column)
         classes = LabelledClasses.of(original, columns)
         levels = self._levels(classes, columns)
-        tables = list(combinations(range(len(columns)), self.ways or len(columns)))
-        if not tables:
-            raise InputError.of(f"1 to {len(columns)} columns a table", column="ways", value=self.ways)
+        tables = self._tables(classes, levels)
         random = generator(seed, "dp-counts")
         each = self.epsilon / len(tables)
+        if each < LEAST_EPSILON:
+            expected = f"at least {LEAST_EPSILON:g} for each of {len(tables):,} tables"
+            raise InputError.of(expected, column="epsilon", value=self.epsilon)
         parts = [self._table(classes, columns, levels, places, each, random) for places in tables]
         facts = {
             "levels": dict(zip(columns, levels, strict=True)),
@@ -106,9 +109,6 @@ class DpCounts:
     ) -> pl.DataFrame:
         """Give one table; a column that is not in it has no cells, which are empty where tables are put together."""
         shape = [classes.n_labels(place, levels[place]) for place in places]
-        if math.prod(shape) > MOST_CELLS:
-            expected = f"at most {MOST_CELLS:,} cells: coarser levels, or fewer ways"
-            raise InputError.of(expected, column="levels", value=f"{math.prod(shape):,}")
         cells = np.ravel_multi_index([classes.labels(place, levels[place]) for place in places], shape)
         counts = np.bincount(cells, classes.sizes, math.prod(shape)).astype(np.int64)
         sensitivity = 1 if self.neighbours == "add-or-remove" else 2
@@ -126,6 +126,20 @@ class DpCounts:
             ]
         )
         return frame.with_columns(pl.Series(ROWS, noisy).cast(pl.Int64 if self.noise == "geometric" else pl.Float64))
+
+    def _tables(self, classes: LabelledClasses, levels: Sequence[int]) -> list[tuple[int, ...]]:
+        """Give the columns of each table, by their places; together they must not have too many cells."""
+        n_columns = len(levels)
+        tables, n_cells = [], 0
+        for places in combinations(range(n_columns), self.ways or n_columns):
+            tables.append(places)
+            n_cells += math.prod(classes.n_labels(place, levels[place]) for place in places)
+            if n_cells > MOST_CELLS:
+                expected = f"at most {MOST_CELLS:,} cells in all tables: coarser levels, or fewer columns"
+                raise InputError.of(expected, column="levels", value=f"{n_cells:,} or more")
+        if not tables:
+            raise InputError.of(f"1 to {n_columns} columns a table", column="ways", value=self.ways)
+        return tables
 
     def _levels(self, classes: LabelledClasses, columns: Sequence[str]) -> list[int]:
         named: dict[str, int] = {}
@@ -145,6 +159,8 @@ class DpCounts:
         try:
             options: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["options"]
             spent, budget = float(options["spent"]), options["budget"]
+            if not 0 <= spent < math.inf:
+                raise ValueError(f"spent is {spent}")
             known = [limit for limit in (self.budget, None if budget is None else float(budget)) if limit is not None]
         except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
             raise InputError.of(f"the recipe of dp-counts ({type(error).__name__})", file=path) from None

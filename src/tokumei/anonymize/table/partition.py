@@ -22,7 +22,8 @@ class Partition:
     rows that the smallest class loses. It ends when every step left would break a requirement or gain nothing. Where
     rows may be left out, those of classes that fail are, as long as they are few enough, and each counts as all lost. A
     column of numbers that has no hierarchy but its values is labelled by ranges, each cut in two at the median of its
-    rows. A missing value is part of the label that tells nothing, and a value of its own below it.
+    rows; a range ends with the least and the greatest value that is released. A missing value is part of the label that
+    tells nothing, and a value of its own below it.
 
     Top-down specialisation of value hierarchies: Fung, Wang and Yu, Top-down specialization for information and privacy
     preservation (ICDE 2005); Oguri's doctoral thesis (SOKENDAI 2016) names it Partition after He and Naughton,

@@ -84,7 +84,7 @@ def write_csv(
     """Write a CSV file atomically, gzipped if its name ends in .gz."""
     path = Path(path)
     for name, kind in frame.lazy().collect_schema().items():
-        if kind.is_nested() or kind in (pl.Object, pl.Binary):
+        if kind.is_nested() or kind in (pl.Object, pl.Binary, pl.Duration):
             raise InputError.of("columns of single values, which a CSV file can hold", column=name, value=kind)
     with atomic_path(path) as draft:
         # Polars puts neither a name nor a time in the gzip header: the same frame gives the same bytes.

@@ -41,12 +41,17 @@ def scan_frame(path: Path | str, *, delimiter: str | None = None, encoding: str 
 
 def write_frame(frame: pl.DataFrame | pl.LazyFrame, path: Path | str) -> None:
     """Write a frame by the suffix of the file's name: .tsv with tabs, .csv and .txt with commas."""
+    check_can_be_written(path)
     suffix = _suffix_of(path)
     if suffix == PARQUET:
         write_parquet(frame, path)
-    elif suffix in TEXT_SUFFIXES:
-        write_csv(frame, path, delimiter=TEXT_SUFFIXES[suffix] or ",")
     else:
+        write_csv(frame, path, delimiter=TEXT_SUFFIXES[suffix] or ",")
+
+
+def check_can_be_written(path: Path | str) -> None:
+    """Refuse a name whose suffix does not say how to write a file."""
+    if _suffix_of(path) not in (*TEXT_SUFFIXES, PARQUET):
         raise _unknown_suffix(path, WRITTEN)
 
 

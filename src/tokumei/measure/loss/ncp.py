@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tokumei.hierarchy.leaves import numbers_of
 from tokumei.measure.losses import Attribute, Floats, LevelCost
 
 
@@ -36,7 +37,7 @@ def _covers(attribute: Attribute, level: int) -> Floats:
 
 
 def _widths(attribute: Attribute, level: int) -> Floats:
-    numbers = np.array([float(leaf) for leaf in attribute.hierarchy.leaves])
+    numbers = np.array([float(number) for number in numbers_of(attribute.hierarchy)])
     at = attribute.hierarchy.levels[level]
     low, high = np.full(len(at), np.inf), np.full(len(at), -np.inf)
     np.minimum.at(low, at.codes, numbers)
