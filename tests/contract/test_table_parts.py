@@ -62,10 +62,15 @@ def test_utility_does_not_depend_on_the_order_of_rows_and_leaves_tables_alone(
 def test_utility_looks_at_no_more_than_it_says(original: Table, released: Table, name: str) -> None:
     measure = TABLE_UTILITIES.make(name)
     score = measure.measure(original, released, ROWS).value
-    others = ROWS.shuffle(seed=1)
-    assert (measure.measure(original, released, others).value == score) == (measure.sees is not Sees.ROWS)
-    other = table(make_survey(N_ROWS, seed=9))
-    assert (measure.measure(other, released, ROWS).value == score) == (measure.sees is Sees.RELEASE)
+    # Several, as a score that stops at its best end may stop there for one of them on some machine.
+    by_rows = [measure.measure(original, released, ROWS.shuffle(seed=seed)).value for seed in range(4)]
+    is_same = [value == score for value in by_rows]
+    assert not all(is_same) if measure.sees is Sees.ROWS else all(is_same)
+    by_original = [
+        measure.measure(table(make_survey(N_ROWS, seed=seed)), released, ROWS).value for seed in range(7, 11)
+    ]
+    is_same = [value == score for value in by_original]
+    assert all(is_same) if measure.sees is Sees.RELEASE else not all(is_same)
 
 
 @pytest.mark.parametrize("name", list(TABLE_ATTACKS))

@@ -94,6 +94,20 @@ def test_value_that_is_no_leaf_is_refused() -> None:
         Vocabulary(AGES).places(pl.Series(["20", "99"]))
 
 
+def test_range_in_a_column_of_words_is_refused_with_what_to_do() -> None:
+    flat = Vocabulary.of("age", [pl.Series(["31", "35"])], is_numeric=False)
+    with pytest.raises(InputError, match=r"found '30-34'.*a range only in a column declared to be of numbers"):
+        flat.leaf_sets(["30-34"])
+
+
+def test_numbers_that_share_a_float_stay_apart() -> None:
+    values = ["9007199254740992", "9007199254740993", "1e308", "-1e308"]
+    column = Vocabulary.of("n", [pl.Series(values)], is_numeric=True)
+    assert column.places(pl.Series(values)).tolist() == [1, 2, 3, 0]
+    sets = column.leaf_sets(["9007199254740993-9007199254740999"])
+    assert (sets.first.tolist(), sets.end.tolist()) == ([2], [3])
+
+
 def test_numeric_column_with_a_word_is_refused() -> None:
     with pytest.raises(InputError, match="found 'old', expected a finite number"):
         meanings(Hierarchy.of_levels("age", [["1", "old"]]), ["1"], is_numeric=True)

@@ -84,6 +84,9 @@ def test_attack_table_says_in_words_what_it_found(files: list[object]) -> None:
         (["all", "--set", "excludes=2"], "the name of an attack, whose option it is"),
         (["--known", "height"], "column height: expected a column of the table"),
         (["--known-share", "2"], "expected a share from 0 to 1"),
+        (["--numeric", "aeg"], "column aeg: expected a column of the table"),
+        (["--known", "sex,sex"], "found 'sex', expected each name once"),
+        (["homogeneity", "--known", "illness"], "a --sensitive column that is not known, which homogeneity needs"),
         (["--earlier", "x.csv", "--earlier-rows", "a.csv", "--earlier-rows", "b.csv"], "one file for each of 1"),
         (["background-knowledge", "--set", "excludes=many"], "whole number"),
     ],
@@ -99,7 +102,18 @@ def test_attack_table_of_another_number_of_rows_asks_for_rows(tmp_path: Path, fi
     assert "or --rows with the row of each" in tokumei_json("attack", "table", *files, exit_code=2)["message"]
     (tmp_path / "rows.csv").write_text("5\n")
     found = tokumei_json("attack", "table", *files, "--rows", tmp_path / "rows.csv", exit_code=2)
-    assert "found '5', expected a row of the original, counted from 1 to 4" in found["message"]
+    assert "rows.csv, line 1: found '5', expected a row of the original, counted from 1 to 4" in found["message"]
+    (tmp_path / "rows.csv").write_text("1\n2\n")
+    found = tokumei_json("attack", "table", *files, "--rows", tmp_path / "rows.csv", exit_code=2)
+    assert "rows.csv: found '2 lines', expected a line for each of 1 released rows" in found["message"]
+
+
+def test_attack_table_of_another_number_of_earlier_rows_asks_for_earlier_rows(
+    tmp_path: Path, files: list[object]
+) -> None:
+    (tmp_path / "first.csv").write_text("sex,age,illness\nf,30-34,flu\n")
+    found = tokumei_json("attack", "table", *files, "--earlier", tmp_path / "first.csv", exit_code=2)
+    assert "or --earlier-rows with the row of each" in found["message"]
 
 
 def test_attack_table_of_a_label_without_a_meaning_names_column_and_value(tmp_path: Path, files: list[object]) -> None:
@@ -115,6 +129,14 @@ def test_measure_table_measures_what_the_columns_allow_and_says_why_not_the_rest
     assert "numbers in a sensitive column" in found["left_out"]["mean-mae"]
     # Each range holds the ages of its own two people.
     assert found["scores"]["statistics"]["value"] == 0
+
+
+def test_measure_table_says_each_reason_once(files: list[object]) -> None:
+    done = tokumei("measure", "table", *files)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert said.count("numbers in a sensitive column") == 1
+    assert "Left out: " in said
 
 
 def test_measure_table_of_numbers_takes_the_measures_of_2015_too(tmp_path: Path) -> None:

@@ -46,6 +46,17 @@ def test_model_leaves_out_labels_that_tell_no_class() -> None:
     assert worth(JOBS, JOBS | {"job": ["*"] * 20}, "job", metric="accuracy").inputs["release"] == 0
 
 
+def test_model_of_many_words_learns_the_rarer_ones_as_one() -> None:
+    # Sixty jobs, of which the last eleven have one bin; without it every row held out would have a job unheard of.
+    many = {
+        "town": ["A"] * 98 + ["B"] * 11,
+        "job": [f"j{n // 2:02}" for n in range(98)] + [f"r{n:02}" for n in range(11)],
+    }
+    score = worth(many, many, "job", seed=2)
+    assert score.value == 0
+    assert score.inputs["original"] > 1 / 2
+
+
 def test_model_learns_from_the_released_rows_of_the_same_people_alone() -> None:
     half = {name: column[:10] for name, column in JOBS.items()}
     assert worth(JOBS, half, "job").value == 0

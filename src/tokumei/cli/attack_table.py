@@ -59,7 +59,7 @@ def attack_table(
     original: OriginalOption,
     release: ReleaseOption,
     qi: QiOption,
-    attack: Annotated[str, typer.Argument(metavar="[NAME]", help="See 'tokumei parts disclosure-attack'.")] = ALL,
+    attack: Annotated[str, typer.Argument(metavar="NAME", help="See 'tokumei parts disclosure-attack'.")] = ALL,
     known: Annotated[
         str | None, typer.Option("--known", metavar="A,B,…", help="Only these columns are known; --qi if not given.")
     ] = None,
@@ -92,11 +92,13 @@ def attack_table(
 ) -> None:
     """Attack a released table as somebody who knows people would: by one attack, or by all that the files allow.
 
-    A label stands for its leaves. Who is who is told by --rows, and used only to judge.
+    A released label stands for all values that it may have been: 30-34 for five ages, * for any. Who is who is told by
+    --rows, and used only to judge.
 
-    Example: tokumei attack table --original people.csv --release release.csv --qi sex,age --sensitive illness
+    Example: tokumei attack table --original people.csv --release release.csv --qi sex,age --numeric age --sensitive
+    illness --rows rows.csv
     """
-    from tokumei.attack.scene import Scene
+    from tokumei.attack.scene import Scene, column_of
     from tokumei.data.files.formats import read_frame
 
     started = time.perf_counter()
@@ -105,12 +107,15 @@ def attack_table(
     with showing_progress():
         people = read_table(original, attributes, columns)
         wanted = names(known, "--known") if known else attributes
+        numbers = names(numeric, "--numeric") if numeric else []
+        for name in [*wanted, *numbers]:
+            column_of(people.frame, name, people.name)
         scene = Scene(
             original=people,
             published=read_published(release, rows, people, attributes, columns),
             hierarchies=hierarchies_of(hierarchies, [*wanted, *columns]),
             known=wanted,
-            numeric=names(numeric, "--numeric") if numeric else [],
+            numeric=numbers,
             known_share=known_share,
             earlier=read_earlier(earlier or [], earlier_rows or [], people, attributes, columns),
             population=None if population is None else read_frame(population),
@@ -172,7 +177,8 @@ def lacks(scene: Scene, part: DisclosureAttack) -> str | None:
         "earlier": bool(scene.earlier),
         "population": scene.population is not None,
     }
-    missing = [f"--{need}" for need in part.needs if not has[need]]
+    words = {"sensitive": "a --sensitive column that is not known"} if scene.original.sensitive else {}
+    missing = [words.get(need, f"--{need}") for need in part.needs if not has[need]]
     return " and ".join(missing) or None
 
 
@@ -185,7 +191,13 @@ def read_table(path: Path, attributes: list[str], sensitive: list[str]) -> Table
 
 
 def read_published(
-    path: Path, rows: Path | None, original: Table, attributes: list[str], sensitive: list[str]
+    path: Path,
+    rows: Path | None,
+    original: Table,
+    attributes: list[str],
+    sensitive: list[str],
+    *,
+    option: str = "--rows",
 ) -> Published:
     """Read a release with the truth about it: the rows of a file, or else those of the original in their order."""
     import polars as pl
@@ -198,18 +210,24 @@ def read_published(
     has = [name for name in attributes if name in frame.columns], [name for name in sensitive if name in frame.columns]
     table = Table.with_quasi_identifiers(frame, has[0], sensitive=has[1], name=str(path))
     if rows is not None:
-        return Published(table, read_row_numbers(rows))
+        return Published(table, read_row_numbers(rows, table.n_rows, original.n_rows))
     if table.n_rows != original.n_rows:
-        expected = f"the {original.n_rows:,} rows of the original, or --rows with the row of each"
+        expected = f"the {original.n_rows:,} rows of the original, or {option} with the row of each"
         raise InputError.of(expected, file=path, value=f"{table.n_rows:,} rows")
     return Published(table, pl.Series("row", range(table.n_rows), dtype=pl.Int64))
 
 
-def read_row_numbers(path: Path) -> pl.Series:
-    """Read row numbers that count from 1 as ones that count from 0."""
+def read_row_numbers(path: Path, n_released: int, n_original: int) -> pl.Series:
+    """Read the row of the original of each released one, counted from 1, as ones that count from 0."""
     from tokumei.data.files.pwscup2015 import read_rows
 
-    return read_rows(path) - 1
+    rows = read_rows(path)
+    if len(rows) != n_released:
+        raise InputError.of(f"a line for each of {n_released:,} released rows", file=path, value=f"{len(rows):,} lines")
+    for line in (rows > n_original).arg_true()[:1]:
+        expected = f"a row of the original, counted from 1 to {n_original:,}"
+        raise InputError.of(expected, file=path, line=line + 1, value=rows[line])
+    return rows - 1
 
 
 def read_earlier(
@@ -219,7 +237,10 @@ def read_earlier(
     if rows and len(rows) != len(paths):
         raise InputError.of(f"one file for each of {len(paths)} --earlier", column="--earlier-rows", value=len(rows))
     each: Sequence[Path | None] = rows or [None] * len(paths)
-    return [read_published(path, own, original, attributes, sensitive) for path, own in zip(paths, each, strict=True)]
+    return [
+        read_published(path, own, original, attributes, sensitive, option="--earlier-rows")
+        for path, own in zip(paths, each, strict=True)
+    ]
 
 
 def hierarchies_of(folder: Path | None, columns: list[str]) -> dict[str, Hierarchy]:

@@ -36,6 +36,7 @@ from tokumei.cli import (
     study,
     worker,
 )
+from tokumei.cli.help_texts import unwrap_help
 from tokumei.cli.output import fail
 from tokumei.core.errors import TokumeiError
 
@@ -84,6 +85,7 @@ app.command("backup", rich_help_panel=PLATFORM)(backup.backup)
 app.command("restore", rich_help_panel=PLATFORM)(backup.restore)
 app.command("parts", rich_help_panel=MORE)(parts.parts)
 app.command("demo", rich_help_panel=MORE)(demo.demo)
+unwrap_help(app)
 
 
 def _show_version(wanted: bool) -> None:

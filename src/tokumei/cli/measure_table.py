@@ -18,7 +18,7 @@ from tokumei.cli.attack_table import (
     read_table,
 )
 from tokumei.cli.options import HierarchiesOption, names, part_options
-from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.output import JsonFlag, print_json, print_table, print_text, showing_progress
 from tokumei.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def measure_table(
 ) -> None:
     """Measure how much use a released table lost, by every measure that its columns allow.
 
-    Example: tokumei measure table --original people.csv --release release.csv --qi sex,age --sensitive income
+    Example: tokumei measure table --original people.csv --release release.csv --qi sex,age --numeric age --sensitive
+    illness --rows rows.csv
     """
     from tokumei.core.progress import step
     from tokumei.measure.registry import TABLE_UTILITIES
@@ -83,7 +84,14 @@ def measure_table(
         return
     listed: list[list[Any]] = [[name, one.value, one.best, one.worst, one.baseline] for name, one in scores.items()]
     print_table(["measure", "value", "best", "worst", "blindly"], listed)
-    print_facts({f"{name} left out": reason for name, reason in left_out.items()})
+    print_left_out(left_out)
+
+
+def print_left_out(reasons: dict[str, str]) -> None:
+    """Say what was not measured, each reason once."""
+    for reason in dict.fromkeys(reasons.values()):
+        who = ", ".join(name for name, own in reasons.items() if own == reason)
+        print_text(f"Left out: {who}. {reason}")
 
 
 def typed(before: Table, after: Table, numeric: list[str]) -> tuple[Table, Table]:

@@ -30,6 +30,9 @@ def names(text: str, option: str) -> list[str]:
     found = [name.strip() for name in text.split(",") if name.strip()]
     if not found:
         raise InputError.of("names separated by commas", column=option, value=text)
+    for name in found:
+        if found.count(name) > 1:
+            raise InputError.of("each name once", column=option, value=name)
     return found
 
 

@@ -20,6 +20,8 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object an
 EXIT_CHECK_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERNAL = 3
+# What is longer may be broken to fit the screen.
+LONGEST_NAME = 32
 CHECK_FAILURES = (CannotAnonymize, PromiseBroken, NotAllowed)
 
 
@@ -48,11 +50,20 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(columns):
         is_number = all(isinstance(row[place], (int, float)) for row in rows)
-        # Numbers stay whole; it is text that gives way on a narrow screen.
-        table.add_column(name, justify="right" if is_number else "left", overflow="fold", no_wrap=is_number)
+        # Numbers and names stay whole, as names are copied; it is sentences that give way on a narrow screen.
+        is_whole = is_number or all(_is_name(row[place]) for row in rows)
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold", no_wrap=is_whole)
     for row in rows:
         table.add_row(*(_shown(value) for value in row))
     _console().print(table)
+
+
+def print_text(text: str) -> None:
+    """Print a paragraph for people: broken between words on a screen, one line in a pipe."""
+    from rich.markup import escape
+
+    console = _console()
+    console.print(escape(text), soft_wrap=not console.is_terminal)
 
 
 def fail(error: Exception, *, wants_json: bool) -> int:
@@ -113,6 +124,11 @@ def _console() -> Any:
     from rich.console import Console
 
     return Console(highlight=False)
+
+
+def _is_name(value: Any) -> bool:
+    shown = _shown(value)
+    return len(shown) <= LONGEST_NAME and " " not in shown
 
 
 def _shown(value: Any) -> str:

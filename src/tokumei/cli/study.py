@@ -13,6 +13,7 @@ from tokumei.cli.output import (
     JsonFlag,
     print_json,
     print_table,
+    print_text,
     showing_progress,
 )
 
@@ -52,7 +53,7 @@ def list_studies(json: JsonFlag = False) -> None:
 
 @app.command("run")
 def run(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…]", help="See 'tokumei study list'.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="See 'tokumei study list'.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Run every study.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="With --all: only those that take a few seconds.")] = False,
     data: Annotated[
@@ -148,7 +149,7 @@ def _print(outcomes: list[Outcome]) -> None:
             _print_findings(outcome)
         elif outcome.missing:
             title = STUDIES.get(outcome.name).title
-            typer.echo(f"{title} ({outcome.name}): needs data, {', '.join(outcome.missing)} in the folder of --data\n")
+            print_text(f"{title} ({outcome.name}): needs data, {', '.join(outcome.missing)} in the folder of --data\n")
     verdicts = [outcome.verdict for outcome in outcomes]
     typer.echo(", ".join(f"{verdicts.count(word)} {word}" for word in Verdict))
     for outcome in outcomes:
@@ -175,4 +176,4 @@ def _print_findings(outcome: Outcome) -> None:
     reasons = dict.fromkeys(line.why for line in lines if line.verdict is Verdict.DIFFERS)
     for why in reasons:
         whats = ", ".join(line.what for line in lines if line.verdict is Verdict.DIFFERS and line.why == why)
-        typer.echo(f"{whats}: {why or 'differs without a reason'}\n")
+        print_text(f"{whats}: {why or 'differs without a reason'}\n")

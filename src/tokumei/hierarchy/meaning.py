@@ -36,6 +36,7 @@ Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Runs = list[tuple[int, int]]
 """Places from the first up to, but without, the second; apart from each other and in order."""
+Sortable = tuple[float, Fraction]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +133,7 @@ class Vocabulary:
         """The place of each leaf of the hierarchy."""
         if not self.is_numeric:
             return np.arange(self.n_leaves)
-        order = sorted(range(self.n_leaves), key=self._leaf_numbers.__getitem__)
+        order = sorted(range(self.n_leaves), key=[_sortable(number) for number in self._leaf_numbers].__getitem__)
         out = np.empty(self.n_leaves, np.int64)
         out[order] = np.arange(self.n_leaves)
         return out
@@ -140,7 +141,7 @@ class Vocabulary:
     @cached_property
     def numbers(self) -> list[float]:
         """The number at each place, of a numeric column."""
-        return [float(number) for number in self._numbers]
+        return [near for near, _ in self._numbers]
 
     def places(self, values: pl.Series) -> Ints:
         """Give the place of each value; one that is no leaf is an InputError."""
@@ -178,6 +179,8 @@ class Vocabulary:
             runs.append(meaning or [])
         if unknown:
             expected = "a value of the column, a label of its hierarchy, a range, a set or *"
+            if not self.is_numeric and any(read_range(text) for text in unknown):
+                expected += "; a range only in a column declared to be of numbers"
             listed = [Fault(expected, column=self.attribute, value=text) for text in unknown[:LISTED_FAULTS]]
             raise InputError(listed, len(unknown))
         return LeafSets.of(self.n_leaves + 1, runs)
@@ -211,10 +214,15 @@ class Vocabulary:
         """Give the runs of a label of the hierarchy: of several levels that have it, of all."""
         if label not in self._levels_of:
             return None
-        leaves = np.unique(np.concatenate([self._leaves_at(level, code) for level, code in self._levels_of[label]]))
-        places = np.sort(self.place_of_leaf[leaves])
-        breaks = np.flatnonzero(np.diff(places) > 1) + 1
-        runs = [(int(part[0]), int(part[-1]) + 1) for part in np.split(places, breaks)]
+        found = [self._leaves_at(level, code) for level, code in self._levels_of[label]]
+        if len(found) == 1 and len(found[0]) == 1:
+            # Most labels of a column with many values are one of them.
+            place = int(self.place_of_leaf[found[0][0]])
+            runs = [(place, place + 1)]
+        else:
+            places = np.sort(self.place_of_leaf[np.unique(np.concatenate(found))])
+            breaks = np.flatnonzero(np.diff(places) > 1) + 1
+            runs = [(int(part[0]), int(part[-1]) + 1) for part in np.split(places, breaks)]
         # Where one label is given to all values, it is given to the missing one, too; a flat column gives none.
         levels = [self.hierarchy.levels[level] for level, _ in self._levels_of[label]]
         is_all = self.hierarchy.height > 0 and any(len(level) == 1 for level in levels)
@@ -229,19 +237,19 @@ class Vocabulary:
         if found is None:
             return None
         end = bisect_left if found.is_open else bisect_right
-        return _run(bisect_left(self._numbers, _quick(found.low)), end(self._numbers, _quick(found.high)))
+        return _run(bisect_left(self._numbers, _sortable(found.low)), end(self._numbers, _sortable(found.high)))
 
     @cached_property
-    def _leaf_numbers(self) -> list[Fraction | int]:
+    def _leaf_numbers(self) -> list[Fraction]:
         numbers = [read_number(leaf) for leaf in self.hierarchy.leaves]
         bad = [leaf for leaf, number in zip(self.hierarchy.leaves, numbers, strict=True) if number is None]
         if bad:
             raise unreadable(self.attribute, bad, "a finite number")
-        return [_quick(number) for number in numbers if number is not None]
+        return [number for number in numbers if number is not None]
 
     @cached_property
-    def _numbers(self) -> list[Fraction | int]:
-        return sorted(self._leaf_numbers)
+    def _numbers(self) -> list[Sortable]:
+        return sorted(_sortable(number) for number in self._leaf_numbers)
 
     @cached_property
     def _levels_of(self) -> dict[str, list[tuple[int, int]]]:
@@ -274,9 +282,9 @@ def meanings(hierarchy: Hierarchy, labels: pl.Series | Sequence[str | None], *, 
     return held
 
 
-def _quick(number: Fraction) -> Fraction | int:
-    """Give a whole number as such, which compares several times faster than a fraction."""
-    return number.numerator if number.denominator == 1 else number
+def _sortable(number: Fraction) -> Sortable:
+    """Give a number as it compares quickly: by the nearest float, and exactly only where two share it."""
+    return float(number), number
 
 
 def _run(first: int, end: int) -> Runs:
