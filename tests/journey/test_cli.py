@@ -366,6 +366,24 @@ def test_report_shows_every_attack_and_asks_for_nothing_outside(shop: Path, tmp_
     assert "most exposed" in page
 
 
+def test_history_without_a_seed_gets_one_that_nobody_can_guess(shop: Path, tmp_path: Path) -> None:
+    seeds = {
+        tokumei_json(
+            *(
+                "anonymize",
+                "history",
+                shop / "history.parquet",
+                "--method",
+                "pseudonyms",
+                "--out",
+                tmp_path / "A.parquet",
+            )
+        )["seed"]
+        for _ in range(2)
+    }
+    assert len(seeds) == 2
+
+
 def test_sweep_draws_a_frontier_and_goes_on_where_it_was(shop: Path, tmp_path: Path) -> None:
     grid = tmp_path / "grid.toml"
     way = '[[pipeline]]\nname = "{}"\n[[pipeline.step]]\nmethod = "pseudonyms"\nlifetime = {}\n'

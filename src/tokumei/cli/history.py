@@ -30,7 +30,10 @@ def anonymize_history(
     pipeline: Annotated[
         Path | None, typer.Option("--pipeline", metavar="FILE.toml", help="Several methods, one after the other.")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="The same seed gives the same release.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
+    ] = None,
     published: Annotated[
         Path | None, typer.Option("--published", metavar="S", help="Also write the rows left, shuffled.")
     ] = None,
@@ -48,6 +51,7 @@ def anonymize_history(
     from tokumei.attack.truth import published as publish
     from tokumei.attack.truth import truth_of
     from tokumei.cli.generalised import is_generalised, write_generalised
+    from tokumei.core.seeds import fresh_seed
     from tokumei.data.files.histories import read_history, write_pseudonyms, write_released_history
     from tokumei.data.history import History
 
@@ -58,10 +62,13 @@ def anonymize_history(
         original = read_history(file)
         if pipeline is not None:
             steps = read_pipeline(pipeline)
-            used = seed if seed is not None else steps.seed if steps.seed is not None else 0
+            used = seed if seed is not None else steps.seed
         else:
             steps = Pipeline((HISTORY_ANONYMIZERS.make_from_text(str(method), part_options(options)),))
-            used = seed or 0
+            used = seed
+        if used is None:
+            # Who can guess the seed can make the release again, and sees whose each pseudonym is.
+            used = fresh_seed()
         release = steps.anonymize(original, seed=used)
         if is_generalised(release):
             n_released, n_pseudonyms = write_generalised(release, out, published, truth)
@@ -83,7 +90,8 @@ def anonymize_history(
         "seconds": round(time.perf_counter() - started, 3),
         "out": str(out),
     }
-    print_json(result) if json else print_facts(result)
+    # A seed is a name, not an amount.
+    print_json(result) if json else print_facts(result | {"seed": str(used)})
 
 
 @measure_app.command("history")

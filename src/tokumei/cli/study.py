@@ -72,7 +72,7 @@ def run(
     A number holds within the tolerance that its study states, or it differs and the reason is shown. A study whose
     data is not there is left out, and its page is left as it is.
 
-    Example: tokumei study run --all --data ../shared/data
+    Example: tokumei study run --all --data data
     """
     from tokumei.studies.page import prepare_folder, write_index, write_page
     from tokumei.studies.running import chosen_studies, default_jobs, run_studies

@@ -41,8 +41,9 @@ def panel_figure(
         legend=alt.Legend(orient="bottom", columns=len(names), columnPadding=PADDING, labelLimit=0),
     )
     values = points[x].unique().sort().to_list()
-    # A few values are their own ticks.
-    ticks = alt.Axis(values=values) if len(values) <= MOST_TICKS else alt.Axis(tickCount=5)
+    # A few values are their own ticks, written without needless digits and left out where there is no room.
+    own = alt.Axis(values=values, format="~r", labelOverlap="greedy", labelSeparation=4)
+    ticks = own if len(values) <= MOST_TICKS else alt.Axis(tickCount=5)
     across = alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(type=x_scale, zero=False), axis=ticks)
     down = alt.Y(f"{y}:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
     charts = []
