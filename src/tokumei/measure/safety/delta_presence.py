@@ -27,6 +27,15 @@ class DeltaPresence:
 
     With delta_min above 0 every class of the population must have released rows; while one has none, no class holds,
     since no further suppression could mend it.
+
+    Example: the measure is 1, since everybody of 50 is in the release. With shares from 0.3 to 0.5 allowed, only the
+    class of 30 holds.
+
+    | age | in the population | in the release | share |
+    |-----|-------------------|----------------|-------|
+    | 30  | 5                 | 2              | 2/5   |
+    | 40  | 4                 | 1              | 1/4   |
+    | 50  | 2                 | 2              | 1     |
     """
 
     population: ClassCounts = field(metadata={"help": "Class counts of the population, over the same columns."})
