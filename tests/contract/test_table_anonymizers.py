@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableChanger, searches
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableChanger
 from tokumei.anonymize.tables import anonymize_table
 from tokumei.core.registry import part_options
 from tokumei.counting.count import count_classes
@@ -65,7 +65,7 @@ def test_anonymizer_that_was_asked_for_k_keeps_it(name: str) -> None:
     assert counts.n_rows >= 0.9 * N_ROWS
 
 
-@pytest.mark.parametrize("name", [name for name in TABLE_ANONYMIZERS if name not in searches()])
+@pytest.mark.parametrize("name", list(TABLE_ANONYMIZERS))
 def test_text_of_an_anonymizer_has_a_paragraph_and_an_example(name: str) -> None:
     text = TABLE_ANONYMIZERS.get(name).__doc__ or ""
     assert len(text.split("\n\n")) >= 3

@@ -19,6 +19,12 @@ class BestEffort:
 
     For lattices too large to search whole. It always gives a node that holds if the coarsest does, and says whether
     it got to the end: then nothing that holds loses less.
+
+    Example: five people, (f, 31), (f, 35), (m, 31), (m, 31) and (f, 42), of whom none may be suppressed, in classes of
+    two or more. Ages become bands, 30s and 40s, and then `*`; the loss is Prec. The top, (`*`, `*`), holds and loses 1.
+    Of the two nodes below it (sex, `*`) holds and loses 1/2, (`*`, band) does not hold, because of 42. Below (sex, `*`)
+    there is (sex, band), which fails. Nothing is left to go down from: (sex, `*`) is the result, and nothing that holds
+    loses less.
     """
 
     seconds: float = field(default=10.0, metadata={"help": "How long to search."})

@@ -13,7 +13,18 @@ from tokumei.hierarchy.lattice import Node
 
 @dataclass(frozen=True)
 class Datafly:
-    """Go up one level at a time, in the attribute with the most labels, until the node holds (Sweeney 1997)."""
+    """Go up one level at a time, in the attribute with the most labels, until the node holds (Sweeney 1997).
+
+    It counts one node a step, at most as many as there are levels to go up. The loss plays no part, so another node may
+    lose less; only the bottom, if it holds with nobody suppressed, is known to be best. Of attributes with equally many
+    labels the least preferred goes first, else the one that stands first.
+
+    Example: five people, (f, 31), (f, 35), (m, 31), (m, 31) and (f, 42), of whom none may be suppressed, in classes of
+    two or more. Ages become bands, 30s and 40s, and then `*`; the loss is Prec. Three ages are more than two sexes, so
+    ages become bands. (f, 40s) is alone. Now both have two labels, and sex, which stands first, becomes `*`. The one in
+    the 40s is still alone, so age becomes `*`, too. The result (`*`, `*`) loses 1, where (sex, `*`) would have held and
+    lost 1/2.
+    """
 
     def search(self, problem: Problem) -> Found:
         """Climb from the bottom; of attributes with equally many labels the least preferred goes first."""

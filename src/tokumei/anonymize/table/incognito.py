@@ -21,6 +21,12 @@ class Incognito:
     LeFevre et al. 2005: a node over some attributes can hold only if it does over each part of them (subset join), and
     is counted from finer counts (roll-up). An attribute that is left out stands at its top level. Of all that hold the
     one with the least loss is taken; where records may be suppressed only the minimal ones are weighed.
+
+    Example: five people, (f, 31), (f, 35), (m, 31), (m, 31) and (f, 42), of whom none may be suppressed, in classes of
+    two or more. Ages become bands, 30s and 40s, and then `*`; the loss is Prec. Of single attributes sex holds as it
+    is, three women and two men; ages hold neither as they are nor as bands, because of 42, but as `*`. So of the six
+    nodes over both only (sex, `*`) and (`*`, `*`) are left, and neither is counted anew. The first is minimal: the
+    result, with a loss of 1/2.
     """
 
     def search(self, problem: Problem) -> Found:

@@ -19,6 +19,12 @@ class Ola:
 
     Optimal lattice anonymization (El Emam et al. 2009). A minimal node holds while no finer one does. Where records
     may be suppressed a coarser node can lose less, so that the result is optimal only without.
+
+    Example: five people, (f, 31), (f, 35), (m, 31), (m, 31) and (f, 42), of whom none may be suppressed, in classes of
+    two or more. Ages become bands, 30s and 40s, and then `*`; the loss is Prec. Half way up (sex, band) fails, because
+    of 42. Half way from there to the top (sex, `*`) holds, so that the top need not be looked at, and (`*`, band)
+    fails, so that neither need (`*`, age) and (sex, age). With three of six nodes counted (sex, `*`) is the only
+    minimal one: the result, with a loss of 1/2.
     """
 
     def search(self, problem: Problem) -> Found:

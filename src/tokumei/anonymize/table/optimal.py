@@ -25,6 +25,11 @@ class Optimal:
     or at least that of a finer node, reaches the best loss found. Or its rise together with the penalty of a coarser
     node does: finer nodes suppress those records too, and more of each is lost. What is left is taken by the smallest
     bound, along chains that are searched by halves for the place where nodes begin to hold.
+
+    Example: five people, (f, 31), (f, 35), (m, 31), (m, 31) and (f, 42), of whom none may be suppressed, in classes of
+    two or more. Ages become bands, 30s and 40s, and then `*`; the loss is Prec. Tables of two columns are counted
+    first, and rule out every node in which somebody is alone: those whose ages are not `*`. Two are left and hold;
+    (sex, `*`) loses 1/2, (`*`, `*`) loses 1.
     """
 
     def search(self, problem: Problem) -> Found:

@@ -33,6 +33,12 @@ class Pak:
     checked too, and count as such. Where the first node holds the search goes finer, where it fails coarser; once
     nothing that is predicted to hold could lose less, the rest is proved to fail, fewest classes first, since one that
     fails rules out all finer ones.
+
+    Example: five people, (f, 31), (f, 35), (m, 31), (m, 31) and (f, 42), of whom none may be suppressed, in classes of
+    two or more. Ages become bands, 30s and 40s, and then `*`; the loss is Prec. The power law is drawn through nodes
+    with few classes, in so small a lattice all six, and these are checked with it. It would have led to (sex, band),
+    for which it predicts a k of just 2, but 42 is alone there. Of those that hold, (sex, `*`) and (`*`, `*`), the first
+    loses less, 1/2.
     """
 
     predictor: str = field(default="power-law", metadata={"help": "Which predictor says where to start."})

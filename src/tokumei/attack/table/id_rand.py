@@ -21,6 +21,10 @@ class IdRand:
 
     Knowledge: the original; sees X and Y. Aim: whose each released row is. Success: the row is that person's; 0 nobody,
     1 all. Where nobody has these values there is no guess.
+
+    Example: four people have the values a, b, a and c; the first, the second and the last are released as a, b and d.
+    The first is drawn from two, the second is the only b, and nobody has d: (1/2 + 1 + 0) / 3 = 1/2 is expected to be
+    found. Drawing anybody would find 1/4.
     """
 
     def guess(self, knowledge: Table, published: Table, *, seed: int) -> pl.Series:

@@ -12,7 +12,15 @@ from tokumei.measure.losses import Floats, Sizes
 
 @dataclass(frozen=True)
 class AverageClassSize:
-    """Records per class: 1 if all are apart, N if none is. All suppressed records together count as one class."""
+    """Records per class: 1 if all are apart, N if none is.
+
+    All suppressed records together count as one class, since none of them can be told from another. The average is over
+    classes, not over records, so that one large class weighs no more than a small one. It is the average class size of
+    LeFevre, DeWitt and Ramakrishnan (2006), not divided by k.
+
+    Example: six records in classes of 3, 1, 1 and 1 lose 6/4 = 1.5. With the three single records suppressed there are
+    two classes, one kept and one of those suppressed: 6/2 = 3.
+    """
 
     name: ClassVar[str] = "average-class-size"
     # Fewer suppressed records may mean fewer classes as well, so that the difference to the rise can grow.

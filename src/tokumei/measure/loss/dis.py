@@ -17,6 +17,9 @@ class Dis:
 
     Unlike Prec a level at which a value's group does not grow is no step. So a value that stands high in its tree
     from the start loses less than 1 even at the top. A suppressed record counts as gone to the top of its tree.
+
+    Example: ages 20, 21, 35 and 35 become 20s, 20s, 30s and 30s, and `*` above. 35 is the only age of the 30s, so that
+    this is no step: the loss is (1 + 1 + 0 + 0) / 2 / 4 = 1/4. At the top it is (2 + 2 + 1 + 1) / 2 / 4 = 3/4.
     """
 
     name: ClassVar[str] = "dis"

@@ -10,7 +10,15 @@ from tokumei.measure.losses import Floats, Sizes
 
 @dataclass(frozen=True)
 class Discernibility:
-    """Sum of |class|² over the classes, plus N for each suppressed record: N if all are apart, N² if none is."""
+    """Sum of |class|² over the classes, plus N for each suppressed record: N if all are apart, N² if none is.
+
+    A record costs the number of records it looks like, itself among them, and a suppressed one looks like all N. Large
+    classes weigh by their square, so that of equally many classes those of equal size lose least (Bayardo and Agrawal
+    2005).
+
+    Example: six records in classes of 3, 2 and 1 lose 9 + 4 + 1 = 14. With the single record suppressed it is
+    9 + 4 + 6 = 19.
+    """
 
     name: ClassVar[str] = "discernibility"
     penalty_shrinks: ClassVar[bool] = True

@@ -16,6 +16,9 @@ class Entropy:
 
     A record with value v under label L lost log(n_L / n_v) of its log(N / n_v) bits, n being numbers of records; the
     mean over an attribute is divided by the attribute's entropy. A suppressed record lost all its bits.
+
+    Example: ages 20, 21, 35 and 35 become 20s, 20s, 30s and 30s. The ages tell 2, 2, 1 and 1 bits, 1.5 on average, and
+    the bands 1 bit each: the loss is 1 − 1/1.5 = 1/3. People of 35 lost nothing, since the 30s have no other age.
     """
 
     name: ClassVar[str] = "entropy"

@@ -15,6 +15,9 @@ class Prec:
     """Mean over all cells of level / height: 0 if untouched, 1 if fully generalised (Sweeney's Prec as a loss).
 
     A suppressed record counts as fully generalised.
+
+    Example: ages 20, 21, 35 and 35 become 20s, 20s, 30s and 30s, and `*` above. That is one of two levels, so each cell
+    and the whole column lose 1/2.
     """
 
     name: ClassVar[str] = "prec"

@@ -24,6 +24,9 @@ class Price:
     and Sonehara 2014). The price of a release is the sum over its cells, so that dear attributes are kept fine and
     cheap ones given up. A label without a price fetches nothing; none may be dearer than the values under it. A
     suppressed record fetches nothing.
+
+    Example: the ages 20 and 21 fetch 4 each and 35 fetches 1, the 20s 2 and the 30s 1. People of 20, 21, 35 and 35 are
+    worth 4 + 4 + 1 + 1 = 10, as bands 2 + 2 + 1 + 1 = 6: the loss is 0.4. At the top it is 1, since `*` has no price.
     """
 
     file: str = field(metadata={"help": "CSV with the columns attribute, label and price."})

@@ -22,6 +22,15 @@ class AlphaK:
     missing values do not count, shares are of the rows with a value, and a class without any has share 0; its size
     counts all rows. Answers record and attribute linkage (Wong, Li, Fu and Wang 2006, their general form: every value
     is protected).
+
+    Example: with α = 2/3 and k = 3 the classes A and B hold, C does not, since it has one row. With α = 1/2 B fails as
+    well. The measure is 1, because of C, and its input k is 1.
+
+    | zip | illnesses                | rows | largest share |
+    |-----|--------------------------|------|---------------|
+    | A   | flu, flu, cold, ulcer    | 4    | 1/2           |
+    | B   | flu, flu, a missing one  | 3    | 2/3           |
+    | C   | flu                      | 1    | 1             |
     """
 
     sensitive: str = field(metadata={"help": "The sensitive column."})

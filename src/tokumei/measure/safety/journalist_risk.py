@@ -22,6 +22,17 @@ class JournalistRisk:
     The risk of a record is 1 over the number of people in the population with its values. Measures the largest:
     near 0 in one large class, 1 if somebody is alone in the population; its inputs are the least, the mean and the
     share of records above the threshold. Mean and share are of all records, those suppressed being at no risk.
+
+    Example: the measure is 1, since the one of 50 is alone in the population, too. The mean is
+    (1/5 + 1/5 + 1/2 + 1) / 4 = 0.475. With a threshold of 0.5 all but the class of 50 hold: 1/4 of the records is
+    above.
+
+    | age | in the release | in the population | risk |
+    |-----|----------------|-------------------|------|
+    | 30  | 2              | 5                 | 1/5  |
+    | 40  | 1              | 2                 | 1/2  |
+    | 50  | 1              | 1                 | 1    |
+    | 60  | 0              | 9                 |      |
     """
 
     population: ClassCounts = field(metadata={"help": "Class counts of the population, over the same columns."})

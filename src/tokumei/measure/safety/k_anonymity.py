@@ -18,6 +18,9 @@ class KAnonymity:
 
     0 for no rows, 1 if somebody is alone; the more the better. Answers record linkage (Sweeney 2002). S1 k-anony of
     PWSCUP 2015, over the quasi-identifiers of Y.
+
+    Example: of six people three are 30, two are 40, and of one the age is missing, which is a class of its own: the
+    measure is 1. With k = 2 the first two classes hold. Without the last record the measure is 2.
     """
 
     k: int = field(metadata={"help": "Fewest rows allowed in one class."})

@@ -22,6 +22,15 @@ class KMap:
 
     0 for no rows, 1 if somebody is alone in the population; the more the better. Answers record linkage by an
     attacker who does not know who is in the release (Sweeney 2002).
+
+    Example: the measure is 2, because of the man of 30. With k = 3 the other two classes hold, though each has fewer
+    than three records in the release.
+
+    | sex     | age | in the release | in the population |
+    |---------|-----|----------------|-------------------|
+    | f       | 30  | 2              | 4                 |
+    | m       | 30  | 1              | 2                 |
+    | missing | 40  | 1              | 3                 |
     """
 
     population: ClassCounts = field(metadata={"help": "Class counts of the population, over the same columns."})

@@ -26,6 +26,15 @@ class LDiversity:
     0 for no rows (for `recursive` also where a single value outweighs c times all rows), 1 if some class has but one
     value; the more the better. Where missing values do not count, a class without any other has ℓ = 0. Answers
     attribute linkage (Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam 2007).
+
+    Example: the least ℓ is 2 by `distinct`, 1.75 by `entropy` and 1 by `recursive` with c = 2. In C flu has 3 rows,
+    which is less than 2 · (3 + 1), but not less than 2 · 1. A missing illness is here a value of its own.
+
+    | zip | illnesses                    | distinct | entropy | recursive |
+    |-----|------------------------------|----------|---------|-----------|
+    | A   | flu, flu, cold, ulcer        | 3        | 2.83    | 2         |
+    | B   | flu, cold                    | 2        | 2       | 2         |
+    | C   | flu, flu, flu, a missing one | 2        | 1.75    | 1         |
     """
 
     sensitive: str = field(metadata={"help": "The sensitive column."})

@@ -24,6 +24,10 @@ class MarketerRisk:
     Measures the expected share: the mean over records of 1 over the number of people with their values, in the
     population or, if none is given, in the release. Near 0 in one large class, 1 if everybody is alone. The share is
     of all records, those suppressed being at no risk. It speaks of the whole release, so all classes hold or none.
+
+    Example: of four records three are of age 30 and one of 40. Within the release one of each class is expected to be
+    found: 2 of 4, so the measure is 1/2. In a population with six people of 30 and two of 40 it is
+    (3 · 1/6 + 1/2) / 4 = 1/4.
     """
 
     threshold: float = field(metadata={"help": "Largest expected share allowed, above 0 and at most 1."})

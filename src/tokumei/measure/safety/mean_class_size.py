@@ -21,6 +21,9 @@ class MeanClassSize:
     0 for no rows, 1 if everybody is alone; the more the better. S2 k-anonyMean of PWSCUP 2015, beside k-anonymity as
     S1; sees Y. The mean over classes is our choice; a large class hides small ones, so it promises nobody in
     particular anything. It speaks of the whole release, so all classes hold or none.
+
+    Example: four records with the values a, a, a and b make two classes, so the measure is 2, though b is alone. With a
+    size of 2 both classes hold, with 2.1 neither.
     """
 
     size: float = field(metadata={"help": "Fewest records a class may have on the mean."})

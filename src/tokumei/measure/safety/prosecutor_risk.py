@@ -18,6 +18,15 @@ class ProsecutorRisk:
     The risk of a record is 1 over the size of its class. Measures the largest: near 0 in one large class, 1 if
     somebody is alone; its inputs are the least, the mean and the share of records above the threshold. Mean and
     share are of all records, those suppressed being at no risk.
+
+    Example: the measure is 1. The mean is (4 · 1/4 + 3 · 1/3 + 1) / 8 = 3/8, which is classes over records. With a
+    threshold of 0.3 only the class of 30 holds, and half of the records are above.
+
+    | age | records | risk |
+    |-----|---------|------|
+    | 30  | 4       | 1/4  |
+    | 40  | 3       | 1/3  |
+    | 50  | 1       | 1    |
     """
 
     threshold: float = field(metadata={"help": "Largest risk allowed, above 0 and at most 1."})

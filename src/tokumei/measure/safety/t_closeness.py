@@ -35,6 +35,16 @@ class TCloseness:
 
     Where missing values do not count, a class without any other has distance 0. Answers attribute linkage (Li, Li
     and Venkatasubramanian 2007).
+
+    Example: nine salaries from 3 to 11, each once, in three classes (table 3 of the paper). By `equal` each class has
+    three values at 1/3 instead of 1/9, a distance of 2/3: it does not see that the first class has the lowest salaries.
+    By `ordered` it is the furthest, and the measure is 0.375.
+
+    | class | salaries | equal | ordered |
+    |-------|----------|-------|---------|
+    | 1     | 3, 4, 5  | 2/3   | 0.375   |
+    | 2     | 6, 8, 11 | 2/3   | 0.167   |
+    | 3     | 7, 9, 10 | 2/3   | 0.236   |
     """
 
     sensitive: str = field(metadata={"help": "The sensitive column."})

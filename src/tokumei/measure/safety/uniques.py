@@ -16,6 +16,9 @@ class Uniques:
     """No record is alone with its values; measures the share of records that are: 0 if none, 1 if all.
 
     The share is of all records, of which those suppressed are not unique.
+
+    Example: of five people three are 30, one is 40, and of one the age is missing. The last two are alone, so the
+    measure is 2/5. Had three more records been suppressed, it would be 2/8.
     """
 
     n_suppressed: int = field(default=0, metadata={"help": "Number of records that were suppressed."})

@@ -24,6 +24,14 @@ class XYAnonymity:
     0 for no rows, 1 if some values of X tell those of Y; the more the better. X are the counted columns and Y is
     their histogram (see `count_together` for several). With a person's number as Y it is k-anonymity for
     tables with many rows a person. Answers record linkage (Wang and Fung 2006).
+
+    Example: the rows are visits, X is the sex and Y the person. Women have five rows, but these are of two people, so
+    the measure is 2. With k = 3 only the class of men holds, and if a missing person is no value, neither does.
+
+    | sex | persons of the rows | different |
+    |-----|---------------------|-----------|
+    | f   | 1, 1, 1, 2, 2       | 2         |
+    | m   | 3, 4, a missing one | 3         |
     """
 
     y: str = field(metadata={"help": "The histogram of the columns Y."})

@@ -21,6 +21,10 @@ class CorrelationMae:
 
     U4 corMAE of PWSCUP 2015; sees X and Y. Pearson's correlation of each two sensitive columns; one that never varies
     is correlated with nothing, 0. Halved is our choice, since correlations are up to 2 apart.
+
+    Example: s is 0, 0, 2, 2 and t is 10, 10, 30, 30, so their correlation is 1. If t is released as 10, 30, 10, 30, it
+    is 0 and the error 1/2. As 30, 30, 10, 10 it is −1 and the error 1, and as 7, 7, 7, 7 it is 0 again and the error
+    1/2.
     """
 
     sees: ClassVar[Sees] = Sees.BOTH

@@ -22,6 +22,9 @@ class CrossCount:
     U3 crossCnt of PWSCUP 2015; sees X and Y. Each two quasi-identifiers make a table of counts. The contest left open
     which tables and which unit: here the error of a table is the sum of |count − released count| over its cells divided
     by the rows of both, and the mean is over the tables of all pairs. A row that is gone is missed in every table.
+
+    Example: rows (a, x), (a, y), (b, x) and (b, y) are released as (a, y), (a, y) and (b, x). The counts 1, 1, 1, 1
+    became 0, 2, 1, 0, and with four and three rows the error is (1 + 1 + 0 + 1) / 7 = 3/7.
     """
 
     sees: ClassVar[Sees] = Sees.BOTH

@@ -23,6 +23,16 @@ class CrossMean:
     every sensitive column. The contest left open which tables and which unit: here all pairs, and the mean is over all
     cells that the original fills, each error in standard deviations of the original's column and at most 1. A cell that
     the release leaves empty is off by 1.
+
+    Example: the standard deviations of s and t are 1 and 10. Four cells have two means each. The first s moved by half
+    a standard deviation, and the last cell is empty, where both means are off by 1: (0.5 + 1 + 1) / 8 = 5/16.
+
+    | q | r | s | t  | released s | released t |
+    |---|---|---|----|------------|------------|
+    | a | x | 0 | 10 | 0.5        | 10         |
+    | a | y | 0 | 30 | 0          | 30         |
+    | b | x | 2 | 10 | 2          | 10         |
+    | b | y | 2 | 30 | gone       | gone       |
     """
 
     sees: ClassVar[Sees] = Sees.BOTH

@@ -23,6 +23,16 @@ class InformationLoss:
     its distance in standard deviations of the original's column, at most 1; both choices are ours. Rows that are gone
     are not counted. The baseline is what the same row numbers in a random order are expected to give: a release that
     comes near it was made without regard to its rows, or tells false row numbers.
+
+    Example: the standard deviations of s and t are 1 and 10. One q is another, one s moved by half a standard deviation
+    and one t by far more than one: (1 + 0.5 + 1) / 16 = 5/32 over the 16 cells.
+
+    | q | r | s | t  | released q | r | s   | t    |
+    |---|---|---|----|------------|---|-----|------|
+    | a | x | 0 | 10 | b          | x | 0   | 10   |
+    | a | y | 0 | 30 | a          | y | 0.5 | 30   |
+    | b | x | 2 | 10 | b          | x | 2   | 1000 |
+    | b | y | 2 | 30 | b          | y | 2   | 30   |
     """
 
     sees: ClassVar[Sees] = Sees.ROWS

@@ -21,6 +21,9 @@ class MeanMae:
 
     U1 meanMAE of PWSCUP 2015; sees X and Y. The contest left the unit open: here each column's error is in standard
     deviations of the original's column and at most 1, so that large amounts do not drown small ones.
+
+    Example: s is 0, 0, 2, 2 with a standard deviation of 1, t is 10, 30, 10, 30. If s is released as 0, 0, 2, 4, its
+    mean moves from 1 to 1.5. If t is released as 30, 30, 10, 10, its mean stays. The error is (0.5 + 0) / 2 = 1/4.
     """
 
     sees: ClassVar[Sees] = Sees.BOTH

@@ -18,6 +18,8 @@ class RowCount:
     """Share of rows that are gone: 0 if all are released, 1 if none is.
 
     U6 nrow of PWSCUP 2015; sees Y, since how many rows X has is announced. The contest took the number itself.
+
+    Example: of four rows three are released, so 1/4 is gone. More rows than the original has are refused.
     """
 
     sees: ClassVar[Sees] = Sees.RELEASE
