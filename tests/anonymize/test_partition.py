@@ -223,24 +223,20 @@ class Plain:
         """Give the labels of each class, None where it is left out; None if nothing holds."""
         cuts: list[list[Node]] = [[self.top(place)] for place in range(3)]
         now = self.judged(cuts)
-        failed: set[tuple[int, Node]] = set()
         while True:
             best = None
             steps = [
                 (self.gain(place, node), place, node)
                 for place, cut in enumerate(cuts)
                 for node in cut
-                if self.below(place, node) and (place, node) not in failed
+                if self.below(place, node)
             ]
             for gain, place, node in sorted(steps, key=lambda step: -step[0]):
                 finer = [list(cut) for cut in cuts]
                 finer[place].remove(node)
                 finer[place] += self.below(place, node)
                 after = self.judged(finer)
-                if gain <= 0:
-                    continue
-                if not after[0]:
-                    failed.add((place, node))
+                if gain <= 0 or not after[0]:
                     continue
                 score = (now[1] - after[1]) / (1 + max(0, now[2] - after[2]))
                 if score > 1e-12 and (best is None or score > best[0] + 1e-12):
@@ -250,9 +246,12 @@ class Plain:
             _, cuts, now = best
         if not now[0]:
             return None
+        all_nodes = self.nodes(cuts)
+        # Ranges end with ages that are released, not with those of rows that are left out.
+        ages = {int(self.task.attributes[0].leaf_of[one]) for one, nodes in enumerate(all_nodes) if nodes in now[3]}
         return [
-            tuple(self.text(place, node) for place, node in enumerate(nodes)) if nodes in now[3] else None
-            for nodes in self.nodes(cuts)
+            tuple(self.text(place, node, ages) for place, node in enumerate(nodes)) if nodes in now[3] else None
+            for nodes in all_nodes
         ]
 
     def nodes(self, cuts: list[list[Node]]) -> list[tuple[Node, ...]]:
@@ -336,7 +335,7 @@ class Plain:
             for part in self.below(place, node)
         )
 
-    def text(self, place: int, node: Node) -> str | None:
+    def text(self, place: int, node: Node, ages: set[int]) -> str | None:
         attribute = self.task.attributes[place]
         if node == (attribute.missing,):
             return None
@@ -347,7 +346,8 @@ class Plain:
         if len(values) < len(node) or place == 2:
             return "*"
         if place == 0:
-            return f"{leaves[values[0]]}-{leaves[values[-1]]}"
+            told = [leaf for leaf in values if leaf in ages]
+            return leaves[told[0]] if len(told) == 1 else f"{leaves[told[0]]}-{leaves[told[-1]]}"
         level = next(one for one in TREE.levels if len({int(one.codes[leaf]) for leaf in values}) == 1)
         return str(level.labels[level.codes[values[0]]])
 

@@ -150,6 +150,9 @@ class Specialising:
     def __init__(self, task: LocalTask) -> None:
         self.task = task
         self.n_may_go = task.n_may_suppress if may_be_empty(task) else 0
+        # Groups only get finer, so a step that fails fails ever after; but where a class may hold in a part of a group
+        # that fails, fewer rows may have to be left out later.
+        self.fails_for_good = not self.n_may_go or all(one.is_strongly_monotone for one in task.requirements)
         self.trees = [LabelTree.of(task, one) for one in task.attributes]
         self.labels = [[tree.top()] for tree in self.trees]
         tops = [labels[0].cost for labels in self.labels]
@@ -196,8 +199,7 @@ class Specialising:
     def _best(self) -> tuple[Step, Standing] | None:
         """Give the step with the most gain for the anonymity it costs; of equals the one with the larger gain.
 
-        A step that fails would fail ever after, for groups only get finer; it is forgotten. Steps are looked at by the
-        gain they can have at best, so that most need no counting.
+        Steps are looked at by the gain they can have at best, so that most need no counting.
         """
         seen: list[tuple[float, int, Step]] = []
         best: tuple[Step, Standing] | None = None
@@ -207,11 +209,10 @@ class Specialising:
         while self.steps and more - self.steps[0][0] > best_score + ROUNDING:
             entry = heapq.heappop(self.steps)
             after = self._after(entry[2])
-            if not after.is_allowed:
-                continue
-            seen.append(entry)
+            if after.is_allowed or not self.fails_for_good:
+                seen.append(entry)
             score = (self.now.loss - after.loss) / (1 + max(0, self.now.k - after.k))
-            if score > best_score + ROUNDING:
+            if after.is_allowed and score > best_score + ROUNDING:
                 best, best_score = (entry[2], after), score
         for entry in seen:
             if best is None or entry[2] is not best[0]:
