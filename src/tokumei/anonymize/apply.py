@@ -11,11 +11,9 @@ import numpy as np
 import polars as pl
 
 from tokumei.anonymize.goal import Goal, released_columns
-from tokumei.anonymize.tables import ROW, check_promise
+from tokumei.anonymize.tables import ROW, check_promise, released_rows
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.counting.count import count_classes
-from tokumei.counting.engine import WritePlan
-from tokumei.counting.local import LocalEngine
 from tokumei.counting.recoding import Recoding
 from tokumei.data.files.source import check_is_file
 from tokumei.data.frames import as_frame
@@ -49,8 +47,7 @@ def apply_recipe(recipe: Recipe, data: Any, *, hierarchies: Mapping[str, Hierarc
         )
     gone = counts.to_frame().filter(pl.Series(fails)).select(list(mapping))
     columns = released_columns(frame.columns, dict.fromkeys(mapping), goal, options["keep"])
-    plan = WritePlan([*columns, ROW], recodings, gone)
-    rows = LocalEngine().open(frame.with_row_index(ROW)).planned(plan).collect()
+    rows = released_rows(frame, columns, list(recodings.values()), gone)
     tables = {one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in recodings.values()}
     release = Release(rows.drop(ROW), recipe, rows=rows[ROW], mapping=tables)
     check_promise(release.frame, goal, list(recodings.values()))

@@ -106,8 +106,7 @@ def anonymize_table(
     goal = goal.against(counts)
     decision = decide(counts, hierarchies, goal)
     columns = released_columns(frame.columns, hierarchies, goal, keep)
-    plan = WritePlan([*columns, ROW], {one.column: one for one in decision.recodings}, decision.suppressed)
-    rows = LocalEngine().open(frame.with_row_index(ROW)).planned(plan).collect()
+    rows = released_rows(frame, columns, decision.recodings, decision.suppressed)
     release = Release(
         frame=rows.drop(ROW),
         recipe=recipe_of(goal, decision, keep),
@@ -116,6 +115,14 @@ def anonymize_table(
     )
     check_promise(release.frame, goal, decision.recodings)
     return release
+
+
+def released_rows(
+    frame: pl.DataFrame, columns: Sequence[str], recodings: Sequence[Recoding], suppressed: pl.DataFrame
+) -> pl.DataFrame:
+    """Give the rows of a frame as they are released, and in the column ROW which row of the frame each was."""
+    plan = WritePlan([*columns, ROW], {one.column: one for one in recodings}, suppressed)
+    return LocalEngine().open(frame.with_row_index(ROW)).planned(plan).collect()
 
 
 def write_anonymized(

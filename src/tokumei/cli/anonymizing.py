@@ -16,10 +16,8 @@ from tokumei.core.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-    from tokumei.anonymize.goal import Goal
     from tokumei.anonymize.registry import TableAnonymizer, TableSearch
     from tokumei.data.release import Recipe
-    from tokumei.hierarchy.hierarchy import Hierarchy
 
 Facts = dict[str, Any]
 
@@ -93,7 +91,7 @@ def anonymize_levels(
     source: Source, typed: GoalOptions, method: TableSearch, keep: Sequence[str], files: Written
 ) -> tuple[Facts, list[Facts]]:
     """Search levels, write the release, and give the facts and what became of each column."""
-    from tokumei.anonymize.tables import recipe_of, write_anonymized
+    from tokumei.anonymize.tables import ROW, recipe_of, released_rows, write_anonymized
     from tokumei.data.files.formats import check_can_be_written
 
     started = time.perf_counter()
@@ -103,7 +101,8 @@ def anonymize_levels(
         decision = write_anonymized(source.file, trees, goal, drafts.out, keep=keep, **source.reading)
         drafts.write_recipe(recipe_of(goal, decision, keep))
         if drafts.rows is not None:
-            drafts.write_rows(_released_rows(source, trees, goal, keep))
+            frame = source.frame("--rows")
+            drafts.write_rows(released_rows(frame, list(trees), decision.recodings, decision.suppressed)[ROW])
     shares = decision.loss.inputs["shares"]
     facts: Facts = {
         "levels": decision.levels,
@@ -157,9 +156,3 @@ def anonymize_rows(
         "seconds": round(time.perf_counter() - started, 4),
     }
     return facts, [{"column": name, "loss": share} for name, share in shares.items()]
-
-
-def _released_rows(source: Source, trees: dict[str, Hierarchy], goal: Goal, keep: Sequence[str]) -> pl.Series | None:
-    from tokumei.anonymize.tables import anonymize_table
-
-    return anonymize_table(source.frame("--rows"), trees, goal, keep=keep).rows
