@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
+from tests.journey.commands import tokumei, tokumei_json
 
 PEOPLE = "sex;age;town\nf;31;A\nf;31;A\nm;35;B\nm;38;B\n"
-
-
-def tokumei(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tokumei", *(str(argument) for argument in arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
-
-
-def tokumei_json(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
-    """Run with --json; standard output must be one object and nothing else."""
-    done = tokumei(*arguments, "--json")
-    assert done.returncode == exit_code, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    assert done.stderr == ""
-    return found
 
 
 @pytest.fixture

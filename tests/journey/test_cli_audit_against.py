@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.journey.commands import tokumei, tokumei_json
 
 # Each release has k = 2 or more; together they single out persons 3 and 4.
 FIRST = "id,age,illness\n1,20-39,cold\n2,20-39,ulcer\n3,20-39,flu\n4,40-59,asthma\n5,40-59,flu\n6,40-59,cold\n"
 SECOND = "id,place,illness\n6,west,cold\n5,west,flu\n4,east,asthma\n3,east,flu\n2,west,ulcer\n1,west,cold\n"
-
-
-def audit(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tokumei", "audit", *(str(argument) for argument in arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
-
-
-def audit_json(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
-    done = audit(*arguments, "--json")
-    assert done.returncode == exit_code, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    assert done.stderr == ""
-    return found
 
 
 @pytest.fixture
@@ -44,7 +28,8 @@ def crossed(folder: Path) -> Path:
 
 
 def test_audit_against_an_earlier_release_gives_the_new_k(folder: Path) -> None:
-    found = audit_json(
+    found = tokumei_json(
+        "audit",
         *(crossed(folder), "--qi", "age", "--sensitive", "illness", "--against", folder / "first.csv", "--id", "id"),
     )
     assert found["k"] == 2
@@ -63,31 +48,33 @@ def test_audit_against_an_earlier_release_gives_the_new_k(folder: Path) -> None:
 
 def test_audit_whose_k_is_lost_by_comparing_ends_with_1(folder: Path) -> None:
     options = ["--qi", "age", "--k", 2, "--id", "id", "--against"]
-    found = audit_json(crossed(folder), *options, folder / "first.csv", exit_code=1)
+    found = tokumei_json("audit", crossed(folder), *options, folder / "first.csv", exit_code=1)
     assert [(one["requirement"], one["holds"]) for one in found["requirements"]] == [
         ("k-anonymity (k 2)", True),
         ("sequential-k (k 2)", False),
     ]
-    assert audit_json(crossed(folder), *options, folder / "coarse.csv")["holds"]
+    assert tokumei_json("audit", crossed(folder), *options, folder / "coarse.csv")["holds"]
 
 
 def test_audit_against_two_releases_says_in_a_sentence_what_they_give_away(folder: Path) -> None:
     options = ["--qi", "age", "--sensitive", "illness", "--id", "id"]
-    done = audit(
-        *(crossed(folder), *options, "--against", folder / "first.csv", "--against", folder / "coarse.csv", "--k", 2)
+    done = tokumei(
+        "audit",
+        *(crossed(folder), *options, "--against", folder / "first.csv", "--against", folder / "coarse.csv", "--k", 2),
     )
     assert done.returncode == 1
     assert "Comparing the 3 releases singles out 2 of 6 people, where each alone keeps everybody" in done.stdout
     assert "among at least 2, 3 and 6. It tells somebody's illness.\n" in done.stdout
     assert "FAILS  sequential-k (k 2)" in done.stdout
-    safe = audit(folder / "first.csv", *options, "--against", folder / "coarse.csv")
+    safe = tokumei("audit", folder / "first.csv", *options, "--against", folder / "coarse.csv")
     assert "Comparing the 2 releases still leaves everybody among at least 3, where each alone" in safe.stdout
 
 
 def test_releases_by_different_columns_are_compared_by_those_they_have(folder: Path) -> None:
     both = folder / "both.csv"
     both.write_text("id,age,place\n1,a,b\n2,a,b\n3,a,b\n4,a,b\n5,a,b\n6,a,b\n")
-    found = audit_json(
+    found = tokumei_json(
+        "audit",
         *(both, "--qi", "age,place", "--id", "id", "--against", folder / "first.csv"),
         *("--against", folder / "second.csv"),
     )
@@ -95,15 +82,15 @@ def test_releases_by_different_columns_are_compared_by_those_they_have(folder: P
 
 
 def test_without_an_id_rows_are_matched_in_their_order(folder: Path) -> None:
-    found = audit_json(folder / "first.csv", "--qi", "age", "--against", folder / "coarse.csv")["against"]
+    found = tokumei_json("audit", folder / "first.csv", "--qi", "age", "--against", folder / "coarse.csv")["against"]
     assert (found["matched_by"], found["k"], found["persons"]) == ("row", 3, 6)
     shorter = folder / "shorter.csv"
     shorter.write_text(FIRST[: FIRST.index("6,")])
-    failed = audit_json(folder / "first.csv", "--qi", "age", "--against", shorter, exit_code=2)
+    failed = tokumei_json("audit", folder / "first.csv", "--qi", "age", "--against", shorter, exit_code=2)
     assert failed["error"] == "InputError"
     assert "found '5 rows', expected 6 rows, as in" in failed["message"]
     assert "or a column that says whose each row is" in failed["message"]
-    by_id = audit_json(folder / "first.csv", "--qi", "age", "--against", shorter, "--id", "id")["against"]
+    by_id = tokumei_json("audit", folder / "first.csv", "--qi", "age", "--against", shorter, "--id", "id")["against"]
     assert (by_id["persons"], by_id["people_in_all"], by_id["k"]) == (6, 5, 2)
 
 
@@ -121,5 +108,5 @@ def test_without_an_id_rows_are_matched_in_their_order(folder: Path) -> None:
 def test_releases_that_cannot_be_matched_are_refused(folder: Path, options: list[str], expected: str) -> None:
     (folder / "twice.csv").write_text("id,age\n1,a\n2,a\n1,a\n")
     given = [str(folder / option) if option.endswith(".csv") else option for option in options]
-    failed = audit_json(folder / "first.csv", "--qi", "age", *given, exit_code=2)
+    failed = tokumei_json("audit", folder / "first.csv", "--qi", "age", *given, exit_code=2)
     assert expected in failed["message"]

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.journey.commands import tokumei, tokumei_json
 
 HISTORY = "101,2010/12/1,A1,1,1\n102,2010/12/3,B2,3,3\n"
 RELEASE = "7,[2010/12/1;2010/12/3],{A1;B2},1,*\n8,2010/12/3,B2,3,3\n"
 MASTER = "101,f,1950/1/1,France\n"
 HISTORY_2017 = "101,0,2010/12/1,8:30,A1,1.5,2\n101,0,2010/12/9,9:00,B2,2,3\n"
-
-
-def tokumei(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tokumei", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
-
-
-def tokumei_json(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
-    done = tokumei(*arguments, "--json")
-    assert (done.returncode, done.stderr) == (exit_code, ""), done.stdout
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 @pytest.fixture

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from tokumei.cli.main import main
+from tests.journey.commands import tokumei_here
 
 # Each item has two buyers; b and c are bought together by customer 1 alone.
 PURCHASES = [(1, "a"), (1, "b"), (1, "c"), (2, "a"), (2, "b"), (3, "a"), (3, "c")]
@@ -22,18 +19,12 @@ def release(tmp_path: Path) -> Path:
     return path
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[object, dict[str, Any]]:
-    with pytest.raises(SystemExit) as done:
-        main(["measure", "safety", *map(str, arguments), "--json"])
-    printed = capsys.readouterr()
-    assert printed.err == ""
-    return done.value.code, json.loads(printed.out)
-
-
 def test_measure_names_the_rarest_combination_and_fails_with_1(
     release: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, found = run(capsys, "km-anonymity", "--set", "k=2", "--set", "m=2", "--release", release)
+    code, found = tokumei_here(
+        capsys, "measure", "safety", "km-anonymity", "--set", "k=2", "--set", "m=2", "--release", release
+    )
     assert code == 1
     assert not found["holds"]
     assert found["score"]["value"] == 1
@@ -41,7 +32,9 @@ def test_measure_names_the_rarest_combination_and_fails_with_1(
 
 
 def test_measure_of_what_holds_ends_with_0(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, found = run(capsys, "km-anonymity", "--set", "k=2", "--set", "m=1", "--release", release)
+    code, found = tokumei_here(
+        capsys, "measure", "safety", "km-anonymity", "--set", "k=2", "--set", "m=1", "--release", release
+    )
     assert code == 0
     assert found["holds"]
 
@@ -58,6 +51,6 @@ def test_measure_of_what_holds_ends_with_0(release: Path, capsys: pytest.Capture
 def test_bad_options_are_one_clear_error(
     release: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    code, found = run(capsys, *arguments, "--release", release)
+    code, found = tokumei_here(capsys, "measure", "safety", *arguments, "--release", release)
     assert code == 2
     assert message in found["message"]

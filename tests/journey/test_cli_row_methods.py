@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from tests.journey.commands import tokumei_here
 
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableChanger, searches
 from tokumei.cli.main import main
@@ -30,16 +32,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tokumei(capsys: pytest.CaptureFixture[str]) -> Tokumei:
-    """Run a command with --json in this process, and give its exit code and its object."""
-
-    def run(*arguments: object) -> tuple[object, dict[str, Any]]:
-        with pytest.raises(SystemExit) as done:
-            main([*map(str, arguments), "--json"])
-        printed = capsys.readouterr()
-        assert printed.err == ""
-        return done.value.code, json.loads(printed.out)
-
-    return run
+    """Run a command in this process, and give its exit code and its object."""
+    return partial(tokumei_here, capsys)
 
 
 def command(folder: Path) -> list[object]:
@@ -116,6 +110,19 @@ def test_search_without_hierarchies_says_what_is_missing(folder: Path, tokumei: 
     assert "--hierarchies DIR" in result["message"]
     code, _ = tokumei(*plain, "--method", "mondrian")
     assert code == 0
+
+
+def test_rows_of_a_search_say_which_rows_were_left_out(folder: Path, tokumei: Tokumei) -> None:
+    out, rows = folder / "levels.csv", folder / "levels.rows.csv"
+    asked = ["--k", 5, "--suppress", 0.05, "--out", out, "--rows", rows]
+    code, result = tokumei(*command(folder), *asked)
+    assert code == 0
+    numbers = pl.read_csv(rows, has_header=False).to_series()
+    assert len(numbers) == 2_000 - result["suppressed"] == read_frame(out).height
+    # Sex is not generalised, so every released row has that of its own.
+    assert result["levels"]["sex"] == 0
+    people = read_frame(folder / "people.csv")
+    assert read_frame(out)["sex"].equals(people["sex"].gather(numbers - 1))
 
 
 @pytest.mark.parametrize("method", ["mondrian", "optimal"])

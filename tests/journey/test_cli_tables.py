@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.journey.commands import tokumei, tokumei_json
 
 PEOPLE = "sex,age,illness\nf,31,flu\nf,32,flu\nm,35,flu\nm,38,cold\n"
 RELEASE = "sex,age,illness\nf,30-34,flu\nf,30-34,flu\nm,35-39,flu\nm,35-39,cold\n"
-
-
-def tokumei(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tokumei", *(str(argument) for argument in arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
-
-
-def tokumei_json(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
-    done = tokumei(*arguments, "--json")
-    assert done.returncode == exit_code, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 @pytest.fixture
