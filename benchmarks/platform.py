@@ -104,7 +104,7 @@ def _make_people() -> None:
     from tokumei.platform.teams.models import Membership, Role, Team
 
     hashed = make_password(PASSWORD)
-    User.objects.create(username="organiser", email="o@example.com", password=hashed, is_organiser=True)
+    User.objects.create(username="organizer", email="o@example.com", password=hashed, is_organizer=True)
     teams = [Team(slug=f"team-{n}", display_name=f"Team {n}", display_key=f"team {n}") for n in range(N_TEAMS)]
     teams = Team.objects.bulk_create(teams)
     people = [
@@ -130,7 +130,7 @@ def _make_contest(slug: str, n_customers: int, *, n_releases: int) -> None:
 
     now, day = timezone.now(), timedelta(days=1)
     contest = contests.create_contest(
-        User.objects.get(username="organiser"),
+        User.objects.get(username="organizer"),
         slug=slug,
         title=slug,
         edition="pwscup2017",

@@ -1,4 +1,4 @@
-"""The best generalisation of Adult, of a million and of ten million rows; audits against pycanon."""
+"""The best generalization of Adult, of a million and of ten million rows; audits against pycanon."""
 
 from __future__ import annotations
 

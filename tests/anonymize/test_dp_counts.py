@@ -59,7 +59,7 @@ def test_laplace_noise_has_the_spread_of_the_definition() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0])
 def test_no_outcome_is_much_likelier_with_a_person_than_without(epsilon: float) -> None:
-    """Neighbouring tables, forty thousand releases each: the ratio of any outcome's shares stays below e^ε."""
+    """Neighboring tables, forty thousand releases each: the ratio of any outcome's shares stays below e^ε."""
     random = generator(7)
     with_, without = (noisy_counts(np.full(40_000, n), epsilon, 1, "geometric", random) for n in (4, 3))
     for outcome in range(1, 8):

@@ -110,7 +110,7 @@ def test_clusters_found_are_the_groups_that_bought_the_same() -> None:
     weights = ItemSets.of(alike([3, 3])).weights()
     for seed in range(5):
         labels = cluster(weights, 2, np.random.default_rng(seed))
-        # Two starts in one group leave the other without a centre of its own; no cluster is empty all the same.
+        # Two starts in one group leave the other without a center of its own; no cluster is empty all the same.
         assert set(labels) == {0, 1}
     assert any(
         len(set(labels[:3])) == len(set(labels[3:])) == 1

@@ -18,15 +18,15 @@ def plain_mdav(points: list[Point], k: int) -> list[list[int]]:
     """The definition, a point at a time; of points equally far the first in order."""
     left = sorted(range(len(points)), key=lambda one: (points[one], one))
 
-    def distance(one: int, centre: Point) -> float:
+    def distance(one: int, center: Point) -> float:
         total = 0.0
-        for own, other in zip(points[one], centre, strict=True):
+        for own, other in zip(points[one], center, strict=True):
             total += (own - other) * (own - other)
         return total
 
-    def farthest(centre: Point, but: int | None = None) -> int:
+    def farthest(center: Point, but: int | None = None) -> int:
         # max gives the first of equals.
-        return max((one for one in left if one != but), key=lambda one: distance(one, centre))
+        return max((one for one in left if one != but), key=lambda one: distance(one, center))
 
     def mean() -> Point:
         return tuple(sum(column) / len(left) for column in zip(*(points[one] for one in left), strict=True))

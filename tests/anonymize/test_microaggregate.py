@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.rows import RowRelease, release_rows
-from tokumei.anonymize.table.microaggregate import Microaggregate, group_centres, lost_variance
+from tokumei.anonymize.table.microaggregate import Microaggregate, group_centers, lost_variance
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.counting.count import count_classes
 from tokumei.measure.requirement import SAFETY
@@ -73,7 +73,7 @@ def test_groups_are_made_within_the_classes_of_other_columns() -> None:
 
 def test_other_quasi_identifiers_that_break_the_k_asked_for_are_named_as_the_cause() -> None:
     people = PEOPLE.with_columns(city=pl.Series(["Kyoto", "Osaka", "Nara", "Osaka", "Osaka"]))
-    with pytest.raises(CannotAnonymize, match="2 rows stay in classes of fewer than 2 rows: generalise the other"):
+    with pytest.raises(CannotAnonymize, match="2 rows stay in classes of fewer than 2 rows: generalize the other"):
         made(people, "age city", asked=2)
 
 
@@ -166,11 +166,11 @@ def test_order_of_rows_does_not_matter(
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(-9, 9)), min_size=1))
-def test_group_centres_equal_numpys(pairs: list[tuple[int, int]]) -> None:
+def test_group_centers_equal_numpys(pairs: list[tuple[int, int]]) -> None:
     group_of, values = np.array(pairs).T
     for write, plain in (("mean", np.mean), ("median", np.median)):
         wanted = [plain(values[group_of == group]) for group in group_of]
-        np.testing.assert_allclose(group_centres(values.astype(float), group_of, write), wanted)  # type: ignore[arg-type]
+        np.testing.assert_allclose(group_centers(values.astype(float), group_of, write), wanted)  # type: ignore[arg-type]
 
 
 def test_lost_variance_is_nothing_of_nothing_and_all_of_one_group() -> None:

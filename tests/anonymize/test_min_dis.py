@@ -38,7 +38,7 @@ def test_weight_of_a_column_decides_which_steps_are_dear() -> None:
 
 
 def test_random_order_follows_the_seed() -> None:
-    # If 10 or 20 comes first it joins a neighbour on its left; from 20 all others follow.
+    # If 10 or 20 comes first it joins a neighbor on its left; from 20 all others follow.
     people = pl.DataFrame({"age": [0, 10, 20, 30]})
 
     def ages(seed: int) -> tuple[str, ...]:

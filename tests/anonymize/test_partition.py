@@ -186,7 +186,7 @@ ASKED = st.sampled_from(
 
 @given(TABLES, ASKED, st.sampled_from([0.0, 0.3]))
 @settings(max_examples=100)
-def test_specialising_equals_counting_every_step(
+def test_specializing_equals_counting_every_step(
     table: list[tuple[Any, ...]], asked: list[Requirement], suppression: float
 ) -> None:
     schema = {"age": pl.Int64, "town": pl.String, "color": pl.String, "illness": pl.String}

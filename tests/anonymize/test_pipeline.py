@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tokumei.anonymize.history.delete import Delete
 from tokumei.anonymize.history.dummies import Dummies
-from tokumei.anonymize.history.generalise import Generalise
+from tokumei.anonymize.history.generalize import Generalize
 from tokumei.anonymize.history.km_anonymity import KmAnonymity
 from tokumei.anonymize.history.perturb import Perturb
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
@@ -90,10 +90,10 @@ def test_pipeline_recounts_promises_that_later_steps_broke() -> None:
 
 def test_pipeline_can_end_with_ranges_and_sets() -> None:
     few = History.of(make_retail(6, n_rows=40, seed=1))
-    release = Pipeline((Delete(once=False, random=0.1), KmAnonymity(k=1), Generalise(k=2))).anonymize(few, seed=1)
+    release = Pipeline((Delete(once=False, random=0.1), KmAnonymity(k=1), Generalize(k=2))).anonymize(few, seed=1)
     assert release.rows is not None
     assert release.rows.to_list() == list(range(40))
-    assert release.recipe.options["steps"][2]["method"] == "generalise"
+    assert release.recipe.options["steps"][2]["method"] == "generalize"
 
 
 def test_pipeline_needs_a_seed_and_prefers_the_one_given(original: History) -> None:

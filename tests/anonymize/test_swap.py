@@ -38,14 +38,14 @@ def plain_ranks(n: int, window: int, rng: np.random.Generator) -> list[int]:
     return partner
 
 
-def test_window_of_one_rank_exchanges_neighbours() -> None:
+def test_window_of_one_rank_exchanges_neighbors() -> None:
     changed = swapped(INCOMES, p=20)
     assert in_order(changed)["income"].to_list() == ["120", "100", "320", "300", "900"]
     assert changed.frame.schema == INCOMES.schema
     assert changed.facts["window"] == 1
 
 
-def test_share_below_one_rank_still_exchanges_neighbours() -> None:
+def test_share_below_one_rank_still_exchanges_neighbors() -> None:
     assert in_order(swapped(INCOMES, p=0.001))["income"].to_list() == ["120", "100", "320", "300", "900"]
 
 

@@ -21,7 +21,7 @@ from tokumei.contest.rules import pwscup2017 as rules_2017
 from tokumei.contest.rules import pwscup2018 as rules_2018
 from tokumei.core.errors import InputError
 from tokumei.data.files import pwscup2017, pwscup2018
-from tokumei.measure.generalised_error import measure_generalised_error
+from tokumei.measure.generalized_error import measure_generalized_error
 
 pytestmark = pytest.mark.slow
 
@@ -156,7 +156,7 @@ def in_2017(tmp_path_factory: pytest.TempPathFactory) -> tuple[Submission, Submi
 
 @pytest.fixture(scope="module")
 def in_2018(tmp_path_factory: pytest.TempPathFactory) -> tuple[Submission, Submission]:
-    data, published, release, guess = play(Pwscup2018(n_customers=6), "generalise-2", tmp_path_factory.mktemp("2018"))
+    data, published, release, guess = play(Pwscup2018(n_customers=6), "generalize-2", tmp_path_factory.mktemp("2018"))
     history, seen = pwscup2018.read_history(data["T"]), pwscup2018.read_published(published["A_published"])
     return (
         Submission(
@@ -164,7 +164,7 @@ def in_2018(tmp_path_factory: pytest.TempPathFactory) -> tuple[Submission, Submi
             valid=release.read_bytes(),
             rules=rules_2018.RELEASE_RULES,
             check=lambda: rules_2018.check_release(history, release),
-            use=lambda: measure_generalised_error(history, pwscup2018.read_release(release)),
+            use=lambda: measure_generalized_error(history, pwscup2018.read_release(release)),
         ),
         Submission(
             path=guess,

@@ -146,7 +146,7 @@ SLIPS = [
     ("[score]", "[knowledge]\nshares = 0.5\n[score]", "[knowledge] shares", "a list of shares"),
     ("[score]", "[limits]\nreleases = 0\n[score]", "[limits] releases", "from 1 to 10,000"),
     ("[score]", "[limits]\nguess = 3\n[score]", "[limits] guess", "'guesses'"),
-    ("[score]", "[phases]\nanonymise = {}\n[score]", "[phases] anonymise", "'anonymize'"),
+    ("[score]", "[phases]\nanonymize = {}\n[score]", "[phases] anonymize", "'anonymize'"),
     ("[score]", '[phases]\nattack = { opens = "soon" }\n[score]', "[phases.attack] opens", "a date"),
     (
         "[score]",

@@ -295,7 +295,7 @@ def test_row_numbers_shuffled_in_part_or_among_rows_that_are_alike_are_flagged(
     if part < 1:
         rows[:60] = rows[:60][generator(4).permutation(60)]
     else:
-        # Each row is declared to be its neighbour in the order of traits.
+        # Each row is declared to be its neighbor in the order of traits.
         order = table.frame.select(pl.arg_sort_by(EDITION.quasi_identifiers)).to_series().to_numpy()
         rows[order] = np.roll(rows[order], 1)
     write_rows(pl.Series(rows), tmp_path / "I.csv")

@@ -143,8 +143,8 @@ def test_release_of_nothing_is_published_and_cannot_be_attacked(small: dict[str,
 
 
 def test_names_that_nobody_knows_are_refused(data: Files, tmp_path: Path) -> None:
-    with pytest.raises(UnknownPart, match="generalise-3"):
-        EDITION.anonymize("generalise3", data, tmp_path, seed=1)
+    with pytest.raises(UnknownPart, match="generalize-3"):
+        EDITION.anonymize("generalize3", data, tmp_path, seed=1)
     with pytest.raises(UnknownPart):
         EDITION.attack("linkage", data, {}, {}, tmp_path, seed=1)
     with pytest.raises(InputError, match="at least 1 customer"):

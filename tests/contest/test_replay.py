@@ -23,7 +23,7 @@ def closed(closed_up: Contest) -> Contest:
 
 
 def forge(contest: Contest, change: Callable[[int, str, dict[str, Any]], tuple[str, dict[str, Any]] | None]) -> None:
-    """Write the log anew with a change, hashes and head and all, as a dishonest organiser could."""
+    """Write the log anew with a change, hashes and head and all, as a dishonest organizer could."""
     lines = read_log(contest.folder)
     (contest.folder / LOG).unlink()
     (contest.folder / HEAD).unlink()

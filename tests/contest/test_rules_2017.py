@@ -245,7 +245,7 @@ def test_exactly_half_may_be_deleted_and_no_more(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         world.check(text_of(["DEL,,,,,,"] * 51 + kept[51:]))
     assert_breaks_only(caught.value, "half-kept", [(51, "customer", "51 rows deleted")])
-    # Of an odd number half is rounded down, as in the organisers' own sample.
+    # Of an odd number half is rounded down, as in the organizers' own sample.
     odd = Originals.read({**world.data, "T": world.write("T.csv", text_of(history[:99]))})
     world.originals = odd
     world.check(text_of(["DEL,,,,,,"] * 50 + kept[50:99]))

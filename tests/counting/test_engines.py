@@ -131,7 +131,7 @@ def test_spark_on_files_agrees_with_local(spark_engine: str, tmp_path: Path) -> 
     check_files_count_alike(spark_engine, tmp_path)
 
 
-def check_unlabelled_value_is_named(engine: str, folder: Path) -> None:
+def check_unlabeled_value_is_named(engine: str, folder: Path) -> None:
     frame = pl.DataFrame({"n": [1, 2, 7, None]})
     recoding = Recoding("n", pl.Series(["1", "2"]), pl.Series(["a", "b"]))
     for work in (
@@ -146,17 +146,17 @@ def check_unlabelled_value_is_named(engine: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["local", "duckdb"])
 def test_value_without_a_label_is_named_on(engine: str, tmp_path: Path) -> None:
-    check_unlabelled_value_is_named(engine, tmp_path)
+    check_unlabeled_value_is_named(engine, tmp_path)
 
 
 @pytest.mark.xdist_group("postgres")
 def test_value_without_a_label_is_named_on_postgres(postgres_engine: str, tmp_path: Path) -> None:
-    check_unlabelled_value_is_named(postgres_engine, tmp_path)
+    check_unlabeled_value_is_named(postgres_engine, tmp_path)
 
 
 @pytest.mark.xdist_group("spark")
 def test_value_without_a_label_is_named_on_spark(spark_engine: str, tmp_path: Path) -> None:
-    check_unlabelled_value_is_named(spark_engine, tmp_path)
+    check_unlabeled_value_is_named(spark_engine, tmp_path)
 
 
 @pytest.mark.xdist_group("postgres")

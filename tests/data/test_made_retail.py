@@ -122,7 +122,7 @@ def test_retail_customers_come_back_and_buy_again(purchases: pl.DataFrame) -> No
     assert 0.15 < again / rows_by(purchases, "customer", "item").len() < 0.35
 
 
-def test_retail_quantities_favour_packs_and_have_a_long_tail(purchases: pl.DataFrame) -> None:
+def test_retail_quantities_favor_packs_and_have_a_long_tail(purchases: pl.DataFrame) -> None:
     most = purchases["quantity"].value_counts(sort=True)["quantity"].head(7).to_list()
     assert {1, 2, 6, 12, 24} <= set(most)
     assert np.quantile(purchases["quantity"].to_numpy(), 0.5) <= 10

@@ -37,7 +37,7 @@ def test_survey_shape_is_that_of_the_contest(households: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("column", QUASI_IDENTIFIERS)
-def test_survey_codes_are_those_labelled(households: pl.DataFrame, column: str) -> None:
+def test_survey_codes_are_those_labeled(households: pl.DataFrame, column: str) -> None:
     assert set(households[column]) == set(range(1, len(LABELS[column]) + 1))
 
 

@@ -10,7 +10,7 @@ import pytest
 from tokumei.core.errors import InputError
 from tokumei.data.cells import Kind, RangeCells
 from tokumei.data.files import pwscup2018
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 
 Write = Callable[..., Path]
 
@@ -112,8 +112,8 @@ def test_deleted_row_in_published_release_is_refused(write: Write) -> None:
 
 def test_release_with_a_range_upside_down_is_not_written(write: Write) -> None:
     history = pwscup2018.read_history(write(HISTORY))
-    exact = GeneralisedHistory.of(history)
+    exact = GeneralizedHistory.of(history)
     odd = RangeCells(pl.Series([Kind.RANGE, Kind.VALUE]), pl.Series([9, 1]), pl.Series([3, 1]))
-    release = GeneralisedHistory(exact.customer, exact.date, exact.item, exact.price, odd)
+    release = GeneralizedHistory(exact.customer, exact.date, exact.item, exact.price, odd)
     with pytest.raises(InputError, match=r"line 1, column quantity: found '\[9;3\]'"):
         pwscup2018.write_release(release, write("", "out.csv"))

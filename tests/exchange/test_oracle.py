@@ -160,7 +160,7 @@ class Attackers:
             return self.nodes[number]
         held = [at for at, _, found in self.answers if found.outcome == "served"]
         if held and number % 2:
-            near = LATTICE.finer_neighbours(held[int(self.rng.integers(len(held)))])
+            near = LATTICE.finer_neighbors(held[int(self.rng.integers(len(held)))])
             return near[int(self.rng.integers(len(near)))] if near else LATTICE.bottom
         return self.nodes[int(self.rng.integers(len(self.nodes)))]
 

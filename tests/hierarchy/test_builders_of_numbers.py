@@ -173,7 +173,7 @@ def test_from_data_equal_frequency_counts_rows() -> None:
     ]
 
 
-def test_from_data_equal_frequency_of_one_frequent_value_joins_neighbours() -> None:
+def test_from_data_equal_frequency_of_one_frequent_value_joins_neighbors() -> None:
     hierarchy = FromData(groups=4).build("x", pl.Series([1, *[2] * 98, 3]))
     assert rows(hierarchy) == [("1", "1", "1-2"), ("2", "2", "1-2"), ("3", "3", "3")]
 

@@ -59,7 +59,7 @@ def test_ordered_groups_by_name_then_by_size() -> None:
     ]
 
 
-def test_ordered_groups_by_size_count_neighbours_of_the_level_before() -> None:
+def test_ordered_groups_by_size_count_neighbors_of_the_level_before() -> None:
     assert rows(OrderedGroups(sizes=(2, 2)).build("x", pl.Series(["10", "9", "2", "1", "30"]))) == [
         ("1", "1..2", "1..10"),
         ("2", "1..2", "1..10"),
@@ -104,7 +104,7 @@ def test_ordered_groups_label_that_makes_levels_cross_is_refused() -> None:
         OrderedGroups(order=("a", "b", "c", "d", "a..b"), sizes=(2, 2)).build("x", pl.Series(["a"]))
 
 
-def test_from_data_of_text_joins_neighbours_in_the_alphabet() -> None:
+def test_from_data_of_text_joins_neighbors_in_the_alphabet() -> None:
     assert rows(FromData(fan_out=2).build("x", pl.Series(list("gfedcbaa")))) == [
         ("a", "a..b", "a..d"),
         ("b", "a..b", "a..d"),

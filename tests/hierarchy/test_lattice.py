@@ -1,4 +1,4 @@
-"""Nodes over hierarchies: counts, heights, neighbours."""
+"""Nodes over hierarchies: counts, heights, neighbors."""
 
 from pathlib import Path
 
@@ -66,10 +66,10 @@ def test_lattice_counts_nodes_and_classes() -> None:
     assert lattice.class_count(lattice.top) == 1
 
 
-def test_lattice_neighbours_of_crossing_levels_branch() -> None:
+def test_lattice_neighbors_of_crossing_levels_branch() -> None:
     lattice = Lattice.of({"sex": SEX, "age": AGE})
-    assert lattice.coarser_neighbours((0, 0)) == [(1, 0), (0, 1), (0, 2)]
-    assert lattice.finer_neighbours((0, 3)) == [(0, 1), (0, 2)]
+    assert lattice.coarser_neighbors((0, 0)) == [(1, 0), (0, 1), (0, 2)]
+    assert lattice.finer_neighbors((0, 3)) == [(0, 1), (0, 2)]
     assert not lattice.is_coarser_or_equal((0, 2), (0, 1))
     assert lattice.is_coarser_or_equal((1, 3), (0, 1))
 
@@ -106,15 +106,15 @@ def test_lattice_contains_only_its_nodes() -> None:
 
 
 @given(st.lists(hierarchies(), min_size=1, max_size=2))
-def test_neighbours_are_the_nodes_with_none_between(chosen: list[Hierarchy]) -> None:
+def test_neighbors_are_the_nodes_with_none_between(chosen: list[Hierarchy]) -> None:
     lattice = Lattice.of(chosen)
     nodes = list(lattice)
     above = {node: {other for other in nodes if is_above(lattice, other, node)} for node in nodes}
     for node in nodes:
         direct = {other for other in above[node] if not any(other in above[third] for third in above[node])}
-        assert set(lattice.coarser_neighbours(node)) == direct
-        assert {other for other in nodes if node in lattice.coarser_neighbours(other)} == set(
-            lattice.finer_neighbours(node)
+        assert set(lattice.coarser_neighbors(node)) == direct
+        assert {other for other in nodes if node in lattice.coarser_neighbors(other)} == set(
+            lattice.finer_neighbors(node)
         )
         assert {other for other in nodes if lattice.is_coarser_or_equal(other, node)} == above[node] | {node}
 
@@ -123,7 +123,7 @@ def test_neighbours_are_the_nodes_with_none_between(chosen: list[Hierarchy]) -> 
 def test_layers_hold_every_node_once_and_steps_climb(chosen: list[Hierarchy]) -> None:
     lattice = Lattice.of(chosen)
     assert sorted(node for layer in lattice.by_height for node in layer) == sorted(lattice)
-    assert all(lattice.height(up) > lattice.height(node) for node in lattice for up in lattice.coarser_neighbours(node))
+    assert all(lattice.height(up) > lattice.height(node) for node in lattice for up in lattice.coarser_neighbors(node))
 
 
 @pytest.mark.skipif(not ADULT.is_dir(), reason="the Adult hierarchies are not beside the checkout")

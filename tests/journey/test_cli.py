@@ -401,7 +401,7 @@ def test_history_commands_with_bad_input_say_what_is_wrong(shop: Path, arguments
     assert "Traceback" not in done.stderr
 
 
-def test_generalised_history_goes_from_original_to_verdict(tmp_path: Path) -> None:
+def test_generalized_history_goes_from_original_to_verdict(tmp_path: Path) -> None:
     rng = range(1, 29)
     lines = [
         f"{c},2011/{1 + d % 11}/{d},{20000 + d % 5},{1 + d % 3}.5,{1 + (c + d) % 4}"
@@ -411,7 +411,7 @@ def test_generalised_history_goes_from_original_to_verdict(tmp_path: Path) -> No
     (tmp_path / "T.csv").write_text("\n".join(lines) + "\n")
     original, release, published, truth = (tmp_path / name for name in ("T.csv", "A.csv", "Ap.csv", "F.csv"))
     made = tokumei_json(
-        *("anonymize", "history", original, "--method", "generalise", "--set", "k=3", "--out", release),
+        *("anonymize", "history", original, "--method", "generalize", "--set", "k=3", "--out", release),
         *("--published", published, "--truth", truth),
     )
     assert made["pseudonyms"] == 6

@@ -119,7 +119,7 @@ def test_rows_of_a_search_say_which_rows_were_left_out(folder: Path, tokumei: To
     assert code == 0
     numbers = pl.read_csv(rows, has_header=False).to_series()
     assert len(numbers) == 2_000 - result["suppressed"] == read_frame(out).height
-    # Sex is not generalised, so every released row has that of its own.
+    # Sex is not generalized, so every released row has that of its own.
     assert result["levels"]["sex"] == 0
     people = read_frame(folder / "people.csv")
     assert read_frame(out)["sex"].equals(people["sex"].gather(numbers - 1))

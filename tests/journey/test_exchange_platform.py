@@ -118,7 +118,7 @@ def test_an_exchange_on_the_platform_with_a_provider_process(provider: Provider,
     assert public.try_levels("l0=1&l1=0&l2=2")["zone"] == "allowed"
     assert public.try_levels("l0=0&l1=0&l2=0")["zone"] == "refused"
     for user, name in ((carol, "A university"), (dave, "An institute")):
-        user.send("/exchange/profile", {"organisation": name, "about": ""})
+        user.send("/exchange/profile", {"organization": name, "about": ""})
     carol.ask("l0=0&l1=0&l2=0", status=400)
     assert not LevelRequest.objects.exists()
 

@@ -25,7 +25,7 @@ from tokumei.platform.contests.models import Contest, Phase
 
 SCREENSHOTS = Path(os.environ.get("TOKUMEI_SCREENSHOTS") or ROOT / "build" / "screenshots")
 EDITION = Pwscup2018(n_customers=8)
-UNLABELLED = """() => [...document.querySelectorAll("main input:not([type=hidden]), main select, main img")]
+UNLABELED = """() => [...document.querySelectorAll("main input:not([type=hidden]), main select, main img")]
     .filter((one) => !(one.labels && one.labels.length) && !one.alt).length"""
 MAKE_FILE = """([name, text]) => {
     const carried = new DataTransfer();
@@ -117,7 +117,7 @@ class Player:
         """Keep the page, which must fit the window and be in the player's language."""
         assert self.page.get_attribute("html", "lang") == self.language
         assert self.page.evaluate(TOO_WIDE) == 0, name
-        assert self.page.evaluate(UNLABELLED) == 0, name
+        assert self.page.evaluate(UNLABELED) == 0, name
         self.n_pictures += 1
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         path = SCREENSHOTS / f"{self.language}-{self.n_pictures:02}-{name}.png"
@@ -273,7 +273,7 @@ def make_contest() -> Contest:
 
     now = timezone.now()
     return contests.create_contest(
-        make_person("olga", is_organiser=True),
+        make_person("olga", is_organizer=True),
         slug="cup",
         title="Browser Cup",
         edition="pwscup2018",
@@ -308,7 +308,7 @@ def test_two_teams_play_a_contest_in_both_languages(server: str, browser: Any, t
         player.join_and_read_the_rules()
         player.submit_a_bad_and_a_good_release(anonymizer)
     begin_attacks(contest)
-    alice.attack("team-hanako", "generalised")
+    alice.attack("team-hanako", "generalized")
     hanako.attack("team-alice", "items-in-common")
     for player in players:
         player.see_the_scoreboard(n_teams=2)

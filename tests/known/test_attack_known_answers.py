@@ -1,4 +1,4 @@
-"""The sample attackers of PWSCUP 2017 against the organisers' sample release."""
+"""The sample attackers of PWSCUP 2017 against the organizers' sample release."""
 
 from __future__ import annotations
 

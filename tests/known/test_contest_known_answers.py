@@ -88,7 +88,7 @@ def test_release_of_2017_with_nothing_but_ids_changed_has_the_known_scores(
     assert rows_of(dict(score.details), "S1") == pytest.approx(UNCHANGED_BUT_IDS)
 
 
-def test_truth_of_the_sample_release_is_the_organisers_own(folder: Path, data: Files, tmp_path: Path) -> None:
+def test_truth_of_the_sample_release_is_the_organizers_own(folder: Path, data: Files, tmp_path: Path) -> None:
     release = {"AT": folder / "AT_sample.csv.gz"}
     Pwscup2017().publish(data, release, tmp_path, tmp_path, seed=1)
     with gzip.open(folder / "F_sample.csv.gz") as handle:

@@ -13,7 +13,7 @@ import pytest
 from tokumei.data.files import pwscup2016, pwscup2017, pwscup2018
 from tokumei.data.files.csv import read_csv
 from tokumei.data.files.parquet import read_parquet
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History, period_name
 from tokumei.data.online_retail import clean_retail, to_history, with_smallest_customers
 
@@ -73,7 +73,7 @@ def test_pwscup2017_file_is_written_byte_for_byte(
     if n_kept is not None:
         assert frame["customer"].drop_nulls().len() == n_kept
     original = unpacked(source)
-    # The organisers wrote T100 on Unix and the rest on Windows.
+    # The organizers wrote T100 on Unix and the rest on Windows.
     line_end = "\r\n" if b"\r\n" in original else "\n"
     getattr(pwscup2017, f"write_{kind}")(what, tmp_path / "out.csv", line_end=line_end)
     assert (tmp_path / "out.csv").read_bytes() == original
@@ -86,7 +86,7 @@ def test_pwscup2017_history_has_twelve_periods() -> None:
 
 
 def test_pwscup2017_sample_truth_names_the_customers_of_t_not_of_s() -> None:
-    # The rules say DEL where a customer has no row in S that month; the organisers' sample names all 1,348
+    # The rules say DEL where a customer has no row in S that month; the organizers' sample names all 1,348
     # customers and months of T, among them 26 whose rows were all deleted.
     truth = pwscup2017.read_truth(DATA / "pwscup2017" / "F_sample.csv.gz")
     original = pwscup2017.read_history(DATA / "pwscup2017" / "T.csv.gz")
@@ -110,7 +110,7 @@ def test_pwscup2018_history_is_written_byte_for_byte(tmp_path: Path) -> None:
 
 def test_pwscup2018_release_that_changes_nothing_reads_back(tmp_path: Path) -> None:
     history = pwscup2018.read_history(DATA / "pwscup2018" / "T.csv.gz")
-    pwscup2018.write_release(GeneralisedHistory.of(history), tmp_path / "A.csv")
+    pwscup2018.write_release(GeneralizedHistory.of(history), tmp_path / "A.csv")
     release = pwscup2018.read_release(tmp_path / "A.csv")
     assert release.contains(history).select(pl.all().all()).row(0) == (True,) * 4
     assert (tmp_path / "A.csv").read_bytes() == unpacked(DATA / "pwscup2018" / "T.csv.gz")

@@ -1,4 +1,4 @@
-"""E1 to E6 of PWSCUP 2017 on the organisers' sample release."""
+"""E1 to E6 of PWSCUP 2017 on the organizers' sample release."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.data.cells import read_range_cells, read_set_cells
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 from tokumei.measure.sampling import DrawnCells, measure_on_draws
 from tokumei.measure.utility.rows import Rows
@@ -30,8 +30,8 @@ ORIGINAL = History.of(
 )
 
 
-def release(customer: str, date: str, item: str, price: str, quantity: str) -> GeneralisedHistory:
-    return GeneralisedHistory(
+def release(customer: str, date: str, item: str, price: str, quantity: str) -> GeneralizedHistory:
+    return GeneralizedHistory(
         customer=pl.Series(customer.split()),
         date=read_range_cells(pl.Series(date.split()), lambda cell: cell.str.to_date("%Y/%m/%d", strict=False)),
         item=read_set_cells(pl.Series(item.split())),
@@ -40,7 +40,7 @@ def release(customer: str, date: str, item: str, price: str, quantity: str) -> G
     )
 
 
-GENERALISED = release(
+GENERALIZED = release(
     "7 7 8 *",
     "2011/1/1 [2011/1/1;2011/1/3] * *",
     "x {y;z} * *",
@@ -50,7 +50,7 @@ GENERALISED = release(
 
 
 def test_draws_reach_all_that_a_cell_stands_for_and_nothing_else() -> None:
-    cells = DrawnCells.of(ORIGINAL, GENERALISED)
+    cells = DrawnCells.of(ORIGINAL, GENERALIZED)
     rng = generator(1, "test")
     rows = pl.concat([cells.draw(rng).frame.with_row_index() for _ in range(300)])
 
@@ -69,8 +69,8 @@ def test_draws_reach_all_that_a_cell_stands_for_and_nothing_else() -> None:
     assert rows.filter(pl.col("index") == 3).drop("index").null_count().row(0) == (300,) * 7
 
 
-def test_history_that_was_not_generalised_is_drawn_as_it_is() -> None:
-    drawn = DrawnCells.of(ORIGINAL, GeneralisedHistory.of(ORIGINAL)).draw(generator(1))
+def test_history_that_was_not_generalized_is_drawn_as_it_is() -> None:
+    drawn = DrawnCells.of(ORIGINAL, GeneralizedHistory.of(ORIGINAL)).draw(generator(1))
     assert drawn.frame.equals(ORIGINAL.frame)
 
 
@@ -85,7 +85,7 @@ def test_mean_over_draws_nears_what_is_expected() -> None:
 
 def test_same_seed_same_score_and_another_seed_another() -> None:
     one, two, other = (
-        measure_on_draws(Statistic("sum", "price"), ORIGINAL, GENERALISED, seed=seed, n_draws=5) for seed in (1, 1, 2)
+        measure_on_draws(Statistic("sum", "price"), ORIGINAL, GENERALIZED, seed=seed, n_draws=5) for seed in (1, 1, 2)
     )
     assert one == two
     assert one.value != other.value
@@ -103,7 +103,7 @@ class Counted:
 
 
 def test_interval_is_students() -> None:
-    score = measure_on_draws(Counted(), ORIGINAL, GENERALISED, seed=1, n_draws=3)
+    score = measure_on_draws(Counted(), ORIGINAL, GENERALIZED, seed=1, n_draws=3)
     # The mean of 1, 2, 3 has the standard error 1/√3; t of two degrees of freedom is 4.302653.
     half = 4.302653 / math.sqrt(3)
     assert score.value == 2
@@ -111,9 +111,9 @@ def test_interval_is_students() -> None:
 
 
 def test_one_draw_has_no_interval_and_none_is_refused() -> None:
-    assert measure_on_draws(Rows(), ORIGINAL, GENERALISED, seed=1, n_draws=1).interval is None
+    assert measure_on_draws(Rows(), ORIGINAL, GENERALIZED, seed=1, n_draws=1).interval is None
     with pytest.raises(InputError, match="n_draws"):
-        measure_on_draws(Rows(), ORIGINAL, GENERALISED, seed=1, n_draws=0)
+        measure_on_draws(Rows(), ORIGINAL, GENERALIZED, seed=1, n_draws=0)
 
 
 def test_everything_suppressed_can_be_drawn() -> None:

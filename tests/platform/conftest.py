@@ -29,7 +29,7 @@ def speak_english() -> Iterator[None]:
 
 @pytest.fixture
 def make_user(db: None) -> MakeUser:
-    """Make users: `make_user("alice", is_organiser=True)`; their password is PASSWORD."""
+    """Make users: `make_user("alice", is_organizer=True)`; their password is PASSWORD."""
 
     def make(username: str, **facts: Any) -> User:
         return User.objects.create_user(username, f"{username}@example.com", PASSWORD, **facts)
@@ -56,9 +56,9 @@ def mallory(make_user: MakeUser) -> User:
 
 
 @pytest.fixture
-def organiser(make_user: MakeUser) -> User:
+def organizer(make_user: MakeUser) -> User:
     """A user who may make contests."""
-    return make_user("olga", display_name="Olga", is_organiser=True)
+    return make_user("olga", display_name="Olga", is_organizer=True)
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def odd_edition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(name="people")
 def everybody(
-    alice: User, bob: User, mallory: User, make_user: MakeUser, organiser: User, admin: User
+    alice: User, bob: User, mallory: User, make_user: MakeUser, organizer: User, admin: User
 ) -> dict[str, User | None]:
     """Everybody by what they are to a contest of `red-team` and `blue-team`."""
     return {
@@ -44,8 +44,8 @@ def everybody(
         "member": bob,
         "opponent": mallory,
         "outsider": make_user("carol"),
-        "other organiser": make_user("oscar", is_organiser=True),
-        "organiser": organiser,
+        "other organizer": make_user("oscar", is_organizer=True),
+        "organizer": organizer,
         "admin": admin,
     }
 
@@ -71,7 +71,7 @@ def finish(evaluation: Evaluation) -> None:
         held.finish(lambda done: work.write_result(done, result))
 
 
-def make_contest(organiser: User, *teams: tuple[Team, User], slug: str = "cup", **facts: Any) -> Contest:
+def make_contest(organizer: User, *teams: tuple[Team, User], slug: str = "cup", **facts: Any) -> Contest:
     """Make an open contest of the odd edition with these teams in it."""
     now = timezone.now()
     given: dict[str, Any] = {
@@ -81,7 +81,7 @@ def make_contest(organiser: User, *teams: tuple[Team, User], slug: str = "cup", 
         "attacks_open_at": now + timedelta(days=1),
         "closes_at": now + timedelta(days=2),
     } | facts
-    contest = contests.create_contest(organiser, slug=slug, title="A <b>cup</b>", **given)
+    contest = contests.create_contest(organizer, slug=slug, title="A <b>cup</b>", **given)
     finish(Evaluation.objects.get(contest=contest, task=Task.PREPARE))
     for team, captain in teams:
         token = None if contest.is_public else joining.invite(contest)[1]
@@ -131,9 +131,9 @@ def move_to(contest: Contest, phase: Phase) -> Contest:
 
 
 @pytest.fixture(name="contest")
-def open_contest(organiser: User, team: Team, alice: User, other_team: Team, mallory: User) -> Contest:
+def open_contest(organizer: User, team: Team, alice: User, other_team: Team, mallory: User) -> Contest:
     """An open contest of both teams; red-team's release lost 0.01 / 6 of its use, an endless number."""
-    made = make_contest(organiser, (team, alice), (other_team, mallory))
+    made = make_contest(organizer, (team, alice), (other_team, mallory))
     release(made, team, alice)
     release(made, other_team, mallory, "60 60 60 60 60 60")
     return made

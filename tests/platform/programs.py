@@ -11,7 +11,7 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.api.services import make_token
 
 
-def token_for(user: User, scope: str = "organise", days: int | None = 1) -> str:
+def token_for(user: User, scope: str = "organize", days: int | None = 1) -> str:
     """Make a token."""
     return make_token(user, name="test", scope=scope, days=days)[1]
 
@@ -40,6 +40,6 @@ class Program:
         return self.client.post(f"/api/v1{path}", files, headers=headers)
 
 
-def program_of(user: User, scope: str = "organise", **headers: str) -> Program:
+def program_of(user: User, scope: str = "organize", **headers: str) -> Program:
     """Give a program with a user's token."""
     return Program(token_for(user, scope), headers=headers)

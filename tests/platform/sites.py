@@ -159,7 +159,7 @@ def add_editions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def make_contest(*team_names: str, slug: str = "cup", is_prepared: bool = True, **facts: Any) -> Contest:
     """Make a contest of the odd edition that is open, with these teams in it."""
-    organiser = User.objects.filter(username="olga").first() or make_person("olga", is_organiser=True)
+    organizer = User.objects.filter(username="olga").first() or make_person("olga", is_organizer=True)
     now = timezone.now()
     given: dict[str, Any] = {
         "edition": "odd",
@@ -169,7 +169,7 @@ def make_contest(*team_names: str, slug: str = "cup", is_prepared: bool = True, 
         "closes_at": now + timedelta(days=2),
         "releases_a_day": 20,
     } | facts
-    contest = contests.create_contest(organiser, slug=slug, title="A cup", **given)
+    contest = contests.create_contest(organizer, slug=slug, title="A cup", **given)
     if is_prepared:
         _prepare(contest, is_usual=not facts.keys() & {"edition", "options", "source"})
         contest.refresh_from_db()

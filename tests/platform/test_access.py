@@ -98,14 +98,14 @@ def test_view_for_members_that_does_not_say_of_what_is_a_mistake() -> None:
         access("member")
 
 
-def test_level_of_organisers_lets_organisers_and_admins_in(
-    rf: RequestFactory, alice: User, organiser: User, admin: User
+def test_level_of_organizers_lets_organizers_and_admins_in(
+    rf: RequestFactory, alice: User, organizer: User, admin: User
 ) -> None:
-    @access("organiser")
+    @access("organizer")
     def view(request: HttpRequest) -> HttpResponse:
         return HttpResponse("in")
 
-    @access("organiser", of=lambda request, level, contest: {"contest": f"{contest} for {level}"})
+    @access("organizer", of=lambda request, level, contest: {"contest": f"{contest} for {level}"})
     def view_of_contest(request: HttpRequest, contest: Any) -> HttpResponse:
         return HttpResponse(contest)
 
@@ -116,11 +116,11 @@ def test_level_of_organisers_lets_organisers_and_admins_in(
         assert isinstance(answer, HttpResponse)
         return answer
 
-    assert call(organiser).content == call(admin).content == b"in"
+    assert call(organizer).content == call(admin).content == b"in"
     with pytest.raises(Http404):
         call(alice)
     request = rf.get("/")
     request.user = alice
     found = view_of_contest(request, contest="c")
     assert isinstance(found, HttpResponse)
-    assert found.content == b"c for organiser"
+    assert found.content == b"c for organizer"

@@ -46,7 +46,7 @@ def test_signing_up_makes_an_account_and_logs_in(client: Client) -> None:
     user = User.objects.get(username="yuki")
     assert (user.email, user.display_name) == ("yuki@example.com", "結城 <b>ゆき</b>")
     assert user.password.startswith("argon2$")
-    assert not (user.is_organiser or user.is_superuser)
+    assert not (user.is_organizer or user.is_superuser)
     assert is_logged_in(client)
 
 
@@ -291,12 +291,12 @@ def test_trying_ones_own_password_often_is_refused(alice: User, log_in: LogIn, m
     assert [client.post("/account/password", given).status_code for _ in range(3)] == [200, 200, 429]
 
 
-def test_admin_makes_organisers_and_closes_accounts(alice: User, admin: User, log_in: LogIn) -> None:
+def test_admin_makes_organizers_and_closes_accounts(alice: User, admin: User, log_in: LogIn) -> None:
     client = log_in(admin)
     assert "alice@example.com" in client.get("/people", {"q": "ALICE"}).content.decode()
-    assert client.post("/people/alice", {"do": "make_organiser"}).status_code == 302
+    assert client.post("/people/alice", {"do": "make_organizer"}).status_code == 302
     alice.refresh_from_db()
-    assert alice.may_organise
+    assert alice.may_organize
     assert client.post("/people/alice", {"do": "close"}).status_code == 302
     assert enter(Client()).status_code == 200
     assert client.post("/people/root", {"do": "close"}).status_code == 403
@@ -304,20 +304,20 @@ def test_admin_makes_organisers_and_closes_accounts(alice: User, admin: User, lo
     assert client.post("/people/nobody", {"do": "open"}).status_code == 404
 
 
-def test_nobody_but_an_admin_sees_the_people(alice: User, organiser: User, log_in: LogIn) -> None:
+def test_nobody_but_an_admin_sees_the_people(alice: User, organizer: User, log_in: LogIn) -> None:
     nothing = log_in(alice).get("/nothing-there")
-    for user in (alice, organiser):
+    for user in (alice, organizer):
         answer = log_in(user).get("/people")
         assert answer.status_code == nothing.status_code == 404
-        assert log_in(user).post("/people/alice", {"do": "make_organiser"}).status_code == 404
+        assert log_in(user).post("/people/alice", {"do": "make_organizer"}).status_code == 404
     assert Client().get("/people")["Location"].startswith("/login")
 
 
 def test_user_made_on_the_command_line_keeps_the_rules(make_user: MakeUser) -> None:
     made = services.make_user("boss", email="Boss@example.com", password="good enough pass", is_admin=True)
-    assert (made.is_superuser, made.is_organiser, made.email) == (True, False, "boss@example.com")
-    again = services.make_user("BOSS", email=None, password=None, is_organiser=True)
-    assert (again.pk, again.is_superuser, again.is_organiser) == (made.pk, True, True)
+    assert (made.is_superuser, made.is_organizer, made.email) == (True, False, "boss@example.com")
+    again = services.make_user("BOSS", email=None, password=None, is_organizer=True)
+    assert (again.pk, again.is_superuser, again.is_organizer) == (made.pk, True, True)
     assert again.check_password("good enough pass")
     with pytest.raises(InputError, match="letters"):
         services.make_user("bad name", email="x@example.com", password="good enough pass")

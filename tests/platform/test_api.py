@@ -1,4 +1,4 @@
-"""What programs do by the API: everything that a team and an organiser do on the pages."""
+"""What programs do by the API: everything that a team and an organizer do on the pages."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_files_are_listed_and_sent_as_they_are_published(cup: Contest, red: Prog
     assert red.get("/contests/cup/files/release/P.csv").status_code == 404
 
 
-def test_scoreboard_is_as_the_organiser_sets_it(attacks: Contest, red: Program) -> None:
+def test_scoreboard_is_as_the_organizer_sets_it(attacks: Contest, red: Program) -> None:
     evaluated(guess(attacks, "red", "blue"))
     board = red.get("/contests/cup/scoreboard").json()
     assert (board["digits"], board["is_hidden"], len(board["lines"])) == (3, False, 2)
@@ -218,7 +218,7 @@ def test_scoreboard_is_as_the_organiser_sets_it(attacks: Contest, red: Program) 
     Contest.objects.update(board=Board.HIDDEN)
     hidden = red.get("/contests/cup/scoreboard").json()
     assert (hidden["is_hidden"], hidden["lines"], hidden["attacks"]) == (True, [], [])
-    exact = program_of(attacks.organiser, "read").get("/contests/cup/scoreboard").json()
+    exact = program_of(attacks.organizer, "read").get("/contests/cup/scoreboard").json()
     assert exact["digits"] is None
     assert {line["utility"] for line in exact["lines"]} == {GOOD_UTILITY}
 
@@ -268,8 +268,8 @@ def new_contest(**more: Any) -> dict[str, Any]:
     return {"slug": "spring", "title": "Spring cup", "edition": "odd", "options": {"n_rows": "8"}} | written | more
 
 
-def test_organiser_makes_a_contest_changes_it_and_announces(site: Site) -> None:
-    program = program_of(make_person("olga", is_organiser=True))
+def test_organizer_makes_a_contest_changes_it_and_announces(site: Site) -> None:
+    program = program_of(make_person("olga", is_organizer=True))
     made = program.call("POST", "/contests", new_contest(releases_in_all=3))
     assert made.status_code == 201, made.content
     assert (made.json()["phase"], made.json()["limits"]["releases_in_all"]) == ("preparing", 3)
@@ -306,19 +306,19 @@ def test_organiser_makes_a_contest_changes_it_and_announces(site: Site) -> None:
         ({"closes_at": "2026-01-01T00:00:00"}, "closes_at"),
         ({"closes_at": "9999-12-31T23:59:59-12:00"}, "closes_at"),
         ({"digits_shown": 16}, "digits_shown"),
-        ({"colour": "red"}, "colour"),
+        ({"color": "red"}, "color"),
         ({"title": "a\x00b"}, "title"),
     ],
 )
 def test_contest_that_cannot_be_is_400_and_says_where(site: Site, wrong: dict[str, Any], column: str) -> None:
-    program = program_of(make_person("olga", is_organiser=True))
+    program = program_of(make_person("olga", is_organizer=True))
     answer = program.call("POST", "/contests", new_contest(**wrong))
     assert answer.status_code == 400
     assert [fault["column"] for fault in answer.json()["faults"]] == [column]
     assert Contest.objects.count() == 0
 
 
-def test_contest_by_who_is_no_organiser_is_403(site: Site) -> None:
+def test_contest_by_who_is_no_organizer_is_403(site: Site) -> None:
     assert program_of(make_person("gina")).call("POST", "/contests", new_contest()).status_code == 403
 
 
@@ -351,7 +351,7 @@ def test_body_that_is_too_large_is_413_unread(cup: Contest, red: Program, settin
 
 def test_json_body_that_is_too_large_is_413(site: Site, settings: Any) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
-    answer = program_of(make_person("olga", is_organiser=True)).call(
+    answer = program_of(make_person("olga", is_organizer=True)).call(
         "POST", "/contests", new_contest(own_toml=5000 * "#")
     )
     assert (answer.status_code, answer.json()["error"]) == (413, "TooLarge")
@@ -359,7 +359,7 @@ def test_json_body_that_is_too_large_is_413(site: Site, settings: Any) -> None:
 
 @pytest.mark.parametrize("body", ["", "{", "[]", "null", "\x00", "{" * 100_000, '{"a": NaN}'])
 def test_body_that_is_no_json_object_is_400(site: Site, body: str) -> None:
-    program = program_of(make_person("olga", is_organiser=True))
+    program = program_of(make_person("olga", is_organizer=True))
     answer = program.call("POST", "/contests", body)
     assert (answer.status_code, answer.json()["error"]) == (400, "InputError")
 

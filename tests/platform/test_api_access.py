@@ -20,8 +20,8 @@ PATHS: dict[str, Any] = api.get_openapi_schema()["paths"]
 OPERATIONS = [(method.upper(), path.removeprefix("/api/v1")) for path, found in PATHS.items() for method in found]
 # Offers and requests are held apart by the tests of the exchange, which knows what they hold.
 NAMING = [(method, path) for method, path in OPERATIONS if "{" in path and not path.startswith("/exchange")]
-# What only the organiser of a contest does: for anybody else a public contest is no contest of theirs.
-OF_ORGANISERS = [
+# What only the organizer of a contest does: for anybody else a public contest is no contest of theirs.
+OF_ORGANIZERS = [
     ("PUT", "/contests/{slug}/schedule"),
     ("PUT", "/contests/{slug}/board"),
     ("POST", "/contests/{slug}/announcements"),
@@ -55,8 +55,8 @@ def ask(program: Program, method: str, path: str, names: dict[str, str]) -> tupl
 
 @pytest.fixture
 def outsider(site: Site) -> Program:
-    """A program of somebody with every right but to this contest: captain of another team, organiser elsewhere."""
-    user = make_person("mallory", is_organiser=True)
+    """A program of somebody with every right but to this contest: captain of another team, organizer elsewhere."""
+    user = make_person("mallory", is_organizer=True)
     teams.create_team(user, slug="outsiders", display_name="Outsiders")
     return program_of(user)
 
@@ -81,18 +81,18 @@ def test_every_operation_on_what_is_anothers_answers_as_for_nothing(outsider: Pr
 
 def test_every_operation_on_what_is_ones_own_is_something_else(site: Site) -> None:
     names = private_contest()
-    own = program_of(Contest.objects.get().organiser)
+    own = program_of(Contest.objects.get().organizer)
     for method, path in NAMING:
-        # The file of the submission is R.csv, and an organiser attacks nobody.
+        # The file of the submission is R.csv, and an organizer attacks nobody.
         filled = names | ({"name": "R.csv"} if path.startswith("/submissions") else {})
         if path == "/contests/{slug}/join":
             continue
         assert ask(own, method, path, filled)[0] != 404, (method, path)
 
 
-def test_public_contest_of_another_is_no_contest_to_organise(outsider: Program) -> None:
+def test_public_contest_of_another_is_no_contest_to_organize(outsider: Program) -> None:
     make_contest("red")
-    for method, path in OF_ORGANISERS:
+    for method, path in OF_ORGANIZERS:
         assert ask(outsider, method, path, NOTHING | {"slug": "cup"}) == ask(outsider, method, path, NOTHING)
 
 

@@ -154,7 +154,7 @@ def test_reset_of_the_password_voids_all_tokens(alice: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scope", "statuses"), [("read", (200, 403, 403)), ("submit", (200, 404, 403)), ("organise", (200, 404, 404))]
+    ("scope", "statuses"), [("read", (200, 403, 403)), ("submit", (200, 404, 403)), ("organize", (200, 404, 404))]
 )
 def test_scope_says_what_a_token_may_do(alice: User, scope: str, statuses: tuple[int, ...]) -> None:
     program = program_of(alice, scope)
@@ -231,16 +231,16 @@ def test_page_makes_a_token_shows_it_once_and_revokes_it(alice: User, log_in: Lo
     assert Program(text).get("/me").status_code == 401
 
 
-def test_page_asks_for_the_password_and_offers_organising_to_organisers_alone(
-    alice: User, organiser: User, log_in: LogIn
+def test_page_asks_for_the_password_and_offers_organizing_to_organizers_alone(
+    alice: User, organizer: User, log_in: LogIn
 ) -> None:
-    given = {"name": "laptop", "scope": "organise", "days": "7", "current_password": PASSWORD}
+    given = {"name": "laptop", "scope": "organize", "days": "7", "current_password": PASSWORD}
     assert "tokumei_" not in log_in(alice).post("/account/tokens", given).content.decode()
     assert (
-        "tokumei_" not in log_in(organiser).post("/account/tokens", given | {"current_password": "x"}).content.decode()
+        "tokumei_" not in log_in(organizer).post("/account/tokens", given | {"current_password": "x"}).content.decode()
     )
     assert Token.objects.count() == 0
-    assert "tokumei_" in log_in(organiser).post("/account/tokens", given).content.decode()
+    assert "tokumei_" in log_in(organizer).post("/account/tokens", given).content.decode()
 
 
 def test_token_of_another_is_not_there_to_revoke(alice: User, mallory: User, log_in: LogIn) -> None:

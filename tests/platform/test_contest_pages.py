@@ -39,7 +39,7 @@ pytestmark = pytest.mark.django_db
 
 PUBLIC = ("", "/rules", "/data", "/scoreboard")
 OF_MEMBERS = ("/submit", "/attack", "/submissions")
-OF_ORGANISERS = ("/organise",)
+OF_ORGANIZERS = ("/organize",)
 PHASES = (Phase.UPCOMING, Phase.ANONYMIZE, Phase.ATTACK, Phase.CLOSED)
 
 
@@ -47,7 +47,7 @@ def test_every_page_in_every_phase_is_for_those_it_is_for(
     contest: Contest, people: dict[str, User | None], log_in: LogIn
 ) -> None:
     who = clients(people, log_in)
-    members, organisers = {"captain", "member", "opponent"}, {"organiser", "admin"}
+    members, organizers = {"captain", "member", "opponent"}, {"organizer", "admin"}
     for phase in PHASES:
         contest = move_to(contest, phase)
         for role, client in who.items():
@@ -59,17 +59,17 @@ def test_every_page_in_every_phase_is_for_those_it_is_for(
             for page in OF_MEMBERS:
                 wanted = 200 if role in members else refused
                 assert status_of(client, f"/contests/cup{page}") == wanted, (phase, role, page)
-            for page in OF_ORGANISERS:
-                wanted = 200 if role in organisers else refused
+            for page in OF_ORGANIZERS:
+                wanted = 200 if role in organizers else refused
                 assert status_of(client, f"/contests/cup{page}") == wanted, (phase, role, page)
             is_target = phase in (Phase.ATTACK, Phase.CLOSED) and role in {"captain", "member"}
             wanted = 200 if is_target else refused
             assert status_of(client, "/contests/cup/attack/blue-team") == wanted, (phase, role)
-            if role not in {"visitor", "captain", "organiser"}:
+            if role not in {"visitor", "captain", "organizer"}:
                 continue
             wanted = 200 if phase == Phase.CLOSED else 403
             assert status_of(client, "/contests/cup/export") == wanted, (phase, role)
-            wanted = 404 if phase == Phase.UPCOMING and role not in organisers else 200
+            wanted = 404 if phase == Phase.UPCOMING and role not in organizers else 200
             assert status_of(client, "/contests/cup/kit") == wanted, (phase, role)
             assert status_of(client, "/contests/cup/files/data/D.csv") == wanted, (phase, role)
             wanted = 200 if phase in (Phase.ATTACK, Phase.CLOSED) else 404
@@ -89,7 +89,7 @@ def test_submission_of_another_team_looks_like_none(
             there = client.get(f"/contests/submissions/{made.key}{page}")
             none = client.get(f"/contests/submissions/{nothing}{page}")
             read(there)
-            if role in {"captain", "member", "organiser", "admin"}:
+            if role in {"captain", "member", "organizer", "admin"}:
                 assert there.status_code == 200, (role, page)
             else:
                 assert there.status_code == none.status_code == (302 if role == "visitor" else 404), (role, page)
@@ -101,8 +101,8 @@ def _bare(answer: Any, key: str) -> str:
     return re.sub(r'name="csrfmiddlewaretoken" value="[^"]*"', "", text)
 
 
-def test_scores_are_rounded_until_the_end_and_exact_for_the_organiser(
-    contest: Contest, log_in: LogIn, alice: User, mallory: User, organiser: User, team: Team, other_team: Team
+def test_scores_are_rounded_until_the_end_and_exact_for_the_organizer(
+    contest: Contest, log_in: LogIn, alice: User, mallory: User, organizer: User, team: Team, other_team: Team
 ) -> None:
     contest = move_to(contest, Phase.ATTACK)
     guess(contest, team, alice, other_team, "0 0 0 0 0 0")
@@ -111,19 +111,19 @@ def test_scores_are_rounded_until_the_end_and_exact_for_the_organiser(
     board = "/contests/cup/scoreboard"
     assert exact not in text_of(log_in(alice).get(own))
     assert "0.002" in text_of(log_in(alice).get(own))
-    assert exact in text_of(log_in(organiser).get(own))
+    assert exact in text_of(log_in(organizer).get(own))
     for client in (Client(), log_in(alice), log_in(mallory)):
         assert "0.002" in text_of(client.get(board))
         assert exact not in text_of(client.get(board))
         svg = client.get("/contests/cup/figures/standings.svg")
         assert "0.0016" not in svg.content.decode()
-    assert exact in text_of(log_in(organiser).get(board))
+    assert exact in text_of(log_in(organizer).get(board))
     contest = move_to(contest, Phase.CLOSED)
     assert exact in text_of(Client().get(board))
 
 
-def test_guess_scores_stay_hidden_where_the_organiser_says_so(
-    contest: Contest, log_in: LogIn, alice: User, team: Team, other_team: Team, organiser: User
+def test_guess_scores_stay_hidden_where_the_organizer_says_so(
+    contest: Contest, log_in: LogIn, alice: User, team: Team, other_team: Team, organizer: User
 ) -> None:
     contests.change_board(contest, board="live", digits_shown=3, shows_guess_scores=False)
     contest = move_to(contest, Phase.ATTACK)
@@ -133,28 +133,28 @@ def test_guess_scores_stay_hidden_where_the_organiser_says_so(
     assert "when the contest is over" in text_of(log_in(alice).get(page))
     assert "shown at the end" in text_of(log_in(alice).get("/contests/cup/submissions"))
     assert Client().get("/contests/cup/figures/attacks.svg").status_code == 404
-    assert "0.166667" in text_of(log_in(organiser).get(page))
+    assert "0.166667" in text_of(log_in(organizer).get(page))
     move_to(contest, Phase.CLOSED)
     assert "0.166667" in text_of(log_in(alice).get(page))
 
 
-def test_hidden_and_frozen_boards_show_what_they_may(contest: Contest, log_in: LogIn, organiser: User) -> None:
+def test_hidden_and_frozen_boards_show_what_they_may(contest: Contest, log_in: LogIn, organizer: User) -> None:
     contests.change_board(contest, board="hidden", digits_shown=3, shows_guess_scores=True)
     hidden = Client().get("/contests/cup/scoreboard")
     assert "hidden until the contest is over" in text_of(hidden)
     assert "<table" not in hidden.content.decode()
     for name in ("standings", "attacks", "history"):
         assert Client().get(f"/contests/cup/figures/{name}.svg").status_code == 404
-    assert "Only you see this" in text_of(log_in(organiser).get("/contests/cup/scoreboard"))
+    assert "Only you see this" in text_of(log_in(organizer).get("/contests/cup/scoreboard"))
     contests.change_board(contest, board="frozen", digits_shown=3, shows_guess_scores=True)
     assert "frozen as it was" in text_of(Client().get("/contests/cup/scoreboard"))
 
 
 def test_private_contest_is_not_there_for_strangers(
-    organiser: User, team: Team, alice: User, mallory: User, log_in: LogIn
+    organizer: User, team: Team, alice: User, mallory: User, log_in: LogIn
 ) -> None:
-    make_contest(organiser, (team, alice), slug="secret", is_public=False)
-    pages = (*PUBLIC, *OF_MEMBERS, *OF_ORGANISERS, "/kit", "/export", "/files/data/D.csv")
+    make_contest(organizer, (team, alice), slug="secret", is_public=False)
+    pages = (*PUBLIC, *OF_MEMBERS, *OF_ORGANIZERS, "/kit", "/export", "/files/data/D.csv")
     for client in (Client(), log_in(mallory)):
         assert "secret" not in client.get("/contests/").content.decode()
         assert "secret" not in client.get("/").content.decode()
@@ -167,10 +167,10 @@ def test_private_contest_is_not_there_for_strangers(
 
 
 def test_captain_joins_by_an_invitation_and_withdraws(
-    organiser: User, team: Team, alice: User, bob: User, log_in: LogIn
+    organizer: User, team: Team, alice: User, bob: User, log_in: LogIn
 ) -> None:
-    contest = make_contest(organiser, is_public=False)
-    answer = log_in(organiser).post("/contests/cup/organise/invite", {"note": "red"})
+    contest = make_contest(organizer, is_public=False)
+    answer = log_in(organizer).post("/contests/cup/organize/invite", {"note": "red"})
     link = re.search(r'value="http://testserver(/contests/join/[^"]+)"', answer.content.decode())
     assert link is not None
     assert "Red Team" in text_of(log_in(alice).get(link[1]))
@@ -187,18 +187,18 @@ def test_captain_joins_by_an_invitation_and_withdraws(
 
 
 def test_captain_enters_a_team_in_a_public_contest(
-    organiser: User, team: Team, alice: User, mallory: User, log_in: LogIn
+    organizer: User, team: Team, alice: User, mallory: User, log_in: LogIn
 ) -> None:
-    make_contest(organiser)
+    make_contest(organizer)
     assert "Red Team" in text_of(log_in(alice).get("/contests/cup"))
     assert log_in(mallory).post("/contests/cup/join", {"team": "red-team"}).status_code == 404
     answer = log_in(alice).post("/contests/cup/join", {"team": "red-team"}, follow=True)
     assert "Your team takes part now." in text_of(answer)
 
 
-def test_organiser_is_told_why_the_contest_cannot_be_played(organiser: User, log_in: LogIn) -> None:
-    make_contest(organiser)
-    assert "cannot play in it" in text_of(log_in(organiser).get("/contests/cup"))
+def test_organizer_is_told_why_the_contest_cannot_be_played(organizer: User, log_in: LogIn) -> None:
+    make_contest(organizer)
+    assert "cannot play in it" in text_of(log_in(organizer).get("/contests/cup"))
 
 
 def test_refused_release_shows_each_fault_with_the_rule_in_the_readers_language(
@@ -298,7 +298,7 @@ def test_kit_has_what_is_public_and_no_secret(contest: Contest, team: Team) -> N
     assert not any(name.startswith(("secret", "truth")) for name in after)
 
 
-def test_export_holds_secrets_for_the_organiser_alone(contest: Contest, log_in: LogIn, organiser: User) -> None:
+def test_export_holds_secrets_for_the_organizer_alone(contest: Contest, log_in: LogIn, organizer: User) -> None:
     move_to(contest, Phase.CLOSED)
 
     def names(client: Client) -> list[str]:
@@ -307,7 +307,7 @@ def test_export_holds_secrets_for_the_organiser_alone(contest: Contest, log_in: 
 
     assert "cup/ranking.json" in names(Client())
     assert not any("secret" in name for name in names(Client()))
-    assert any(name.startswith("cup/secret/") for name in names(log_in(organiser)))
+    assert any(name.startswith("cup/secret/") for name in names(log_in(organizer)))
 
 
 def test_texts_and_names_are_in_the_language_of_the_reader(contest: Contest, log_in: LogIn, alice: User) -> None:

@@ -62,7 +62,7 @@ def password_in(printed: str) -> str:
 def test_demo_has_a_contest_of_each_phase_and_log_ins_that_work(demo: Site) -> None:
     printed = start(demo)
     assert phases() == {"summer-cup": Phase.ATTACK, "autumn-cup": Phase.ANONYMIZE, "spring-cup": Phase.CLOSED}
-    for name in ("organiser", "admin", "haruka", "kenta", "alice"):
+    for name in ("organizer", "admin", "haruka", "kenta", "alice"):
         assert name in printed
         found = authenticate(RequestFactory().post("/login"), username=name, password=password_in(printed))
         assert found == User.objects.get(username=name)
@@ -139,7 +139,7 @@ def test_demo_started_after_months_looks_as_on_its_first_day(demo: Site) -> None
 def test_contest_that_went_on_gets_a_successor(demo: Site) -> None:
     start(demo)
     now = timezone.now()
-    # The organiser closed the attacks while the demo ran.
+    # The organizer closed the attacks while the demo ran.
     Contest.objects.filter(slug="summer-cup").update(closes_at=now, closed_at=now)
     start(demo)
     assert phases() == {

@@ -79,7 +79,7 @@ def hosted(alice: User, team: Team) -> PublishedOffer:
 def carol(make_user: Any) -> User:
     """A user who has said who she is to providers."""
     made: User = make_user("carol", display_name="Carol")
-    recipients.introduce(made, organisation="A university")
+    recipients.introduce(made, organization="A university")
     return made
 
 
@@ -87,7 +87,7 @@ def carol(make_user: Any) -> User:
 def dave(make_user: Any) -> User:
     """Another one."""
     made: User = make_user("dave", display_name="Dave")
-    recipients.introduce(made, organisation="An institute")
+    recipients.introduce(made, organization="An institute")
     return made
 
 
@@ -244,8 +244,8 @@ def test_answer_that_a_dead_job_did_not_hand_over_is_handed_over_by_the_next(
 
 
 def test_second_person_agrees_and_nobody_else(alice: User, bob: User, mallory: User, team: Team, carol: User) -> None:
-    second = recipients.introduce(bob, organisation="A shop")
-    recipients.introduce(alice, organisation="A shop")
+    second = recipients.introduce(bob, organization="A shop")
+    recipients.introduce(alice, organization="A shop")
     assert [each.user for each in hosting.possible_approvers(team, alice)] == [bob]
     offer = host(alice, team, approvals_needed=1, approvers=[second.public_key])
     request = answered(offer, ask(offer, carol, PAIRS))
@@ -443,7 +443,7 @@ def test_pages_of_users_and_providers_work_as_forms(
     chosen = "?l0=1&l1=0&l2=2&c=own"
     found = client.get(f"/exchange/hosted/ask{chosen}")
     assert found["Location"].startswith("/exchange/profile?next=")
-    found = client.post(found["Location"], {"organisation": "A paper", "about": ""})
+    found = client.post(found["Location"], {"organization": "A paper", "about": ""})
     assert found["Location"] == f"/exchange/hosted/ask{chosen}"
     assert "A paper (erin)" in client.get(found["Location"]).content.decode()
     found = client.post(found["Location"], {"purpose": "an article", "criterion": "own"})

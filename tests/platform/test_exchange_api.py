@@ -36,7 +36,7 @@ def program(user: User, scope: str = "submit") -> Client:
 
 def test_program_tries_asks_and_fetches_its_release_alone(alice: User, bob: User, mallory: User, team: Team) -> None:
     offer = host(alice, team)
-    recipients.introduce(mallory, organisation="A paper")
+    recipients.introduce(mallory, organization="A paper")
     user = program(mallory)
     assert user.get(f"{ROOT}/catalogue", {"q": "ages"}).json()["offers"][0]["slug"] == "hosted"
     json = "application/json"
@@ -67,7 +67,7 @@ def test_program_tries_asks_and_fetches_its_release_alone(alice: User, bob: User
 def test_process_may_send_only_what_the_desk_signed(alice: User, mallory: User, team: Team, tmp_path: Path) -> None:
     desk = make_desk(tmp_path, PrivateKey.fresh())
     publish(desk, alice, team)
-    recipients.introduce(mallory, organisation="A paper")
+    recipients.introduce(mallory, organization="A paper")
     made = program(mallory).post(
         f"{ROOT}/catalogue/people/requests", {"levels": PAIRS, "purpose": "x"}, "application/json"
     )

@@ -31,7 +31,7 @@ def test_worker_makes_a_hosted_offer_and_answers_requests(site: Site) -> None:
 
     wait_until(is_open, 60)
     assert (made.state, made.trouble) == (OfferState.OPEN, "")
-    recipients.introduce(carol, organisation="A university")
+    recipients.introduce(carol, organization="A university")
     asked = requesting.ask(made, carol, levels={"age": 1, "sex": 0, "town": 2}, criterion=None, purpose="a study")
 
     def is_answered() -> bool:

@@ -83,7 +83,7 @@ def test_contest_with_unusable_setting_is_refused_at_once(site: Site) -> None:
     assert not list((site.folder / "files").rglob("source*.*"))
 
 
-def test_contest_with_unusable_source_tells_its_organiser(site: Site) -> None:
+def test_contest_with_unusable_source_tells_its_organizer(site: Site) -> None:
     contest = make_contest(
         edition="pwscup2018", options={"n_customers": 5}, source=SimpleUploadedFile("T.csv", b"no,such,table\n")
     )
@@ -95,7 +95,7 @@ def test_contest_with_unusable_source_tells_its_organiser(site: Site) -> None:
 def test_closed_contest_is_replayed_from_its_export_and_others_get_no_secret(site: Site, tmp_path: Path) -> None:
     contest = play(make_contest("red", "blue"))
     assert (contest.phase, contest.trouble) == (Phase.CLOSED, "")
-    with export_folder(contest, contest.organiser) as packed, zipfile.ZipFile(packed) as archive:
+    with export_folder(contest, contest.organizer) as packed, zipfile.ZipFile(packed) as archive:
         archive.extractall(tmp_path)
     replay(tmp_path / "cup")
     # The live board and the folder's ranking are the same digits.
@@ -123,7 +123,7 @@ def test_closed_contest_is_replayed_from_its_export_and_others_get_no_secret(sit
 def test_export_before_the_end_is_refused(site: Site) -> None:
     contest = make_contest()
     with pytest.raises(NotAllowed, match="over"):
-        export_folder(contest, contest.organiser)
+        export_folder(contest, contest.organizer)
 
 
 def test_publishing_waits_for_the_last_evaluation(site: Site) -> None:
@@ -162,14 +162,14 @@ def test_score_that_comes_out_differently_is_trouble_and_overwrites_nothing(site
     assert contest.trouble_details == "red"
     found.refresh_from_db()
     assert found.score == forged
-    # Once the cause is gone, the organiser has it tried again.
+    # Once the cause is gone, the organizer has it tried again.
     Submission.objects.filter(pk=found.pk).update(score={**forged, "utility": 0.01 / 6})
     contests.retry_work(contest)
     contest = end_anonymizing(contest)
     assert (contest.phase, contest.trouble) == (Phase.ATTACK, "")
 
 
-def test_contest_without_a_release_waits_for_its_organiser_and_ends(site: Site) -> None:
+def test_contest_without_a_release_waits_for_its_organizer_and_ends(site: Site) -> None:
     contest = end_anonymizing(make_contest("red"))
     assert (contest.phase, contest.trouble) == (Phase.PUBLISHING, reasons.NOTHING_RELEASED)
     now = timezone.now()
@@ -212,7 +212,7 @@ def test_schedule_keeps_what_has_begun(site: Site) -> None:
 def test_downloads_open_phase_by_phase_and_never_show_the_truth(site: Site) -> None:
     contest = make_contest("red", "blue", opens_at=timezone.now() + timedelta(hours=1))
     assert showing.downloads(contest, None) == []
-    assert [one.kind for one in showing.downloads(contest, contest.organiser)] == ["data"]
+    assert [one.kind for one in showing.downloads(contest, contest.organizer)] == ["data"]
     Contest.objects.filter(pk=contest.pk).update(opens_at=timezone.now() - timedelta(hours=1))
     contest.refresh_from_db()
     assert [one.path.name for one in showing.downloads(contest, None)] == ["D.csv"]
@@ -227,17 +227,17 @@ def test_downloads_open_phase_by_phase_and_never_show_the_truth(site: Site) -> N
     }
 
 
-def test_scoreboard_shows_what_the_organiser_set(site: Site) -> None:
+def test_scoreboard_shows_what_the_organizer_set(site: Site) -> None:
     contest = make_contest("red", "blue")
     evaluated(release(contest, "red", "11 20 30 40 50 60"))
     (line,) = scoreboard.standings(contest, None).lines
-    # (0.01 / 6 + 0) / 2, shown by three digits; exact for the organiser.
+    # (0.01 / 6 + 0) / 2, shown by three digits; exact for the organizer.
     assert (line.team, line.value, line.utility) == ("red", 0.001, 0.002)
-    assert scoreboard.standings(contest, contest.organiser).lines[0].utility == 0.01 / 6
+    assert scoreboard.standings(contest, contest.organizer).lines[0].utility == 0.01 / 6
     contests.change_board(contest, board="frozen", digits_shown=1, shows_guess_scores=True)
     evaluated(release(contest, "blue", "10 20 30 40 50 60"))
     assert [line.team for line in scoreboard.standings(contest, None).lines] == ["red"]
-    assert [line.team for line in scoreboard.standings(contest, contest.organiser).lines] == ["blue", "red"]
+    assert [line.team for line in scoreboard.standings(contest, contest.organizer).lines] == ["blue", "red"]
     contests.change_board(contest, board="hidden", digits_shown=1, shows_guess_scores=True)
     hidden = scoreboard.standings(contest, None)
     assert (hidden.lines, hidden.seen.is_hidden) == ([], True)
@@ -266,7 +266,7 @@ def test_attacks_stay_out_of_the_board_where_guesses_are_secret(site: Site) -> N
     evaluated(guess(contest, "red", "blue", truth))
     assert scoreboard.attack_matrix(contest, None) == {}
     assert {line.team: line.safety for line in scoreboard.standings(contest, None).lines} == {"red": 0, "blue": 0}
-    assert scoreboard.attack_matrix(contest, contest.organiser) == {("red", "blue"): 1.0}
+    assert scoreboard.attack_matrix(contest, contest.organizer) == {("red", "blue"): 1.0}
     contest = end_attacks(contest)
     assert scoreboard.attack_matrix(contest, None) == {("red", "blue"): 1.0}
 

@@ -90,7 +90,7 @@ def names(site: Site, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 def test_generated_requests_with_a_token_break_nothing(names: dict[str, str]) -> None:
     user = captain("red")
-    User.objects.filter(pk=user.pk).update(is_organiser=True)
+    User.objects.filter(pk=user.pk).update(is_organizer=True)
     user.refresh_from_db()
     token = token_for(user)
 

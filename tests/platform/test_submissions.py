@@ -109,12 +109,12 @@ def test_team_that_left_cannot_submit(site: Site) -> None:
     assert not Submission.objects.exists()
 
 
-def test_submission_is_shown_rounded_to_its_team_and_exactly_to_the_organiser(site: Site) -> None:
+def test_submission_is_shown_rounded_to_its_team_and_exactly_to_the_organizer(site: Site) -> None:
     contest = make_contest("red")
     found = evaluated(release(contest, "red", "11 20 30 40 50 60"))
     shown = showing.show(found, captain("red")).score
     assert shown == {"details": {"moved": 0.01}, "utility": 0.002, "safety": None, "flags": []}
-    assert showing.show(found, contest.organiser).score == found.score
+    assert showing.show(found, contest.organizer).score == found.score
 
 
 def test_guess_score_hides_its_details_and_all_of_it_where_the_contest_says_so(site: Site) -> None:
@@ -134,7 +134,7 @@ def test_guess_score_hides_its_details_and_all_of_it_where_the_contest_says_so(s
     found.contest.shows_guess_scores = False
     hidden = showing.show(found, captain("red"))
     assert (hidden.score, hidden.is_score_hidden) == (None, True)
-    assert showing.show(found, contest.organiser).score == found.score
+    assert showing.show(found, contest.organizer).score == found.score
 
 
 def test_guess_at_an_own_unknown_or_known_release_is_refused(site: Site) -> None:
@@ -157,7 +157,7 @@ def test_submission_of_another_team_is_not_there(site: Site) -> None:
     contest = make_contest("red", "blue")
     found = release(contest, "red")
     assert showing.find_submission(captain("red"), found.key) == found
-    assert showing.find_submission(contest.organiser, found.key) == found
+    assert showing.find_submission(contest.organizer, found.key) == found
     for user in (captain("blue"), captain("red")):
         with pytest.raises(NotFound):
             showing.find_submission(user, "0" * 24)
@@ -181,7 +181,7 @@ def test_team_joins_once_with_people_who_know_no_truth(site: Site) -> None:
     contest = make_contest("red")
     team = participation(contest, "red").team
     with pytest.raises(NotAllowed, match="captain"):
-        joining.join(contest, team, contest.organiser)
+        joining.join(contest, team, contest.organizer)
     enter_team(contest, "blue")
     participation(contest, "blue").team.memberships.create(user=captain("red"))
     joining.withdraw(participation(contest, "blue"))

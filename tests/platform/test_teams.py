@@ -161,9 +161,9 @@ def test_invitation_accepted_by_many_at_once_lets_one_in(alice: User, make_user:
 
 
 def test_pages_of_a_team_for_others_are_the_same_as_for_none(
-    team: Team, other_team: Team, alice: User, mallory: User, organiser: User, admin: User, log_in: LogIn
+    team: Team, other_team: Team, alice: User, mallory: User, organizer: User, admin: User, log_in: LogIn
 ) -> None:
-    for user in (mallory, organiser, admin):
+    for user in (mallory, organizer, admin):
         client = log_in(user)
         for path in ("", "/rename"):
             theirs, none = client.get(f"/teams/red-team{path}"), client.get(f"/teams/no-such-team{path}")

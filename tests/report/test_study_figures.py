@@ -27,7 +27,7 @@ def test_grouped_bars_are_one_for_each_group_and_series() -> None:
     assert ">1,000<" in svg
 
 
-def test_parts_of_a_row_are_labelled_where_there_is_room() -> None:
+def test_parts_of_a_row_are_labeled_where_there_is_room() -> None:
     points = pl.DataFrame({"row": ["census"] * 3, "part": ["α", "β", "γ"], "share": [0.9, 0.06, 0.04]})
     svg = parts_figure(points, x_title="share", parts=["α", "β", "γ"])
     assert svg.count('aria-roledescription="bar"') == 3

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 from tokumei.measure.correlation import pearson_correlation
-from tokumei.measure.generalised_error import measure_generalised_error
+from tokumei.measure.generalized_error import measure_generalized_error
 from tokumei.studies.results._pwscup2018_tables import UTILITY, all_columns
 from tokumei.studies.results.pwscup2018_classes import chance_of_naming, is_safe
 from tokumei.studies.results.pwscup2018_correlations import rounding_reach
@@ -113,7 +113,7 @@ def test_printed_columns_are_those_of_thirteen_releases() -> None:
 
 def test_suppressed_share_is_the_utility_and_keeps_every_customer(history: History) -> None:
     release = suppress_cells(history, 0.3, "A")
-    assert measure_generalised_error(history, release).value == pytest.approx(0.3, abs=0.06)
+    assert measure_generalized_error(history, release).value == pytest.approx(0.3, abs=0.06)
     assert not release.is_deleted.any()
     assert release.contains(history).to_numpy().all()
 
@@ -122,14 +122,14 @@ def test_deleted_share_is_the_utility(history: History) -> None:
     release = delete_rows(history, 0.3, "A")
     share = float(release.is_deleted.to_numpy().mean())
     assert share == pytest.approx(0.3, abs=0.1)
-    assert measure_generalised_error(history, release).value == pytest.approx(share)
+    assert measure_generalized_error(history, release).value == pytest.approx(share)
 
 
 def test_releases_are_thirteen_and_hold_the_original(history: History) -> None:
     releases = list(make_releases(history))
     assert len(releases) == len({name for _, name, _ in releases}) == 13
     for _, _, release in releases:
-        assert isinstance(release, GeneralisedHistory)
+        assert isinstance(release, GeneralizedHistory)
         assert release.contains(history).to_numpy().all()
 
 

@@ -23,7 +23,7 @@ from tokumei.measure.requirement import SAFETY, Requirement
 
 
 def apply_recipe(recipe: Recipe, data: Any, *, hierarchies: Mapping[str, Hierarchy] | None = None) -> Release:
-    """Generalise another table as a recipe says, and check that it keeps the recipe's promise.
+    """Generalize another table as a recipe says, and check that it keeps the recipe's promise.
 
     A value the recipe does not know is an InputError that names it. Classes that fail are suppressed as far as the
     recipe allows; beyond that CannotAnonymize is raised, for the new data needs a new decision. `hierarchies` are

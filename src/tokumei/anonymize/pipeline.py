@@ -69,7 +69,7 @@ class Pipeline:
                 bar.advance()
             last = self._name(history, _seed_of(seed, len(steps) + 1))
             bar.advance()
-        # Ranges and sets of a generalised release cannot be counted as items; `generalise` recounts its own promise.
+        # Ranges and sets of a generalized release cannot be counted as items; `generalize` recounts its own promise.
         if last.frame.schema == original.frame.schema:
             for step in steps:
                 step.check_promise(History(last.frame))

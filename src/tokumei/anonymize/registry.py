@@ -35,7 +35,7 @@ class TableSearch(Protocol):
 
 @runtime_checkable
 class TableRegrouper(Protocol):
-    """Generalises class by class, so that equal values may become different labels; its fields are its options."""
+    """Generalizes class by class, so that equal values may become different labels; its fields are its options."""
 
     def regroup(self, task: LocalTask, *, seed: int) -> LocalRecoding:
         """Give what becomes of every class; CannotAnonymize if nothing holds."""

@@ -146,11 +146,11 @@ def _regrouped(method: TableRegrouper, asked: _Asked, seed: int) -> RowRelease:
     shares = recoding.shares(task)
     return RowRelease(
         Release(
-            _labelled(asked, encoded, recoding, kept_rows),
+            _labeled(asked, encoded, recoding, kept_rows),
             Recipe(part_name(method), asked.recipe_options(), seed),
             rows=pl.Series("row", kept_rows),
         ),
-        [_with_labelled_population(one, task, recoding) for one in task.requirements],
+        [_with_labeled_population(one, task, recoding) for one in task.requirements],
         n_suppressed,
         Score("ncp", min(1.0, sum(shares.values())), best=0, worst=1, inputs={"shares": shares}),
     )
@@ -207,18 +207,18 @@ def _flat(column: str, frame: pl.DataFrame, requirements: Sequence[Requirement])
     return flat_hierarchy(column, pl.concat([frame[column], *others]))
 
 
-def _labelled(asked: _Asked, encoded: EncodedRows, recoding: LocalRecoding, rows: Ints) -> pl.DataFrame:
+def _labeled(asked: _Asked, encoded: EncodedRows, recoding: LocalRecoding, rows: Ints) -> pl.DataFrame:
     """Give the kept rows with the labels of their classes."""
     classes = encoded.class_of[rows]
     out = asked.frame.select(asked.columns)[rows]
-    labelled = []
+    labeled = []
     for attribute, cells in zip(encoded.task.attributes, recoding.cells, strict=True):
         labels = pl.Series(attribute.name, list(cells.labels), pl.String)
-        labelled.append(labels.gather(cells.codes[classes]).alias(attribute.name))
-    return out.with_columns(labelled)
+        labeled.append(labels.gather(cells.codes[classes]).alias(attribute.name))
+    return out.with_columns(labeled)
 
 
-def _with_labelled_population(requirement: Requirement, task: LocalTask, recoding: LocalRecoding) -> Requirement:
+def _with_labeled_population(requirement: Requirement, task: LocalTask, recoding: LocalRecoding) -> Requirement:
     """Give a requirement with its population in the labels of the release, as far as they are released."""
     population = population_of(requirement)
     if population is None:

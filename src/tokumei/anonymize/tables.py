@@ -36,7 +36,7 @@ ROW = "\ue000row"
 
 
 @dataclass(frozen=True)
-class Generalisation:
+class Generalization:
     """A decision about a table: the level of each attribute, and the classes that are suppressed."""
 
     levels: dict[str, int]
@@ -52,14 +52,14 @@ class Generalisation:
     suppressed: pl.DataFrame
 
 
-def decide(counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal) -> Generalisation:
-    """Find the generalisation of counted rows that meets a goal; CannotAnonymize if there is none."""
+def decide(counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal) -> Generalization:
+    """Find the generalization of counted rows that meets a goal; CannotAnonymize if there is none."""
     started = time.perf_counter()
     problem = problem_of(counts, hierarchies, goal)
     found = _search_of(goal).search(problem)
     node = found.judged.node
     recodings = problem.recodings(node)
-    return Generalisation(
+    return Generalization(
         levels=problem.lattice.levels(node),
         loss=loss_score(goal.loss, found.judged.loss, problem.n_rows, _shares(problem, found)),
         k=found.judged.k,
@@ -133,7 +133,7 @@ def write_anonymized(
     *,
     keep: Sequence[str] = (),
     **reading: Any,
-) -> Generalisation:
+) -> Generalization:
     """Make the release of a file or table on its engine and write it there; `reading` names engine and file format.
 
     What was written is counted again before it gets its name. If it does not hold, nothing stays and PromiseBroken is
@@ -156,7 +156,7 @@ def check_promise(released: Any, goal: Goal, recodings: Sequence[Recoding]) -> N
     check_classes(counts, [recoded_requirement(one, recodings) for one in goal.requirements])
 
 
-def recipe_of(goal: Goal, decision: Generalisation, keep: Sequence[str]) -> Recipe:
+def recipe_of(goal: Goal, decision: Generalization, keep: Sequence[str]) -> Recipe:
     """Give the recipe of a release: what was asked for, what was decided, and what every value becomes."""
     options = {
         "requirements": [part_as_dict(requirement) for requirement in goal.requirements],

@@ -1,4 +1,4 @@
-"""Which customers fit the generalised rows of a pseudonym at all."""
+"""Which customers fit the generalized rows of a pseudonym at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from tokumei.core.progress import step
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 
 # With more customers than this in question a guess is worth nothing, and is not checked to the end.
@@ -80,7 +80,7 @@ class Cells:
         return tuple(sorted(lines))
 
 
-def cells_by_pseudonym(published: GeneralisedHistory, known: Known) -> dict[str, Cells]:
+def cells_by_pseudonym(published: GeneralizedHistory, known: Known) -> dict[str, Cells]:
     """Take the kept rows of each pseudonym, in alphabetical order."""
     kept = published.filter(~published.is_deleted)
     bounds = {"low": -np.inf, "high": np.inf}

@@ -132,7 +132,7 @@ def apply(
     encoding: EncodingOption = "utf-8",
     json: JsonFlag = False,
 ) -> None:
-    """Generalise another table, such as next month's, as a recipe says; values it does not know are an error.
+    """Generalize another table, such as next month's, as a recipe says; values it does not know are an error.
 
     Example: tokumei anonymize apply recipe.json next-month.csv --out release.csv
     """

@@ -117,7 +117,7 @@ def _methods(listed: list[str]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name in listed:
         if hasattr(TABLE_ANONYMIZERS.get(name), "change"):
-            raise InputError.of("a method that generalises, whose loss can be compared", value=name)
+            raise InputError.of("a method that generalizes, whose loss can be compared", value=name)
         if name == "pak":
             made |= {f"pak ({one})": TABLE_ANONYMIZERS.make(name, predictor=one) for one in PREDICTORS}
         else:

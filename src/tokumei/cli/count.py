@@ -24,7 +24,7 @@ def count(
     file: SourceArgument,
     by: Annotated[str, typer.Option("--by", metavar="A,B,…", help="Columns whose classes are counted.")],
     levels: Annotated[
-        list[str] | None, typer.Option("--levels", metavar="A=1,B=2", help="Generalise columns to a level first.")
+        list[str] | None, typer.Option("--levels", metavar="A=1,B=2", help="Generalize columns to a level first.")
     ] = None,
     hierarchies: HierarchiesOption = None,
     engine: EngineOption = "local",

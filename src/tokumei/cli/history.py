@@ -50,7 +50,7 @@ def anonymize_history(
     from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
     from tokumei.attack.truth import published as publish
     from tokumei.attack.truth import truth_of
-    from tokumei.cli.generalised import is_generalised, write_generalised
+    from tokumei.cli.generalized import is_generalized, write_generalized
     from tokumei.core.seeds import fresh_seed
     from tokumei.data.files.histories import read_history, write_pseudonyms, write_released_history
     from tokumei.data.history import History
@@ -70,8 +70,8 @@ def anonymize_history(
             # Who can guess the seed can make the release again, and sees whose each pseudonym is.
             used = fresh_seed()
         release = steps.anonymize(original, seed=used)
-        if is_generalised(release):
-            n_released, n_pseudonyms = write_generalised(release, out, published, truth)
+        if is_generalized(release):
+            n_released, n_pseudonyms = write_generalized(release, out, published, truth)
         else:
             released = History(release.frame, str(out))
             n_released, n_pseudonyms = released.kept.height, len(released.customers)
@@ -107,13 +107,13 @@ def measure_history(
 
     Example: tokumei measure history --original T.csv --release AT.csv
     """
-    from tokumei.cli.generalised import is_generalised_file, measure_generalised
+    from tokumei.cli.generalized import is_generalized_file, measure_generalized
     from tokumei.core.progress import step
     from tokumei.data.files.histories import read_history, read_released_history
     from tokumei.measure.registry import HISTORY_UTILITIES
 
-    if is_generalised_file(release):
-        measure_generalised(original, release, json=json)
+    if is_generalized_file(release):
+        measure_generalized(original, release, json=json)
         return
     wanted = names(measures, "--measures") if measures else list(HISTORY_UTILITIES)
     parts = {name: HISTORY_UTILITIES.make(name) for name in wanted}
@@ -149,15 +149,15 @@ def attack_history(
 
     Example: tokumei attack history linkage --master M.csv --knowledge T25.csv --release S.csv --out Fh.csv
     """
-    from tokumei.attack.generalised import GENERALISED_ATTACKS
+    from tokumei.attack.generalized import GENERALIZED_ATTACKS
     from tokumei.attack.registry import HISTORY_ATTACKS
-    from tokumei.cli.generalised import attack_generalised
+    from tokumei.cli.generalized import attack_generalized
     from tokumei.core.progress import step
     from tokumei.data.files.histories import read_known_history, read_released_history, write_pseudonyms
     from tokumei.data.files.pwscup2017 import read_master
 
-    if attack in GENERALISED_ATTACKS:
-        attack_generalised(attack, knowledge, release, out, json=json)
+    if attack in GENERALIZED_ATTACKS:
+        attack_generalized(attack, knowledge, release, out, json=json)
         return
     part = HISTORY_ATTACKS.make_from_text(attack, part_options(options))
     started = time.perf_counter()
@@ -186,11 +186,11 @@ def judge(
     Example: tokumei judge --truth F.csv Fh.csv
     """
     from tokumei.attack.judge import judge as judge_guesses
-    from tokumei.cli.generalised import is_guess_of_2018, judge_generalised
+    from tokumei.cli.generalized import is_guess_of_2018, judge_generalized
     from tokumei.data.files.histories import read_pseudonyms
 
     if is_guess_of_2018(truth):
-        judge_generalised(guess, truth, json=json)
+        judge_generalized(guess, truth, json=json)
         return
     right, customers, periods = read_pseudonyms(truth)
     guessed, _, _ = read_pseudonyms(guess)

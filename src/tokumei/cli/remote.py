@@ -45,7 +45,7 @@ def login(
     with_token: Annotated[
         bool, typer.Option("--with-token", help="Ask for a token that was made on the page.")
     ] = False,
-    scope: Annotated[str, typer.Option("--scope", help="read, submit or organise.")] = "submit",
+    scope: Annotated[str, typer.Option("--scope", help="read, submit or organize.")] = "submit",
     days: Annotated[int, typer.Option("--days", min=1, max=3650, help="How long to stay logged in.")] = 90,
     insecure: InsecureOption = False,
     json: JsonFlag = False,
@@ -260,8 +260,8 @@ def download(
 
 def _new_token(url: str, username: str | None, scope: str, days: int) -> str:
     """Ask for name, password and, where it is wanted, the code."""
-    if scope not in {"read", "submit", "organise"}:
-        raise InputError.of("read, submit or organise", column="--scope", value=scope)
+    if scope not in {"read", "submit", "organize"}:
+        raise InputError.of("read, submit or organize", column="--scope", value=scope)
     body: dict[str, Any] = {
         "username": username or typer.prompt("User name", err=True),
         "password": typer.prompt("Password", hide_input=True, err=True),

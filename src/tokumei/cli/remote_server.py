@@ -220,7 +220,7 @@ def input_error(found: Mapping[str, Any]) -> InputError:
 
 
 def printable(value: Any) -> Any:
-    """Take out of all texts what moves the cursor of a terminal or changes its colours."""
+    """Take out of all texts what moves the cursor of a terminal or changes its colors."""
     if isinstance(value, str):
         return "".join(one for one in value if one.isprintable() or one == "\n")
     if isinstance(value, dict):

@@ -32,7 +32,7 @@ def kit(
     options: SetOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Pack what teams need: rules, data, a sample release and attack; of an edition alone to practise.
+    """Pack what teams need: rules, data, a sample release and attack; of an edition alone to practice.
 
     Example: tokumei contest kit cup --out kit.zip
     """

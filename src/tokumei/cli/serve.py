@@ -58,7 +58,7 @@ def add_user(
     username: Annotated[str, typer.Argument(metavar="NAME", help="The name to log in by; a new one or an old one.")],
     email: Annotated[str | None, typer.Option("--email", help="The address of a new account.")] = None,
     admin: Annotated[bool, typer.Option("--admin", help="Make the user an admin of the site.")] = False,
-    organiser: Annotated[bool, typer.Option("--organiser", help="Let the user make contests.")] = False,
+    organizer: Annotated[bool, typer.Option("--organizer", help="Let the user make contests.")] = False,
     data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder of the platform.")] = None,
 ) -> None:
     """Make an account on this machine's platform, or give rights to one; asks for the password of a new one.
@@ -75,8 +75,8 @@ def add_user(
     if known is None and email is None:
         raise InputError.of("--email for a new account", column="NAME", value=username)
     password = None if known else typer.prompt("Password", hide_input=True, confirmation_prompt=True)
-    user = services.make_user(username, email=email, password=password, is_admin=admin, is_organiser=organiser)
-    print_facts({"user": user.username, "admin": user.is_superuser, "organiser": user.is_organiser})
+    user = services.make_user(username, email=email, password=password, is_admin=admin, is_organizer=organizer)
+    print_facts({"user": user.username, "admin": user.is_superuser, "organizer": user.is_organizer})
 
 
 def _name_hosts(host: str) -> None:

@@ -5,11 +5,11 @@ digits. Files go by the names that the edition gives them, such as `T` or `AT`; 
 
 | who        | when       | does                                                             |
 |------------|------------|------------------------------------------------------------------|
-| organiser  | prepare    | `make_data`, `draw_knowledge`                                    |
+| organizer  | prepare    | `make_data`, `draw_knowledge`                                    |
 | team       | anonymize  | submits `release_files`: `check`, then `score`                   |
-| organiser  | publish    | `publish`: what attackers see, and the truth that stays secret   |
+| organizer  | publish    | `publish`: what attackers see, and the truth that stays secret   |
 | team       | attack     | submits `guess_files`: `check_guess`, then `judge`               |
-| organiser  | close      | `rank`                                                           |
+| organizer  | close      | `rank`                                                           |
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def kit_of_edition(
     seed: int = SAMPLE_SEED,
     source: Path | None = None,
 ) -> list[str]:
-    """Write a kit to practise with, on data of its own, without a contest."""
+    """Write a kit to practice with, on data of its own, without a contest."""
     with tempfile.TemporaryDirectory() as folder:
         edition.make_data(Path(folder), seed=seed, source=source)
         data = files_in(Path(folder), edition.terms.data_files)
@@ -138,9 +138,9 @@ def readme_text(edition: Edition) -> str:
         "|---|---|",
         *(f"| `{name}` | {holds} |" for name, holds in folders.items()),
         "",
-        "Run in this folder, these check and score a release as the organiser will, with the same digits. Use your own",
+        "Run in this folder, these check and score a release as the organizer will, with the same digits. Use your own",
         "files in place of the sample's. Until the real knowledge is handed out, scores of safety that need it are",
-        "those against the sample's knowledge, and differ a little from the organiser's.",
+        "those against the sample's knowledge, and differ a little from the organizer's.",
         "",
         "```console",
         *(f"$ {command}" for command in team_commands(edition)),

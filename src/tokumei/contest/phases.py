@@ -85,7 +85,7 @@ def prepare(
         facts = {
             "commitment": key.commitment,
             "files": {contest.name(path): contest.digest(path) for path in names},
-            # Keyed: that a file was sampled from a certain public one is for the organiser to say.
+            # Keyed: that a file was sampled from a certain public one is for the organizer to say.
             "source": None if source is None else key.digest(source),
             "version": version("tokumei"),
         }
@@ -100,7 +100,7 @@ def check_release(contest: Contest, given: Path) -> None:
 
 
 def score(contest: Contest, given: Path) -> ReleaseScore:
-    """Check and score a release as submitting it would, and leave no trace; for the organiser, who may know all."""
+    """Check and score a release as submitting it would, and leave no trace; for the organizer, who may know all."""
     season = contest.season()
     with _taken_release(contest, season, given) as files:
         return contest.edition.score(contest.data_files(season), contest.knowledge_files(season), files)

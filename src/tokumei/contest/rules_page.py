@@ -53,7 +53,7 @@ ENGLISH = _Words(
     phases="Phases",
     steps=(
         "**Anonymize.** Teams submit releases. Each is checked, and scored if it passes.",
-        "**Publish.** The organiser publishes each team's last release in an order that tells nothing.",
+        "**Publish.** The organizer publishes each team's last release in an order that tells nothing.",
         "**Attack.** Teams submit guesses at each other's releases. Each is checked, then judged by the truth.",
         "**Close.** The teams are ranked.",
     ),

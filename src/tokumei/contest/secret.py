@@ -18,7 +18,7 @@ BLOCK = 1024 * 1024
 
 @dataclass(frozen=True)
 class Secret:
-    """The key of a contest, which only its organiser holds until the end.
+    """The key of a contest, which only its organizer holds until the end.
 
     The log shows no more than its commitment. Nobody can try 2²⁵⁶ keys against that; but a key made from a small seed
     can be found by trying seeds, so that a contest that matters draws its key afresh.
@@ -55,7 +55,7 @@ class Secret:
 
     @property
     def commitment(self) -> str:
-        """A hash that binds the organiser to the key and tells nothing of it."""
+        """A hash that binds the organizer to the key and tells nothing of it."""
         return hashlib.sha256(b"tokumei contest commitment" + self.key).hexdigest()
 
     def seed(self, *purpose: str | int) -> int:

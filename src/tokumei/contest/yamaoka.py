@@ -23,7 +23,7 @@ declared row estimates the share that is declared at random. So a release is fla
 more, and of these rows 1 in 5, four times what chance gives, is nearer to another row than made-up ones are.
 
 A lie about a tenth of the rows goes unseen, and wins no more than that. Where noise is such that no row can be
-recognised, a false map cannot be told from a true one, and wins nothing.
+recognized, a false map cannot be told from a true one, and wins nothing.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ def _codes(cells: pl.Series, values: pl.Series) -> npt.NDArray[np.int32]:
 
 
 def _fingerprint(columns: list[_Column], declared: Indices) -> str:
-    """Give the number of a sample that nobody can foresee, and that is the same for the organiser and the team.
+    """Give the number of a sample that nobody can foresee, and that is the same for the organizer and the team.
 
     Were the sample fixed, a team would tell the truth about those rows. So it depends on every cell and row number.
     """
@@ -277,7 +277,7 @@ def _evidence(
     n_bad = int(is_contradicted.sum())
     sentences = [
         f"{n_bad:,} of {len(sampled):,} rows looked at ({is_contradicted.mean():.1%}) contradict the declared row map; "
-        f"chance gives {CHANCE:.0%} where nothing can be recognised, and nearly none where the map is true.",
+        f"chance gives {CHANCE:.0%} where nothing can be recognized, and nearly none where the map is true.",
         f"About {min(1, 2 * (found.farther > 0.5).mean()):.0%} of the rows are declared at random; for the median row, "
         f"{np.median(found.farther):.1%} of the original's rows are nearer than the declared one.",
     ]

@@ -1,1 +1,1 @@
-"""Tables, purchase histories, generalised cells and releases; their files; made-up data."""
+"""Tables, purchase histories, generalized cells and releases; their files; made-up data."""

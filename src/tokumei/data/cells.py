@@ -1,4 +1,4 @@
-"""Generalised cells in columns: a value, a set, a range or a suppressed cell, never one Python object a cell.
+"""Generalized cells in columns: a value, a set, a range or a suppressed cell, never one Python object a cell.
 
 | text        | kind       | low, high        | members   |
 |-------------|------------|------------------|-----------|
@@ -21,7 +21,7 @@ import polars as pl
 
 
 class Kind(IntEnum):
-    """What a generalised cell is."""
+    """What a generalized cell is."""
 
     VALUE = 0
     RANGE = 1

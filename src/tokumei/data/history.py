@@ -71,7 +71,7 @@ class History:
 
     @cached_property
     def period(self) -> pl.Series:
-        """The month of each row as a count of months (12·year + month − 1), so that neighbours differ by one."""
+        """The month of each row as a count of months (12·year + month − 1), so that neighbors differ by one."""
         return self.frame.select(period_of(pl.col("date")).alias("period")).to_series()
 
     @cached_property

@@ -33,7 +33,7 @@ class Release:
 
     `rows` holds for each released row the row of the original it came from, where the method keeps that
     (None where it does not). `pseudonyms` has the columns customer, period and pseudonym; `mapping` has for
-    each generalised column a frame of value and label. All three are secrets of the publisher.
+    each generalized column a frame of value and label. All three are secrets of the publisher.
     """
 
     frame: pl.DataFrame

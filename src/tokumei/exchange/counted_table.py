@@ -52,7 +52,7 @@ class CountedTable:
         """Give what the labels counted become at a level."""
         at, counts = self._counts_for(self.lattice.top)
         if (place, level) not in self._maps:
-            recoding = relabelling(self.lattice.hierarchies[place], at[place], level)
+            recoding = relabeling(self.lattice.hierarchies[place], at[place], level)
             self._maps[place, level] = ColumnMap.of(counts.domain(recoding.column), recoding)
         return self._maps[place, level]
 
@@ -75,7 +75,7 @@ class CountedTable:
         return self._finest
 
 
-def relabelling(hierarchy: Hierarchy, fine: int, coarse: int) -> Recoding:
+def relabeling(hierarchy: Hierarchy, fine: int, coarse: int) -> Recoding:
     """Give what the labels of one level become at a level that follows from it."""
     label_of = dict(zip(hierarchy.labels_at(fine), hierarchy.labels_at(coarse), strict=True))
     values, labels = pl.Series(list(label_of), dtype=pl.String), pl.Series(list(label_of.values()), dtype=pl.String)

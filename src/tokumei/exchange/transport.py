@@ -1,6 +1,6 @@
 """How requests reach a provider's desk and answers leave it; the table itself never does.
 
-A transport is two small functions. This one uses folders, which may be shared, synchronised or carried on a stick; the
+A transport is two small functions. This one uses folders, which may be shared, synchronized or carried on a stick; the
 platform's speaks HTTP. Both are driven by `serve`.
 """
 

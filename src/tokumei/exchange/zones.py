@@ -67,7 +67,7 @@ def _covers(lattice: Lattice, node: Node, can_join: Callable[[Node], bool]) -> I
         if can_join(finest):
             yield finest
             continue
-        for finer in lattice.finer_neighbours(finest):
+        for finer in lattice.finer_neighbors(finest):
             if finer not in seen:
                 seen.add(finer)
                 heapq.heappush(waiting, (lattice.class_count(finer), finer))

@@ -1,4 +1,4 @@
-"""Cuts through a value tree: each value is generalised as far as its own branch is, not all to one level.
+"""Cuts through a value tree: each value is generalized as far as its own branch is, not all to one level.
 
 | value | level 1 | level 2 | the cut {23, 27, 30-39} |
 |-------|---------|---------|-------------------------|
@@ -55,7 +55,7 @@ class Cut:
 
     @classmethod
     def at_level(cls, hierarchy: Hierarchy, level: int) -> Cut:
-        """Make the cut that generalises every value to one level."""
+        """Make the cut that generalizes every value to one level."""
         hierarchy.check_level(level)
         return cls(hierarchy, np.full(len(hierarchy.leaves), level, np.int32))
 
@@ -123,7 +123,7 @@ class Cut:
         return self._with(codes == codes[first_leaf], parent)
 
     def is_finer_or_equal(self, other: Cut) -> bool:
-        """Whether the other cut follows from this one by generalising further."""
+        """Whether the other cut follows from this one by generalizing further."""
         if self.hierarchy != other.hierarchy:
             raise InputError.of(
                 f"a cut of the same hierarchy as {self.hierarchy.attribute}", value=other.hierarchy.attribute

@@ -1,4 +1,4 @@
-"""How the values of one attribute are generalised, level by level.
+"""How the values of one attribute are generalized, level by level.
 
 | level 0 | level 1 | level 2 |
 |---------|---------|---------|

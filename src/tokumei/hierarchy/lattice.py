@@ -34,12 +34,12 @@ class Lattice:
 
     @property
     def bottom(self) -> Node:
-        """The node that generalises nothing."""
+        """The node that generalizes nothing."""
         return (0,) * len(self.hierarchies)
 
     @property
     def top(self) -> Node:
-        """The node that generalises all."""
+        """The node that generalizes all."""
         return tuple(hierarchy.height for hierarchy in self.hierarchies)
 
     @property
@@ -74,7 +74,7 @@ class Lattice:
             layers[self.height(node)].append(node)
         return tuple(tuple(layer) for layer in layers)
 
-    def coarser_neighbours(self, node: Node) -> list[Node]:
+    def coarser_neighbors(self, node: Node) -> list[Node]:
         """Give the nodes one step up: one attribute at a directly coarser level."""
         return [
             (*node[:place], level, *node[place + 1 :])
@@ -82,7 +82,7 @@ class Lattice:
             for level in hierarchy.above[node[place]]
         ]
 
-    def finer_neighbours(self, node: Node) -> list[Node]:
+    def finer_neighbors(self, node: Node) -> list[Node]:
         """Give the nodes one step down: one attribute at a directly finer level."""
         return [
             (*node[:place], level, *node[place + 1 :])
@@ -91,7 +91,7 @@ class Lattice:
         ]
 
     def is_coarser_or_equal(self, node: Node, other: Node) -> bool:
-        """Whether the first node follows from the other by generalising further."""
+        """Whether the first node follows from the other by generalizing further."""
         return all(
             level == at or bool(hierarchy.finer[at, level])
             for level, at, hierarchy in zip(node, other, self.hierarchies, strict=True)

@@ -1,7 +1,7 @@
-"""The losses of generalised tables, and the form in which a search uses them.
+"""The losses of generalized tables, and the form in which a search uses them.
 
-Every loss of a node is a sum of two parts: its *rise*, what generalising all records to the node costs, and its
-*penalty*, what suppressing some of them adds. Generalising further never lowers the rise. So a search that knows the
+Every loss of a node is a sum of two parts: its *rise*, what generalizing all records to the node costs, and its
+*penalty*, what suppressing some of them adds. Generalizing further never lowers the rise. So a search that knows the
 rise of a node, or of any finer one, knows a lower bound of its loss.
 """
 
@@ -76,7 +76,7 @@ class SizeLoss(Protocol):
     """A loss that depends on the sizes of classes alone."""
 
     name: ClassVar[str]
-    # Whether generalising further never raises the penalty.
+    # Whether generalizing further never raises the penalty.
     penalty_shrinks: ClassVar[bool]
 
     def rise(self, sizes: Sizes, n_rows: int) -> float:

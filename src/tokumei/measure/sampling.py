@@ -1,6 +1,6 @@
-"""Use cases on generalised data: values drawn from the cells, then measured as any release.
+"""Use cases on generalized data: values drawn from the cells, then measured as any release.
 
-A measure of plain histories cannot read ranges and sets. So a plain history is drawn from the generalised one, as in
+A measure of plain histories cannot read ranges and sets. So a plain history is drawn from the generalized one, as in
 section 6.3 of the PWSCUP 2018 paper, and measured; many draws give the mean and how sure it is.
 """
 
@@ -18,7 +18,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.data.cells import Kind, RangeCells
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 from tokumei.measure.registry import HistoryUtility
 
@@ -31,9 +31,9 @@ STEPS_A_UNIT = {"date": 1, "price": 100, "quantity": 1}
 
 
 def measure_on_draws(
-    utility: HistoryUtility, original: History, release: GeneralisedHistory, *, seed: int, n_draws: int = N_DRAWS
+    utility: HistoryUtility, original: History, release: GeneralizedHistory, *, seed: int, n_draws: int = N_DRAWS
 ) -> Score:
-    """Measure a utility on plain histories drawn from a generalised one: their mean, with its 95 % interval.
+    """Measure a utility on plain histories drawn from a generalized one: their mean, with its 95 % interval.
 
     The interval says where the mean of endlessly many draws lies (Student's t), not how far single draws spread; one
     draw has none. The ends are those of the utility.
@@ -67,7 +67,7 @@ def _interval(values: list[float], mean: float, ends: Score) -> tuple[float, flo
 
 @dataclass(frozen=True)
 class DrawnCells:
-    """Generalised cells ready to be drawn from: the first and last step of each range, the members of each set.
+    """Generalized cells ready to be drawn from: the first and last step of each range, the members of each set.
 
     A range gives each day, hundredth or piece in it with the same chance, a set each member. A suppressed cell gives a
     step between the least and the greatest value of the original's column, or any of the original's items. A deleted
@@ -81,7 +81,7 @@ class DrawnCells:
     n_items: Ints
 
     @classmethod
-    def of(cls, original: History, release: GeneralisedHistory) -> DrawnCells:
+    def of(cls, original: History, release: GeneralizedHistory) -> DrawnCells:
         """Prepare the cells of a release; suppressed ones need the original."""
         kept = original.kept
         columns = {"date": release.date, "price": release.price, "quantity": release.quantity}

@@ -85,7 +85,7 @@ class SeveralReleases:
         """Match releases by the column `person`, or row by row where that is not given.
 
         columns: the quasi-identifiers, of all releases or of each; classes are by what stands in them, so that each
-        release may be generalised in its own way.
+        release may be generalized in its own way.
         names: what messages call the releases.
         """
         given = [as_frame(frame) for frame in frames]

@@ -1,4 +1,4 @@
-"""The columns of a generalised release beside those of its original: a label counts as its leaves, each alike.
+"""The columns of a generalized release beside those of its original: a label counts as its leaves, each alike.
 
 | original | release | counts as |
 |---|---|---|
@@ -32,7 +32,7 @@ NUMBER_BINS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class Labeled:
     """A column of one table: the label of each row, and what the labels stand for, in the order of places."""
 
     codes: Ints
@@ -59,8 +59,8 @@ class SpreadColumn:
 
     name: str
     vocabulary: Vocabulary
-    original: Labelled
-    released: Labelled
+    original: Labeled
+    released: Labeled
 
     @property
     def is_numeric(self) -> bool:
@@ -72,7 +72,7 @@ class SpreadColumn:
         """The number at each place but that of the missing value."""
         return np.array(self.vocabulary.numbers)
 
-    def weights(self, side: Labelled) -> Floats:
+    def weights(self, side: Labeled) -> Floats:
         """Give how many rows each number counts for, missing values left out."""
         sets, n_leaves = side.sets, self.vocabulary.n_leaves
         ends = np.minimum(sets.end, n_leaves)
@@ -89,20 +89,20 @@ class SpreadColumn:
         np.add.at(steps, ends[spread], -each[spread])
         return out + np.maximum(np.cumsum(steps)[:-1], 0)
 
-    def moments(self, side: Labelled) -> tuple[Floats, Floats]:
+    def moments(self, side: Labeled) -> tuple[Floats, Floats]:
         """Give the mean of the numbers that each label stands for, NaN if it stands for none, and their variance."""
         n_leaves, sets = self.vocabulary.n_leaves, side.sets
         ends = np.minimum(sets.end, n_leaves)
-        centre = self.numbers[n_leaves // 2]
+        center = self.numbers[n_leaves // 2]
         # From the middle, so that large numbers keep their digits.
-        sums = np.concatenate([[0.0], np.cumsum(self.numbers - centre)])
-        squares = np.concatenate([[0.0], np.cumsum((self.numbers - centre) ** 2)])
+        sums = np.concatenate([[0.0], np.cumsum(self.numbers - center)])
+        squares = np.concatenate([[0.0], np.cumsum((self.numbers - center) ** 2)])
         totals = np.zeros((3, sets.n_labels))
         has = ends > sets.first
         for row, upto in enumerate((np.arange(n_leaves + 1.0), sums, squares)):
             np.add.at(totals[row], sets.label[has], upto[ends[has]] - upto[sets.first[has]])
         size = np.where(totals[0] > 0, totals[0], np.nan)
-        means = totals[1] / size + centre
+        means = totals[1] / size + center
         variances = np.maximum(totals[2] / size - (totals[1] / size) ** 2, 0)
         is_single = totals[0] == 1
         at = np.zeros(sets.n_labels, np.int64)
@@ -168,13 +168,13 @@ def pair_counts(one: Ints, other: Ints, n_others: int) -> tuple[Ints, Ints, Ints
     return pairs // n_others, pairs % n_others, counts
 
 
-def _original(vocabulary: Vocabulary, values: pl.Series) -> Labelled:
+def _original(vocabulary: Vocabulary, values: pl.Series) -> Labeled:
     places, codes = np.unique(vocabulary.places(values), return_inverse=True)
     sets = LeafSets.of(vocabulary.n_leaves + 1, [[(place, place + 1)] for place in places.tolist()])
-    return Labelled(codes.astype(np.int64), sets)
+    return Labeled(codes.astype(np.int64), sets)
 
 
-def _released(vocabulary: Vocabulary, cells: pl.Series) -> Labelled:
+def _released(vocabulary: Vocabulary, cells: pl.Series) -> Labeled:
     codes, sets = vocabulary.read(cells)
     # Who says * means some value: the missing one counts only where it stands alone.
     ends = np.where(sets.sizes[sets.label] > 1, np.minimum(sets.end, vocabulary.n_leaves), sets.end)
@@ -188,7 +188,7 @@ def _released(vocabulary: Vocabulary, cells: pl.Series) -> Labelled:
     rank[order] = np.arange(len(order))
     by_rank = np.argsort(rank[sets.label], kind="stable")
     moved = LeafSets(sets.n_places, sets.n_labels, rank[sets.label][by_rank], sets.first[by_rank], sets.end[by_rank])
-    return Labelled(rank[codes], moved)
+    return Labeled(rank[codes], moved)
 
 
 def _numbers_of(cells: pl.Series) -> pl.Series:

@@ -10,7 +10,7 @@
 | user      | who is logged in                                                        | the log-in page               |
 | member    | members of the team that `of` looks at                                  | log-in page, or 404           |
 | captain   | its captain                                                             | log-in page, or 404           |
-| organiser | organisers and admins; with `of`, those of the contest that it looks at | log-in page, or 404           |
+| organizer | organizers and admins; with `of`, those of the contest that it looks at | log-in page, or 404           |
 | admin     | site admins                                                             | log-in page, or 404           |
 
 `of(request, level, **what the URL captured)` gives the objects that take the place of what the URL captured, or raises
@@ -34,7 +34,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from tokumei.platform.accounts.models import User
 from tokumei.platform.addresses import is_loopback
 
-Level = Literal["anyone", "operator", "user", "member", "captain", "organiser", "admin"]
+Level = Literal["anyone", "operator", "user", "member", "captain", "organizer", "admin"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -136,9 +136,9 @@ def routes(patterns: Sequence[URLPattern | URLResolver] | None = None, prefix: s
 def _has_level(user: User, declared: Access) -> bool:
     if declared.level == "admin":
         return user.is_superuser
-    if declared.level == "organiser" and declared.of is None:
-        return user.is_organiser or user.is_superuser
-    # Members, captains and the organisers of one contest are told apart by `of`.
+    if declared.level == "organizer" and declared.of is None:
+        return user.is_organizer or user.is_superuser
+    # Members, captains and the organizers of one contest are told apart by `of`.
     return True
 
 

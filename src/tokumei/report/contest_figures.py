@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.report.figures import COLOURS, HEIGHT, WIDTH, to_svg
+from tokumei.report.figures import COLORS, HEIGHT, WIDTH, to_svg
 
 CELL = 34
-LIGHT, DARK, GREY = "#eef3f8", COLOURS[0], "#9aa5b1"
+LIGHT, DARK, GREY = "#eef3f8", COLORS[0], "#9aa5b1"
 # Dots nearer than this share of an axis cover each other's names.
 SAME_PLACE = 0.04
 # A letter takes about this share of the width.
@@ -37,8 +37,8 @@ def standings_figure(points: pl.DataFrame, *, x_title: str, y_title: str) -> str
     x = alt.X("utility:Q", title=x_title, scale=alt.Scale(zero=True, nice=True), axis=alt.Axis(tickCount=6))
     scale = alt.Scale(zero=True, nice=True)
     y = alt.Y("safety:Q", title=y_title, scale=scale, axis=alt.Axis(tickCount=6, titlePadding=ROOM))
-    colour = alt.condition(alt.datum.is_ranked, alt.value(COLOURS[0]), alt.value(GREY))
-    layers = [alt.Chart(points).mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour)]
+    color = alt.condition(alt.datum.is_ranked, alt.value(COLORS[0]), alt.value(GREY))
+    layers = [alt.Chart(points).mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=color)]
     labels = _labels(points)
     for side, look in SIDES.items():
         beside = labels.filter(pl.col("side") == side)
@@ -128,7 +128,7 @@ def history_figure(points: pl.DataFrame, *, time_title: str, value_title: str, t
             "team:N",
             title=team_title,
             sort=teams,
-            scale=alt.Scale(range=COLOURS),
+            scale=alt.Scale(range=COLORS),
             legend=alt.Legend(orient="bottom", columns=3, columnPadding=40, labelLimit=0),
         ),
     )

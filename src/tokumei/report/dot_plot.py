@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tokumei.report.figures import COLOURS, WIDTH, to_svg
+from tokumei.report.figures import COLORS, WIDTH, to_svg
 
 LINE_HEIGHT = 34
 # Of dots at one place the smaller lies on the larger.
@@ -29,7 +29,7 @@ def dot_figure(points: pl.DataFrame, *, x: str, y: str, series: str, x_title: st
             color=alt.Color(
                 f"{series}:N",
                 title=None,
-                scale=alt.Scale(domain=names, range=COLOURS),
+                scale=alt.Scale(domain=names, range=COLORS),
                 legend=alt.Legend(orient="bottom", columns=n_columns, columnPadding=40, labelLimit=0, symbolSize=90),
             )
         )

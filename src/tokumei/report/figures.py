@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-# Told apart by people who see colours differently (Okabe and Ito, 2008).
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
+# Told apart by people who see colors differently (Okabe and Ito, 2008).
+COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
 WIDTH, HEIGHT = 640, 320
 
 
@@ -24,7 +24,7 @@ def line_figure(
         .encode(
             x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(format="%")),
             y=alt.Y(f"{y}:Q", title=y_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
-            color=_colour(points, series, series_title, n_columns=3),
+            color=_color(points, series, series_title, n_columns=3),
         )
         .properties(width=WIDTH, height=HEIGHT)
     )
@@ -32,7 +32,7 @@ def line_figure(
 
 
 def crowd_figure(points: pl.DataFrame, *, x: str, y: str, series: str, x_title: str, y_title: str) -> str:
-    """Draw points of two counts on logarithmic axes, one colour for each series; on the diagonal both are equal."""
+    """Draw points of two counts on logarithmic axes, one color for each series; on the diagonal both are equal."""
     import altair as alt
 
     chart = (
@@ -41,7 +41,7 @@ def crowd_figure(points: pl.DataFrame, *, x: str, y: str, series: str, x_title: 
         .encode(
             x=alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(type="log")),
             y=alt.Y(f"{y}:Q", title=y_title, scale=alt.Scale(type="log")),
-            color=_colour(points, series, None, n_columns=2),
+            color=_color(points, series, None, n_columns=2),
         )
         .properties(width=WIDTH, height=HEIGHT)
     )
@@ -57,9 +57,9 @@ def frontier_figure(points: pl.DataFrame, *, x: str, y: str, is_best: str, x_tit
         y=alt.Y(f"{y}:Q", title=y_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
     )
     best = points.filter(pl.col(is_best))
-    line = base.mark_line(color=COLOURS[1], interpolate="step-after").properties(data=best)
+    line = base.mark_line(color=COLORS[1], interpolate="step-after").properties(data=best)
     dots = base.mark_point(filled=True, size=60).encode(
-        color=alt.condition(alt.datum[is_best], alt.value(COLOURS[1]), alt.value("#9aa5b1"))
+        color=alt.condition(alt.datum[is_best], alt.value(COLORS[1]), alt.value("#9aa5b1"))
     )
     return to_svg(alt.layer(line, dots).properties(width=WIDTH, height=HEIGHT))
 
@@ -73,7 +73,7 @@ def bar_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str, is_log: bo
     scale = alt.Scale(type="log", domainMin=least / 10) if is_log else alt.Scale(zero=True)
     chart = (
         alt.Chart(points)
-        .mark_bar(color=COLOURS[0])
+        .mark_bar(color=COLORS[0])
         .encode(
             x=alt.X(f"{x}:Q", title=x_title, scale=scale, axis=alt.Axis(format="~s")),
             y=alt.Y(f"{y}:N", title=None, sort=None, axis=alt.Axis(labelLimit=0)),
@@ -83,15 +83,15 @@ def bar_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str, is_log: bo
     return to_svg(chart)
 
 
-def _colour(points: pl.DataFrame, series: str, title: str | None, *, n_columns: int) -> Any:
-    """Give each series a colour, in the order in which they first stand, with a legend below the figure."""
+def _color(points: pl.DataFrame, series: str, title: str | None, *, n_columns: int) -> Any:
+    """Give each series a color, in the order in which they first stand, with a legend below the figure."""
     import altair as alt
 
     return alt.Color(
         f"{series}:N",
         title=title,
         sort=points[series].unique(maintain_order=True).to_list(),
-        scale=alt.Scale(range=COLOURS),
+        scale=alt.Scale(range=COLORS),
         # With room between: readers' fonts are wider or narrower than the one measured here.
         legend=alt.Legend(orient="bottom", columns=n_columns, columnPadding=40, labelLimit=0),
     )

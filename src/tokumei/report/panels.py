@@ -6,7 +6,7 @@ from typing import Literal
 
 import polars as pl
 
-from tokumei.report.figures import COLOURS, to_svg
+from tokumei.report.figures import COLORS, to_svg
 
 PANEL_WIDTH, PANEL_HEIGHT = 190, 150
 # Room between the entries of the legend: readers' fonts are wider or narrower than the one measured here.
@@ -28,16 +28,16 @@ def panel_figure(
 ) -> str:
     """Draw a small figure for each panel, in the order in which they first stand, each with a y axis of its own.
 
-    A series has the same colour in all panels; its points stand alone, or have a line through them.
+    A series has the same color in all panels; its points stand alone, or have a line through them.
     """
     import altair as alt
 
     names = points[series].unique(maintain_order=True).to_list()
-    colour = alt.Color(
+    color = alt.Color(
         f"{series}:N",
         title=None,
         sort=names,
-        scale=alt.Scale(domain=names, range=COLOURS),
+        scale=alt.Scale(domain=names, range=COLORS),
         legend=alt.Legend(orient="bottom", columns=len(names), columnPadding=PADDING, labelLimit=0),
     )
     values = points[x].unique().sort().to_list()
@@ -51,5 +51,5 @@ def panel_figure(
         base = alt.Chart(points.filter(pl.col(panel) == name))
         marked = base.mark_line(point=True) if is_line else base.mark_point(filled=True, size=45, opacity=0.9)
         size = {"width": PANEL_WIDTH, "height": PANEL_HEIGHT}
-        charts.append(marked.encode(x=across, y=down, color=colour).properties(title=name, **size))
+        charts.append(marked.encode(x=across, y=down, color=color).properties(title=name, **size))
     return to_svg(alt.concat(*charts, columns=n_columns))

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.report.figures import COLOURS, HEIGHT, WIDTH, to_svg
+from tokumei.report.figures import COLORS, HEIGHT, WIDTH, to_svg
 
 # Room between the numbers of an axis and its title, for readers whose fonts are wider.
 ROOM = 14
@@ -26,19 +26,19 @@ def dots_figure(
     is_log_y: bool = False,
     size: int = 45,
 ) -> str:
-    """Draw dots and, if given, lines over the same axes (columns x, y and series), one colour for each series.
+    """Draw dots and, if given, lines over the same axes (columns x, y and series), one color for each series.
 
-    A series that has both dots and a line has one colour. On a logarithmic axis all values must be above 0.
+    A series that has both dots and a line has one color. On a logarithmic axis all values must be above 0.
     """
     import altair as alt
 
     both = points if lines is None else pl.concat([points.select("x", "y", "series"), lines.select("x", "y", "series")])
     x = alt.X("x:Q", title=x_title, scale=_scale(is_log_x), axis=_axis(is_log_x))
     y = alt.Y("y:Q", title=y_title, scale=_scale(is_log_y), axis=_axis(is_log_y))
-    colour = _colour(both["series"].unique(maintain_order=True).to_list())
-    layers = [alt.Chart(points).mark_point(filled=True, opacity=0.75, size=size).encode(x=x, y=y, color=colour)]
+    color = _color(both["series"].unique(maintain_order=True).to_list())
+    layers = [alt.Chart(points).mark_point(filled=True, opacity=0.75, size=size).encode(x=x, y=y, color=color)]
     if lines is not None:
-        layers.append(alt.Chart(lines).mark_line(strokeWidth=1.5).encode(x=x, y=y, color=colour))
+        layers.append(alt.Chart(lines).mark_line(strokeWidth=1.5).encode(x=x, y=y, color=color))
     return to_svg(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT))
 
 
@@ -57,17 +57,17 @@ def grouped_bar_figure(points: pl.DataFrame, *, x_title: str, y_title: str, is_l
             x=alt.X("group:N", title=x_title, sort=groups, axis=alt.Axis(labelAngle=0, labelLimit=0, grid=False)),
             xOffset=alt.XOffset("series:N", sort=series),
             y=alt.Y("value:Q", title=y_title, scale=scale, axis=alt.Axis(values=ticks, titlePadding=ROOM)),
-            color=_colour(series),
+            color=_color(series),
         )
         .properties(width=max(WIDTH, BAR * len(groups) * (len(series) + 1)), height=HEIGHT)
     )
     return to_svg(chart)
 
 
-def parts_figure(points: pl.DataFrame, *, x_title: str, parts: Sequence[str], colours: Sequence[str] = COLOURS) -> str:
+def parts_figure(points: pl.DataFrame, *, x_title: str, parts: Sequence[str], colors: Sequence[str] = COLORS) -> str:
     """Draw one horizontal bar for each row, made of parts from left to right (columns row, part, share).
 
-    Shares of one row add up to 1; each part of more than a twentieth is labelled with its share.
+    Shares of one row add up to 1; each part of more than a twentieth is labeled with its share.
     """
     import altair as alt
 
@@ -84,7 +84,7 @@ def parts_figure(points: pl.DataFrame, *, x_title: str, parts: Sequence[str], co
         x=alt.X("start:Q", title=x_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
         x2="end:Q",
         y=y,
-        color=_colour(list(parts), "part", colours),
+        color=_color(list(parts), "part", colors),
     )
     numbers = alt.Chart(placed.filter(pl.col("share") > 0.05)).encode(
         x="middle:Q", y=y, text=alt.Text("share:Q", format=".0%")
@@ -109,14 +109,14 @@ def _axis(is_log: bool) -> Any:
     )
 
 
-def _colour(series: list[str], field: str = "series", colours: Sequence[str] = COLOURS) -> Any:
+def _color(series: list[str], field: str = "series", colors: Sequence[str] = COLORS) -> Any:
     import altair as alt
 
     return alt.Color(
         f"{field}:N",
         title=None,
         sort=series,
-        scale=alt.Scale(domain=series, range=list(colours)[: max(1, len(series))]),
+        scale=alt.Scale(domain=series, range=list(colors)[: max(1, len(series))]),
         legend=alt.Legend(orient="bottom", columns=_n_columns(series), columnPadding=40, labelLimit=0),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tokumei.report.figures import COLOURS, HEIGHT, WIDTH, to_svg
+from tokumei.report.figures import COLORS, HEIGHT, WIDTH, to_svg
 
 
 def curves_figure(
@@ -25,7 +25,7 @@ def curves_figure(
             f"{series}:N",
             title=None,
             sort=names,
-            scale=alt.Scale(range=COLOURS),
+            scale=alt.Scale(range=COLORS),
             legend=alt.Legend(orient="bottom", columns=3, columnPadding=40, labelLimit=0),
         ),
     )
@@ -56,7 +56,7 @@ def diagonal_figure(points: pl.DataFrame, *, x: str, y: str, series: str, x_titl
                 f"{series}:N",
                 title=None,
                 sort=names,
-                scale=alt.Scale(range=[COLOURS[0], COLOURS[2], COLOURS[4]]),
+                scale=alt.Scale(range=[COLORS[0], COLORS[2], COLORS[4]]),
                 legend=alt.Legend(orient="bottom", columns=3, columnPadding=40, labelLimit=0),
             ),
         )
@@ -81,7 +81,7 @@ def grouped_bars_figure(points: pl.DataFrame, *, group: str, y: str, series: str
                 f"{series}:N",
                 title=None,
                 sort=names,
-                scale=alt.Scale(range=COLOURS),
+                scale=alt.Scale(range=COLORS),
                 legend=alt.Legend(orient="bottom", columns=2, columnPadding=40, labelLimit=0),
             ),
         )

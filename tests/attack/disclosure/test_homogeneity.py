@@ -36,7 +36,7 @@ def test_homogeneity_control_is_guessed_by_the_same_records() -> None:
     assert scores["success"].control == (0 + 1 / 2 + 1) / 3
 
 
-def test_homogeneity_of_a_generalised_value_leaves_its_leaves_open() -> None:
+def test_homogeneity_of_a_generalized_value_leaves_its_leaves_open() -> None:
     people = {"town": ["A", "A", "B"], "income": [100, 200, 300]}
     released = {"town": ["A", "A", "B"], "income": ["100-200", "100-200", "300"]}
     scores = Homogeneity().measure(scene(people, released, ["income"]), seed=1)

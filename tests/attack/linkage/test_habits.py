@@ -25,7 +25,7 @@ def features() -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     return habits.features(matched, 1)
 
 
-def test_habits_favour_who_bought_the_same_before() -> None:
+def test_habits_favor_who_bought_the_same_before() -> None:
     for kind in range(len(KINDS)):
         of_kind = features()[:, :, kind]
         assert of_kind[0, 0] > 0

@@ -96,13 +96,13 @@ class Drive:
             yield f"table {name}", json.dumps(rows, default=str, ensure_ascii=False).encode()
 
     def leaks(self, *secrets: str) -> list[str]:
-        """Say where a secret is found; an organiser's export alone may have what is secret of a contest."""
+        """Say where a secret is found; an organizer's export alone may have what is secret of a contest."""
         return [
             f"{name} in {where}"
             for where, text in self.said()
             for name in secrets
             for secret in self.secrets[name]
-            if secret in text and not (where.startswith(("organiser", "admin")) and "/export" in where)
+            if secret in text and not (where.startswith(("organizer", "admin")) and "/export" in where)
         ]
 
 
@@ -144,7 +144,7 @@ def open_contest(drive: Drive) -> Contest:
     given |= {"title": "Cup", "slug": "cup", "edition": "pwscup2017", "options": OPTIONS, "is_public": "on"}
     given |= {"board": "live", "digits_shown": "3", "shows_guess_scores": "on"}
     given |= {"releases_a_day": "9", "releases_in_all": "9", "guesses_a_day": "9", "guesses_on_one": "3"}
-    answer = drive.post("organiser", "/contests/new", given)
+    answer = drive.post("organizer", "/contests/new", given)
     assert answer.status == 302, answer.text
     contest = Contest.objects.get()
     evaluate(Evaluation.objects.get(contest=contest).pk)
@@ -243,7 +243,7 @@ def break_things(drive: Drive, contest: Contest, monkeypatch: pytest.MonkeyPatch
                 "/contests/cup/figures/standings.svg",
                 "/api/v1/contests/cup/scoreboard",
             ):
-                for role in ("captain", "organiser", "admin"):
+                for role in ("captain", "organizer", "admin"):
                     assert drive.world.call(role, "GET", path).status == 500
     drive.secrets["canary"] = [CANARY.encode()]
 
@@ -266,7 +266,7 @@ def test_secrets_of_a_whole_contest_stay_where_they_are(
     world.values["public"] = own_values(world, "cup")
     note_secrets(drive, contest)
     assert len(drive.secrets["knowledge"]) > 3, "there is nothing to look for"
-    drive.crawl("anonymous", "captain", "organiser")
+    drive.crawl("anonymous", "captain", "organizer")
     # What attackers will know is nobody's before the releases are published.
     assert drive.leaks("knowledge", "key") == []
 
@@ -282,7 +282,7 @@ def test_secrets_of_a_whole_contest_stay_where_they_are(
 
     contest = end_attacks(contest)
     assert contest.closed_at is not None, contest.trouble
-    drive.crawl("anonymous", "captain", "organiser")
+    drive.crawl("anonymous", "captain", "organizer")
     assert drive.leaks("truth", "key", "canary", "passwords", "sessions", "tokens") == []
     # The row of a contest has to know its folder; nothing else does.
     assert [leak for leak in drive.leaks("paths") if leak != "paths in table Contest"] == []
@@ -290,8 +290,8 @@ def test_secrets_of_a_whole_contest_stay_where_they_are(
 
 
 def check_the_search_finds(drive: Drive) -> None:
-    """What an organiser downloads holds the secrets, so that the search above can find them."""
-    exports = [answer.body for where, answer in drive.world.seen if where == "organiser GET /contests/cup/export"]
+    """What an organizer downloads holds the secrets, so that the search above can find them."""
+    exports = [answer.body for where, answer in drive.world.seen if where == "organizer GET /contests/cup/export"]
     with zipfile.ZipFile(io.BytesIO(exports[-1])) as archive:
         held = b"\0".join(archive.read(name) for name in archive.namelist())
     assert all(secret in held for secret in drive.secrets["truth"])

@@ -35,10 +35,10 @@ PAYLOADS: dict[str, dict[str, Any]] = {
     "account": {"display_name": "Other", "email": "alice@example.com", "language": "ja"},
     "teams/new": {"slug": "new-team", "display_name": "New"},
     "teams/<str:team>/rename": {"display_name": "Renamed"},
-    "people/<str:username>": {"do": "make_organiser"},
-    "contests/<slug:contest>/organise/announce": {"title": "t", "text": "t"},
-    "contests/<slug:contest>/organise/board": {"board": "hidden", "digits_shown": "2"},
-    "contests/<slug:contest>/organise/invite": {"note": "n"},
+    "people/<str:username>": {"do": "make_organizer"},
+    "contests/<slug:contest>/organize/announce": {"title": "t", "text": "t"},
+    "contests/<slug:contest>/organize/board": {"board": "hidden", "digits_shown": "2"},
+    "contests/<slug:contest>/organize/invite": {"note": "n"},
     "contests/<slug:contest>/join": {"team": "red-team"},
 }
 # A right post to these changes a row in the world as it is.
@@ -54,10 +54,10 @@ CHANGING = {
     "teams/<str:team>/invitations/<int:invitation>/revoke",
     "teams/<str:team>/members/<int:member>/remove",
     "teams/<str:team>/members/<int:member>/make-captain",
-    "contests/<slug:contest>/organise/announce",
-    "contests/<slug:contest>/organise/board",
-    "contests/<slug:contest>/organise/invite",
-    "contests/<slug:contest>/organise/invitations/<int:invitation>/revoke",
+    "contests/<slug:contest>/organize/announce",
+    "contests/<slug:contest>/organize/board",
+    "contests/<slug:contest>/organize/invite",
+    "contests/<slug:contest>/organize/invitations/<int:invitation>/revoke",
 }
 
 
@@ -71,7 +71,7 @@ def logged_in(world: World, role: str, **options: Any) -> Client:
 def role_for(route: Route) -> str:
     """Choose somebody who may send the form."""
     allowed = may_see(route, "public") & USERS
-    return next(role for role in ("member", "captain", "organiser", "admin", "rival") if role in allowed)
+    return next(role for role in ("member", "captain", "organizer", "admin", "rival") if role in allowed)
 
 
 @pytest.mark.parametrize("route", UNSAFE, ids=named)

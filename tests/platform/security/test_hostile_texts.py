@@ -92,7 +92,7 @@ def marked(world: World) -> World:
 )
 def test_markup_is_text_on_every_page(marked: World, route: Route) -> None:
     allowed = may_see(route, "public")
-    roles = [role for role in ("anonymous", "captain", "organiser", "admin", "rival") if role in allowed][:3]
+    roles = [role for role in ("anonymous", "captain", "organizer", "admin", "rival") if role in allowed][:3]
     for role in roles:
         found = marked.call(role, "GET", address(route, marked.values_for(route, "public")))
         assert found.status in {200, 302, 403, 404}, f"{role} {route.pattern} gives {found.status}"
@@ -118,12 +118,12 @@ def test_pages_show_the_markup_as_it_was_written(marked: World) -> None:
         ("captain", f"/contests/submissions/{marked.keys['red-team cup']}"),
         ("captain", f"/contests/submissions/{marked.keys['red-team cup']}/report"),
         ("captain", "/account/tokens"),
-        ("organiser", "/contests/club/organise"),
+        ("organizer", "/contests/club/organize"),
         ("admin", "/people"),
         ("anonymous", "/contests/"),
     ):
         assert escaped in marked.call(role, "GET", path).text, path
-    assert "&lt;xss" in marked.call("organiser", "GET", "/contests/cup/figures/standings.svg").text
+    assert "&lt;xss" in marked.call("organizer", "GET", "/contests/cup/figures/standings.svg").text
 
 
 def form(path: str, role: str, field: str, **others: Any) -> Callable[[World, str], Any]:
@@ -169,16 +169,16 @@ WAYS: dict[str, Callable[[World, str], Any]] = {
     "a new team": form("/teams/new", "member", "display_name", slug="neu"),
     "a team": form("/teams/red-team/rename", "captain", "display_name"),
     "a token": form("/account/tokens", "member", "name", scope="read", days="7", current_password=PASSWORD),
-    "a contest": form("/contests/new", "organiser", "title", slug="neu", edition="odd", **MOMENTS, **NUMBERS),
-    "an announcement": form("/contests/cup/organise/announce", "organiser", "title", text="t"),
-    "an announcement's text": form("/contests/cup/organise/announce", "organiser", "text", title="t"),
-    "an invitation": form("/contests/club/organise/invite", "organiser", "note"),
-    "a recipient": form("/exchange/profile", "member", "organisation"),
-    "a recipient's story": form("/exchange/profile", "member", "about", organisation="o"),
+    "a contest": form("/contests/new", "organizer", "title", slug="neu", edition="odd", **MOMENTS, **NUMBERS),
+    "an announcement": form("/contests/cup/organize/announce", "organizer", "title", text="t"),
+    "an announcement's text": form("/contests/cup/organize/announce", "organizer", "text", title="t"),
+    "an invitation": form("/contests/club/organize/invite", "organizer", "note"),
+    "a recipient": form("/exchange/profile", "member", "organization"),
+    "a recipient's story": form("/exchange/profile", "member", "about", organization="o"),
     "a token by program": body("/api/v1/tokens", "member", "name", username="bob", password=PASSWORD),
-    "a contest by program": body("/api/v1/contests", "organiser", "title", slug="neu", edition="odd", **AWARE),
-    "an announcement by program": body("/api/v1/contests/cup/announcements", "organiser", "title", text="t"),
-    "an announcement's text by program": body("/api/v1/contests/cup/announcements", "organiser", "text", title="t"),
+    "a contest by program": body("/api/v1/contests", "organizer", "title", slug="neu", edition="odd", **AWARE),
+    "an announcement by program": body("/api/v1/contests/cup/announcements", "organizer", "title", text="t"),
+    "an announcement's text by program": body("/api/v1/contests/cup/announcements", "organizer", "text", title="t"),
 }
 
 

@@ -63,7 +63,7 @@ def as_postgres() -> Iterator[None]:
 def somebody(route: Route) -> str:
     """Choose who gets furthest with a route."""
     allowed = may_see(route, "public")
-    return next(role for role in ("captain", "organiser", "admin", "anonymous", *ROLES) if role in allowed)
+    return next(role for role in ("captain", "organizer", "admin", "anonymous", *ROLES) if role in allowed)
 
 
 def spelled(value: str) -> str:
@@ -123,7 +123,7 @@ FIELDS = (
     *("username", "display_name", "email", "password", "password_again", "current_password", "language", "code", "do"),
     *("slug", "team", "title", "text", "note", "opens_at", "attacks_open_at", "closes_at", "board", "digits_shown"),
     *("edition", "options", "own_toml", "knowledge", "name", "scope", "days", "next", "releases_a_day", "invitation"),
-    *("purpose", "criterion", "levels", "organisation", "about", "provider", "k", "answer", "column", "summary"),
+    *("purpose", "criterion", "levels", "organization", "about", "provider", "k", "answer", "column", "summary"),
 )
 
 

@@ -91,8 +91,8 @@ def test_team_has_only_so_many_open_invitations(world: World, monkeypatch: pytes
 def test_contest_has_only_so_many_open_invitations(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     n_open = joining.open_invitations(Contest.objects.get(slug="club")).count()
     monkeypatch.setattr(joining, "OPEN_INVITATIONS", n_open + 2)
-    client = person(world, "organiser")
-    invited = [client.post("/contests/club/organise/invite", {"note": "n"}).status_code for _ in range(3)]
+    client = person(world, "organizer")
+    invited = [client.post("/contests/club/organize/invite", {"note": "n"}).status_code for _ in range(3)]
     assert invited == [200, 200, 403]
 
 
@@ -129,7 +129,7 @@ def test_releases_are_taken_only_so_often(world: World, by: str) -> None:
 
 def test_programs_change_things_only_so_often(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bearer, "CHANGES_AN_HOUR", 2)
-    header = {"Authorization": f"Bearer {world.tokens['organiser']}"}
+    header = {"Authorization": f"Bearer {world.tokens['organizer']}"}
     body = {"title": "t", "text": "t"}
     statuses = [
         Client()

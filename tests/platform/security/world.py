@@ -53,15 +53,15 @@ PEOPLE = {
     "rival": "rita",
     "member": "bob",
     "captain": "alice",
-    "other_organiser": "oscar",
-    "organiser": "olga",
+    "other_organizer": "oscar",
+    "organizer": "olga",
     "admin": "root",
 }
 ROLES = tuple(PEOPLE)
 USERS = frozenset(ROLES[1:])
 PLAYERS = frozenset({"rival", "member", "captain"})
 RED = frozenset({"member", "captain"})
-RUNNERS = frozenset({"organiser", "admin"})
+RUNNERS = frozenset({"organizer", "admin"})
 CAPTURED = re.compile(r"<(?:(\w+):)?(\w+)>")
 ABSENT = {"int": "987654321"}
 API = "api/"
@@ -267,7 +267,7 @@ def _fill(world: World) -> None:
             _join(contest, team, world.user(role))
         _play(world, contest, slug)
     contests.create_contest(
-        world.user("other_organiser"), slug="elsewhere", title="Elsewhere", edition="odd", **_moments()
+        world.user("other_organizer"), slug="elsewhere", title="Elsewhere", edition="odd", **_moments()
     )
     _exchange(world, red)
     for whose, slug in (("public", "cup"), ("private", "club"), ("closed", "past"), ("open", "draft")):
@@ -278,12 +278,12 @@ def people_and_teams(world: World) -> tuple[Team, Team]:
     """Make everybody, with a session and a token each, and the teams; gives red and blue."""
     for role, name in PEOPLE.items():
         if name:
-            rights = {"is_organiser": "organiser" in role, "is_superuser": role == "admin"}
+            rights = {"is_organizer": "organizer" in role, "is_superuser": role == "admin"}
             user = User.objects.create_user(name, f"{name}@example.com", PASSWORD, display_name=name.title(), **rights)
             client = Client()
             client.force_login(user, backend=BACKEND)
             world.sessions[role] = client.cookies[settings.SESSION_COOKIE_NAME].value
-            _, world.tokens[role] = tokens.make_token(user, name="laptop", scope="organise", days=90)
+            _, world.tokens[role] = tokens.make_token(user, name="laptop", scope="organize", days=90)
     red, blue = _team(world, "captain", "red-team"), _team(world, "rival", "blue-team")
     _team(world, "outsider", "grey-team")
     _, token = teams.invite(red, world.user("captain"))
@@ -295,7 +295,7 @@ def _exchange(world: World, red: Team) -> None:
     """Let red offer a table that the platform hosts, rita ask for levels of it, and red trust her."""
     rita = world.user("rival")
     offered = host(world.user("captain"), red, slug="people")
-    recipients.introduce(rita, organisation="Blue")
+    recipients.introduce(rita, organization="Blue")
     served, waiting = (
         requesting.ask(offered, rita, levels={"age": 2, "sex": sex, "town": 2}, criterion=None, purpose="Research")
         for sex in (0, 1)
@@ -372,8 +372,8 @@ def may_see(route: Route, whose: str) -> frozenset[str]:
         return RED if level == "member" else frozenset({"captain"})
     if route.pattern.startswith("account/tokens/"):
         return frozenset({"captain"})
-    if level == "organiser":
-        return RUNNERS | {"other_organiser"}
+    if level == "organizer":
+        return RUNNERS | {"other_organizer"}
     if level == "admin":
         return frozenset({"admin"})
     # Whoever has the link may use it.
@@ -394,7 +394,7 @@ def _may_see_of_exchange(route: Route) -> frozenset[str]:
 def _may_see_of_contest(route: Route, whose: str) -> frozenset[str]:
     assert route.access is not None
     level = route.access.level
-    if level == "organiser":
+    if level == "organizer":
         return RUNNERS
     if route.pattern.endswith("/attack/<str:team>"):
         # A target of one's own is none.

@@ -19,22 +19,22 @@ def cluster(weights: Matrix, n_clusters: int, rng: np.random.Generator) -> Ints:
     It starts from rows drawn at random: of the usual starts this comes nearest to the numbers the paper prints.
     """
     rows = directions(weights)
-    centres = rows[rng.choice(rows.shape[0], n_clusters, replace=False)]
+    centers = rows[rng.choice(rows.shape[0], n_clusters, replace=False)]
     labels = np.full(rows.shape[0], -1, np.int64)
     for _ in range(MOST_ROUNDS):
-        cosines = _cosines(rows, centres)
+        cosines = _cosines(rows, centers)
         nearest = _filled(np.argmax(cosines, axis=1), cosines, n_clusters)
         if np.array_equal(nearest, labels):
             break
         labels = nearest
-        centres = _centres(rows, labels, n_clusters)
+        centers = _centers(rows, labels, n_clusters)
     return labels
 
 
 def balance(weights: Matrix, labels: Ints, smallest: int) -> Ints:
     """Move customers until every cluster has the smallest size: from the largest cluster the one most like the new.
 
-    The smallest cluster is served first; its centre moves with everyone who joins.
+    The smallest cluster is served first; its center moves with everyone who joins.
     """
     rows = directions(weights)
     labels = labels.copy()
@@ -43,16 +43,16 @@ def balance(weights: Matrix, labels: Ints, smallest: int) -> Ints:
         to, source = int(sizes.argmin()), int(sizes.argmax())
         members = np.flatnonzero(labels == source)
         joined = np.flatnonzero(labels == to)
-        centre = _centres(rows[joined], np.zeros(len(joined), np.int64), 1)
-        moved = members[np.argmax(_cosines(rows[members], centre)[:, 0])]
+        center = _centers(rows[joined], np.zeros(len(joined), np.int64), 1)
+        moved = members[np.argmax(_cosines(rows[members], center)[:, 0])]
         labels[moved] = to
         sizes[to] += 1
         sizes[source] -= 1
     return labels
 
 
-def _cosines(rows: Matrix, centres: Matrix) -> Floats:
-    return np.round((rows @ centres.T).toarray(), DIGITS)
+def _cosines(rows: Matrix, centers: Matrix) -> Floats:
+    return np.round((rows @ centers.T).toarray(), DIGITS)
 
 
 def _filled(labels: Ints, cosines: Floats, n_clusters: int) -> Ints:
@@ -64,7 +64,7 @@ def _filled(labels: Ints, cosines: Floats, n_clusters: int) -> Ints:
     return labels
 
 
-def _centres(rows: Matrix, labels: Ints, n_clusters: int) -> Matrix:
+def _centers(rows: Matrix, labels: Ints, n_clusters: int) -> Matrix:
     """Give the direction of the sum of each cluster's rows."""
     member = sparse.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=(n_clusters, len(labels)))
     return directions(sparse.csr_array(member @ rows))

@@ -1,1 +1,1 @@
-"""What all methods share that generalise class by class, not column by column."""
+"""What all methods share that generalize class by class, not column by column."""

@@ -67,7 +67,7 @@ def cells_of_groups(attribute: LocalAttribute, group_of: Ints) -> Cells:
     return Cells(np.where(group_of >= 0, label_of_group[group_of], 0).astype(np.int32), labels, costs)
 
 
-Labelled = tuple[Ints, tuple[str | None, ...], Floats]
+Labeled = tuple[Ints, tuple[str | None, ...], Floats]
 
 
 def _ends(codes: Codes, group_of: Ints, n_groups: int) -> tuple[Ints, Ints]:
@@ -79,7 +79,7 @@ def _ends(codes: Codes, group_of: Ints, n_groups: int) -> tuple[Ints, Ints]:
     return low, high
 
 
-def _ranges(attribute: LocalAttribute, low: Ints, high: Ints) -> Labelled:
+def _ranges(attribute: LocalAttribute, low: Ints, high: Ints) -> Labeled:
     """Give each run of leaves as a range of numbers."""
     missing, numbers = attribute.missing, attribute.numbers
     pairs, label_of = np.unique(low * (missing + 1) + high, return_inverse=True)
@@ -119,7 +119,7 @@ def range_labels(leaves: Sequence[str], first: Ints, last: Ints) -> list[str]:
     return out
 
 
-def _labels(attribute: LocalAttribute, group_of: Ints, low: Ints, high: Ints) -> Labelled:
+def _labels(attribute: LocalAttribute, group_of: Ints, low: Ints, high: Ints) -> Labeled:
     """Give each group the label of the finest level that covers it."""
     levels = attribute.hierarchy.levels
     n_groups = len(low)

@@ -1,4 +1,4 @@
-"""Classes of labels that still fail, generalised one step at a time until each holds."""
+"""Classes of labels that still fail, generalized one step at a time until each holds."""
 
 from __future__ import annotations
 

@@ -108,11 +108,11 @@ class _Left:
         total: Floats = self.columns[:, : self.n].sum(axis=1)
         return total / self.n
 
-    def _distances_to(self, centre: Floats) -> Floats:
+    def _distances_to(self, center: Floats) -> Floats:
         """Give squared distances, in an array that the next call writes over."""
         distances, gaps = self._distances[: self.n], self._gaps[: self.n]
         distances[:] = 0.0
-        for column, value in zip(self.columns, centre.tolist(), strict=True):
+        for column, value in zip(self.columns, center.tolist(), strict=True):
             np.subtract(column[: self.n], value, out=gaps)
             np.multiply(gaps, gaps, out=gaps)
             np.add(distances, gaps, out=distances)
@@ -165,9 +165,9 @@ def _near(distances: Floats, k: int) -> Ints:
 
 def _first_component(points: Floats) -> Floats:
     """Give each point's place along the direction in which the points differ most."""
-    centred = points - points.mean(axis=0)
-    direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
+    centered = points - points.mean(axis=0)
+    direction = np.linalg.eigh(centered.T @ centered)[1][:, -1]
     # The sign of an eigenvector is the library's choice.
     sign = math.copysign(1.0, direction[np.argmax(np.abs(direction))])
-    places: Floats = np.round(centred @ (direction * sign), PROJECTED_DECIMALS)
+    places: Floats = np.round(centered @ (direction * sign), PROJECTED_DECIMALS)
     return places

@@ -66,8 +66,8 @@ def _n_alone(table: Floats, members: Sequence[Sequence[Floats]], k: int, axis: i
     counts = []
     for level, of_leaf in enumerate(members[axis]):
         joined = flat if level == 0 else np.matmul(of_leaf.T, flat)
-        labelled = joined.reshape(*shape[:axis], -1, *shape[axis + 1 :])
-        counts.append(_n_alone(labelled, members, k, axis + 1))
+        labeled = joined.reshape(*shape[:axis], -1, *shape[axis + 1 :])
+        counts.append(_n_alone(labeled, members, k, axis + 1))
     return np.stack(counts)
 
 

@@ -277,7 +277,7 @@ class PackedLattice:
 def leaf_places(hierarchy: Hierarchy, counts: ClassCounts) -> npt.NDArray[np.int64]:
     """Give the leaf of each value of a counted column; a missing value has the place after the last leaf."""
     place = {leaf: number for number, leaf in enumerate(hierarchy.leaves)}
-    # At level 0 every value is labelled with its leaf, so that a value without one is an error here.
+    # At level 0 every value is labeled with its leaf, so that a value without one is an error here.
     labels = hierarchy.recoding(0).labels_of(counts.domain(hierarchy.attribute))
     is_missing = counts.domain(hierarchy.attribute).is_null()
     missing = len(hierarchy.leaves)

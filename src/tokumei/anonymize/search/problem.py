@@ -221,5 +221,5 @@ def check_asked(
 
 
 def recoded_requirement(requirement: Requirement, recodings: Sequence[Recoding]) -> Requirement:
-    """Give a requirement at some levels: one that knows a population knows it generalised likewise."""
+    """Give a requirement at some levels: one that knows a population knows it generalized likewise."""
     return requirement.recoded(recodings) if isinstance(requirement, PopulationRequirement) else requirement

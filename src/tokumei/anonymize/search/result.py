@@ -22,7 +22,7 @@ class Found:
             return cls(judged, is_proven)
         top = problem.judge(problem.lattice.top)
         raise CannotAnonymize(
-            f"No node of the lattice holds: even fully generalised, {top.n_suppressed:,} of {problem.n_rows:,} records "
+            f"No node of the lattice holds: even fully generalized, {top.n_suppressed:,} of {problem.n_rows:,} records "
             f"would have to be suppressed, and at most {problem.n_may_suppress:,} may be."
         )
 

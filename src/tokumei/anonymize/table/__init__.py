@@ -1,1 +1,1 @@
-"""Ways to find a generalisation of a table, one a file."""
+"""Ways to find a generalization of a table, one a file."""

@@ -43,7 +43,7 @@ class BestEffort:
         with step("searching", self.seconds) as bar:
             last = time.perf_counter()
             while queue and is_finished:
-                for node in problem.lattice.finer_neighbours(heapq.heappop(queue)[1]):
+                for node in problem.lattice.finer_neighbors(heapq.heappop(queue)[1]):
                     now = time.perf_counter()
                     bar.advance(now - last)
                     last = now

@@ -1,4 +1,4 @@
-"""Generalise the attribute with the most values until few enough records stick out."""
+"""Generalize the attribute with the most values until few enough records stick out."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.anonymize.changing import Changed, Original
-from tokumei.anonymize.tabulating.labelled import LabelledClasses
+from tokumei.anonymize.tabulating.labeled import LabeledClasses
 from tokumei.anonymize.tabulating.noise import Noise, noisy_counts
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.core.score import Score
@@ -52,7 +52,7 @@ class DpCounts:
     )
     ways: int = field(default=0, metadata={"help": "Columns of each table: 1, 2, …; 0 makes one table of all."})
     noise: Noise = field(default="geometric", metadata={"help": "geometric or laplace."})
-    neighbours: Literal["add-or-remove", "replace"] = field(
+    neighbors: Literal["add-or-remove", "replace"] = field(
         default="add-or-remove", metadata={"help": "What one person may do: be there or not, or be another."}
     )
     is_clamped: bool = field(default=True, metadata={"help": "Write counts below 0 as 0."})
@@ -79,7 +79,7 @@ class DpCounts:
                 raise InputError.of(f"another name: '{ROWS}' is the column of counts", column=column)
             if column not in original.hierarchies:
                 raise InputError.of("a hierarchy: the values that occur are not to be told", column=column)
-        classes = LabelledClasses.of(original, columns)
+        classes = LabeledClasses.of(original, columns)
         levels = self._levels(classes, columns)
         tables = self._tables(classes, levels)
         random = generator(seed, "dp-counts")
@@ -100,7 +100,7 @@ class DpCounts:
 
     def _table(
         self,
-        classes: LabelledClasses,
+        classes: LabeledClasses,
         columns: Sequence[str],
         levels: Sequence[int],
         places: Sequence[int],
@@ -111,7 +111,7 @@ class DpCounts:
         shape = [classes.n_labels(place, levels[place]) for place in places]
         cells = np.ravel_multi_index([classes.labels(place, levels[place]) for place in places], shape)
         counts = np.bincount(cells, classes.sizes, math.prod(shape)).astype(np.int64)
-        sensitivity = 1 if self.neighbours == "add-or-remove" else 2
+        sensitivity = 1 if self.neighbors == "add-or-remove" else 2
         noisy = noisy_counts(counts, epsilon, sensitivity, self.noise, random)
         if self.is_clamped:
             noisy = np.maximum(noisy, 0)
@@ -127,7 +127,7 @@ class DpCounts:
         )
         return frame.with_columns(pl.Series(ROWS, noisy).cast(pl.Int64 if self.noise == "geometric" else pl.Float64))
 
-    def _tables(self, classes: LabelledClasses, levels: Sequence[int]) -> list[tuple[int, ...]]:
+    def _tables(self, classes: LabeledClasses, levels: Sequence[int]) -> list[tuple[int, ...]]:
         """Give the columns of each table, by their places; together they must not have too many cells."""
         n_columns = len(levels)
         tables, n_cells = [], 0
@@ -141,7 +141,7 @@ class DpCounts:
             raise InputError.of(f"1 to {n_columns} columns a table", column="ways", value=self.ways)
         return tables
 
-    def _levels(self, classes: LabelledClasses, columns: Sequence[str]) -> list[int]:
+    def _levels(self, classes: LabeledClasses, columns: Sequence[str]) -> list[int]:
         named: dict[str, int] = {}
         for text in self.levels:
             name, mark, level = text.partition("=")

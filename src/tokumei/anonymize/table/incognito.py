@@ -85,5 +85,5 @@ def _holding(problem: Problem, subset: Subset, candidates: list[Levels]) -> set[
 
 
 def _minimal(problem: Problem, holding: set[Levels]) -> list[Node]:
-    """Give the nodes that hold while no finer neighbour does."""
-    return [node for node in holding if not any(finer in holding for finer in problem.lattice.finer_neighbours(node))]
+    """Give the nodes that hold while no finer neighbor does."""
+    return [node for node in holding if not any(finer in holding for finer in problem.lattice.finer_neighbors(node))]

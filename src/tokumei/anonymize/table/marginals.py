@@ -12,7 +12,7 @@ import polars as pl
 
 from tokumei.anonymize.changing import Changed, Original
 from tokumei.anonymize.local.task import Ints
-from tokumei.anonymize.tabulating.labelled import LabelledClasses
+from tokumei.anonymize.tabulating.labeled import LabeledClasses
 from tokumei.anonymize.tabulating.two_way import TwoWayTable, draw_rows, finest_safe_level, safe_tree
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.score import Score
@@ -59,7 +59,7 @@ class Marginals:
         columns = list(original.quasi_identifiers)
         if original.n_rows < self.k:
             raise CannotAnonymize(f"There are {original.n_rows:,} rows, fewer than k = {self.k:,}.")
-        classes = LabelledClasses.of(original, columns)
+        classes = LabeledClasses.of(original, columns)
         finest = [finest_safe_level(classes, place, self.k) for place in range(len(columns))]
         tree = safe_tree(classes, finest, self.k)
         counts = [classes.counts(place, level) for place, level in enumerate(finest)]
@@ -78,12 +78,12 @@ class Marginals:
         return Changed(frame, None, {"k": Score("smallest-count", smallest, best=math.inf, worst=0)}, facts)
 
 
-def _column(classes: LabelledClasses, name: str, place: int, level: int, labels: Ints) -> pl.Series:
+def _column(classes: LabeledClasses, name: str, place: int, level: int, labels: Ints) -> pl.Series:
     return pl.Series(name, classes.texts(place, level), pl.String).gather(labels)
 
 
 def _tables(
-    classes: LabelledClasses, columns: Sequence[str], finest: Sequence[int], tree: Sequence[TwoWayTable]
+    classes: LabeledClasses, columns: Sequence[str], finest: Sequence[int], tree: Sequence[TwoWayTable]
 ) -> pl.DataFrame:
     """Write one line a cell: the column and its label, the other column and its label where there is one, the rows."""
     parts = []

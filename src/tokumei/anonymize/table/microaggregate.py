@@ -20,7 +20,7 @@ from tokumei.core.score import Score
 from tokumei.counting.count import count_classes
 
 Ints = npt.NDArray[np.int64]
-Centre = Literal["mean", "median"]
+Center = Literal["mean", "median"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Microaggregate:
     within: tuple[str, ...] = field(
         default=(), metadata={"help": "Columns that stay as they are, and on which the rows of a group must agree."}
     )
-    write: Centre = field(default="mean", metadata={"help": "What the rows of a group get."})
+    write: Center = field(default="mean", metadata={"help": "What the rows of a group get."})
     block: int = field(
         default=50_000, metadata={"help": "Most rows that are grouped together; larger is slower and loses less."}
     )
@@ -69,15 +69,15 @@ class Microaggregate:
         self._check_options(original, columns)
         numbers = np.stack([original.numbers(name) for name in columns], axis=1)
         group_of = self._groups(original, numbers, k)
-        centres = [group_centres(column, group_of, self.write) for column in numbers.T]
-        pairs = zip(columns, centres, strict=True)
+        centers = [group_centers(column, group_of, self.write) for column in numbers.T]
+        pairs = zip(columns, centers, strict=True)
         frame = original.frame.with_columns([original.with_numbers(name, values) for name, values in pairs])
         _check_k(frame, original)
         n_alike = count_classes(frame, [*self.within, *columns]).k
         facts = {
             "k": k,
             "n_groups": int(group_of.max(initial=-1)) + 1,
-            "lost_variance": lost_variance(numbers, np.stack(centres, axis=1)),
+            "lost_variance": lost_variance(numbers, np.stack(centers, axis=1)),
         }
         score = Score("k-anonymity", n_alike, best=math.inf, worst=0, inputs={"columns": [*self.within, *columns]})
         return Changed(frame, pl.Series("row", np.arange(original.n_rows)), {score.name: score}, facts)
@@ -85,8 +85,8 @@ class Microaggregate:
     def _check_options(self, original: Original, columns: list[str]) -> None:
         if self.block < 1:
             raise InputError.of("at least 1", column="block", value=self.block)
-        if self.write not in get_args(Centre):
-            raise InputError.of(" or ".join(get_args(Centre)), column="write", value=self.write)
+        if self.write not in get_args(Center):
+            raise InputError.of(" or ".join(get_args(Center)), column="write", value=self.write)
         for name in self.within:
             if name in columns or name not in original.frame.columns:
                 raise InputError.of("a released column that is not averaged", column="within", value=name)
@@ -95,7 +95,7 @@ class Microaggregate:
         """Give the group of each row."""
         group_of = np.zeros(original.n_rows, np.int64)
         n_groups = n_alone = 0
-        points = _standardised(numbers)
+        points = _standardized(numbers)
         for rows in _classes([original.frame[name] for name in self.within], np.isnan(numbers)):
             if len(rows) < k:
                 n_alone += len(rows)
@@ -110,7 +110,7 @@ class Microaggregate:
         return group_of
 
 
-def group_centres(values: Floats, group_of: Ints, write: Centre) -> Floats:
+def group_centers(values: Floats, group_of: Ints, write: Center) -> Floats:
     """Give each row the mean or the median of its group."""
     if not len(values):
         return values
@@ -120,12 +120,12 @@ def group_centres(values: Floats, group_of: Ints, write: Centre) -> Floats:
     starts = np.flatnonzero(is_first)
     sizes = np.diff(np.append(starts, len(groups)))
     if write == "median":
-        centres = ordered[starts + (sizes - 1) // 2] / 2 + ordered[starts + sizes // 2] / 2
+        centers = ordered[starts + (sizes - 1) // 2] / 2 + ordered[starts + sizes // 2] / 2
     else:
         # Rounding must not move the mean of equal values away from them.
-        centres = np.clip(np.add.reduceat(ordered, starts) / sizes, ordered[starts], ordered[starts + sizes - 1])
+        centers = np.clip(np.add.reduceat(ordered, starts) / sizes, ordered[starts], ordered[starts + sizes - 1])
     out = np.empty(len(values))
-    out[order] = centres[np.cumsum(is_first) - 1]
+    out[order] = centers[np.cumsum(is_first) - 1]
     return out
 
 
@@ -143,7 +143,7 @@ def lost_variance(before: Floats, after: Floats) -> float:
     return float(np.mean(shares)) if shares else 0.0
 
 
-def _standardised(numbers: Floats) -> Floats:
+def _standardized(numbers: Floats) -> Floats:
     """Give each column in standard deviations, of which only the differences matter; one that does not vary is 0."""
     out = np.empty_like(numbers)
     for place, column in enumerate(numbers.T):
@@ -170,5 +170,5 @@ def _check_k(frame: pl.DataFrame, original: Original) -> None:
     sizes = count_classes(frame, list(original.quasi_identifiers)).sizes
     n_alone = int(sizes[sizes < original.k].sum())
     if n_alone:
-        hint = "generalise the other quasi-identifiers first, or name them in the option within"
+        hint = "generalize the other quasi-identifiers first, or name them in the option within"
         raise CannotAnonymize(f"{n_alone:,} rows stay in classes of fewer than {original.k} rows: {hint}.")

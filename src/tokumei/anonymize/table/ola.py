@@ -79,9 +79,9 @@ class _Halving:
                 self.search(*((low, node) if is_holding else (node, high)))
 
     def minimal(self) -> list[Node]:
-        """Give the nodes that hold while no finer neighbour does."""
+        """Give the nodes that hold while no finer neighbor does."""
         holding = [tuple(int(level) for level in node) for node in np.argwhere(self.holds)]
-        return [node for node in holding if not any(self.holds[below] for below in self.lattice.finer_neighbours(node))]
+        return [node for node in holding if not any(self.holds[below] for below in self.lattice.finer_neighbors(node))]
 
     def _is_holding(self, node: Node) -> bool:
         if not self.holds[node] and not self.fails[node]:

@@ -123,7 +123,7 @@ class _BranchAndBound:
         """Give a chain from a node up to one that is known to hold or cannot be better, by the smallest bounds."""
         chain = [node]
         while True:
-            above = [other for other in self.problem.lattice.coarser_neighbours(chain[-1]) if self._can_win(other)]
+            above = [other for other in self.problem.lattice.coarser_neighbors(chain[-1]) if self._can_win(other)]
             if not above or self.is_known_to_hold[chain[-1]]:
                 return chain
             chain.append(min(above, key=lambda other: float(self.rise[other] + self.penalty[other])))

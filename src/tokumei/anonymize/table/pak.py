@@ -127,7 +127,7 @@ class _FromPrediction:
         lattice = self.problem.lattice
         node = lattice.top
         while True:
-            finer = sorted(lattice.finer_neighbours(node), key=lambda one: float(self.rise[one]))
+            finer = sorted(lattice.finer_neighbors(node), key=lambda one: float(self.rise[one]))
             below = next((one for one in finer if self.fitted.predict(one).k >= self.k * self.excess), None)
             if below is None:
                 return node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tokumei.anonymize.local.recoding import LocalRecoding
-from tokumei.anonymize.local.specialising import Specialising
+from tokumei.anonymize.local.specializing import Specializing
 from tokumei.anonymize.local.task import LocalTask
 from tokumei.core.errors import CannotAnonymize
 from tokumei.core.progress import step
@@ -21,11 +21,11 @@ class Partition:
     penalty, times the weight of the column) falls most for the anonymity it costs: the fall divided by 1 more than the
     rows that the smallest class loses. It ends when every step left would break a requirement or gain nothing. Where
     rows may be left out, those of classes that fail are, as long as they are few enough, and each counts as all lost. A
-    column of numbers that has no hierarchy but its values is labelled by ranges, each cut in two at the median of its
+    column of numbers that has no hierarchy but its values is labeled by ranges, each cut in two at the median of its
     rows; a range ends with the least and the greatest value that is released. A missing value is part of the label that
     tells nothing, and a value of its own below it.
 
-    Top-down specialisation of value hierarchies: Fung, Wang and Yu, Top-down specialization for information and privacy
+    Top-down specialization of value hierarchies: Fung, Wang and Yu, Top-down specialization for information and privacy
     preservation (ICDE 2005); Oguri's doctoral thesis (SOKENDAI 2016) names it Partition after He and Naughton,
     Anonymization of set-valued data via top-down, local generalization (VLDB 2009).
 
@@ -48,12 +48,12 @@ class Partition:
         """Take steps until none holds; CannotAnonymize if even the labels that tell nothing do not."""
         for attribute in task.attributes:
             attribute.hierarchy.check_nested()
-        specialising = Specialising(task)
+        specializing = Specializing(task)
         with step("making labels finer"):
-            found = specialising.run()
+            found = specializing.run()
         if found.n_suppressed > task.n_may_suppress:
             allowed = f"of which {task.n_may_suppress:,} may be"
             raise CannotAnonymize(
                 f"{found.n_suppressed:,} of {task.n_rows:,} rows would have to be left out, {allowed}."
             )
-        return specialising.recoding()
+        return specializing.recoding()

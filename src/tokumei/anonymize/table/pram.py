@@ -25,7 +25,7 @@ USUAL_RETAIN = 0.8
 class Pram:
     """Keep each value with one probability, and else draw it evenly from all values of its column.
 
-    The post-randomisation method (Gouweleeuw, Kooiman, Willenborg and de Wolf 1998) with the matrix that keeps or
+    The post-randomization method (Gouweleeuw, Kooiman, Willenborg and de Wolf 1998) with the matrix that keeps or
     replaces. A drawn value may be the old one again. A column's values are the leaves of its hierarchy, which say
     nothing about the table if they were written down without looking at it; without a hierarchy they are the values
     that occur, so that the release tells which do. A missing value is a value like others where a column has any.

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokumei.anonymize.local.task import Ints
-from tokumei.anonymize.tabulating.labelled import LabelledClasses
+from tokumei.anonymize.tabulating.labeled import LabeledClasses
 from tokumei.counting.grouping import group_rows
 
 Floats = npt.NDArray[np.float64]
@@ -34,7 +34,7 @@ class TwoWayTable:
     information: float
 
 
-def finest_safe_level(classes: LabelledClasses, place: int, k: int) -> int:
+def finest_safe_level(classes: LabeledClasses, place: int, k: int) -> int:
     """Give the level with the most labels whose counts are all 0 or at least k; the top always is."""
     n_levels = len(classes.attributes[place].hierarchy.levels)
     for level in range(n_levels):
@@ -44,7 +44,7 @@ def finest_safe_level(classes: LabelledClasses, place: int, k: int) -> int:
     return n_levels - 1
 
 
-def safe_tree(classes: LabelledClasses, finest: list[int], k: int) -> list[TwoWayTable]:
+def safe_tree(classes: LabeledClasses, finest: list[int], k: int) -> list[TwoWayTable]:
     """Choose safe two-way tables that form no circle and tell the most (the tree of Chow and Liu 1968)."""
     candidates = []
     for first, second in itertools.combinations(range(len(finest)), 2):
@@ -63,7 +63,7 @@ def safe_tree(classes: LabelledClasses, finest: list[int], k: int) -> list[TwoWa
 
 
 def draw_rows(
-    classes: LabelledClasses, finest: list[int], tree: list[TwoWayTable], n_rows: int, random: np.random.Generator
+    classes: LabeledClasses, finest: list[int], tree: list[TwoWayTable], n_rows: int, random: np.random.Generator
 ) -> list[Ints]:
     """Draw rows that follow from the published counts alone: by column the label of each row at its finest level."""
     drawn: dict[int, Ints] = {}
@@ -84,7 +84,7 @@ def draw_rows(
 
 
 def _most_telling(
-    classes: LabelledClasses, places: tuple[int, int], finest: tuple[int, int], k: int
+    classes: LabeledClasses, places: tuple[int, int], finest: tuple[int, int], k: int
 ) -> TwoWayTable | None:
     """Give the safe table of two columns that tells most of the one by the other, if one tells anything."""
     best: TwoWayTable | None = None
@@ -97,13 +97,13 @@ def _most_telling(
     return best
 
 
-def _levels_above(classes: LabelledClasses, place: int, finest: int) -> list[int]:
+def _levels_above(classes: LabeledClasses, place: int, finest: int) -> list[int]:
     """Give a level and those that follow from it."""
     hierarchy = classes.attributes[place].hierarchy
     return [level for level in range(len(hierarchy.levels)) if level == finest or hierarchy.finer[finest, level]]
 
 
-def _count(classes: LabelledClasses, places: tuple[int, int], levels: tuple[int, ...]) -> TwoWayTable:
+def _count(classes: LabeledClasses, places: tuple[int, int], levels: tuple[int, ...]) -> TwoWayTable:
     labels = [classes.labels(place, level) for place, level in zip(places, levels, strict=True)]
     radices = [classes.n_labels(place, level) for place, level in zip(places, levels, strict=True)]
     cells = group_rows(labels, radices, len(classes.sizes))
@@ -119,7 +119,7 @@ def _is_safe(counts: Ints, k: int) -> bool:
     return bool(counts[counts > 0].min(initial=k) >= k)
 
 
-def _coarser(classes: LabelledClasses, place: int, fine: int, coarse: int) -> Ints:
+def _coarser(classes: LabeledClasses, place: int, fine: int, coarse: int) -> Ints:
     """Give the label at a coarse level of each label at a fine one."""
     out = np.zeros(classes.n_labels(place, fine), np.int64)
     out[classes.label_of_leaves(place, fine)] = classes.label_of_leaves(place, coarse)

@@ -29,7 +29,7 @@ class Sort:
         pair = TablePair.of(knowledge, published)
         order = np.argsort(pair.amounts.sum(axis=1), kind="stable")
         published_order = np.argsort(pair.released_amounts.sum(axis=1), kind="stable")
-        # The middle of each rank, so that neither end is favoured.
+        # The middle of each rank, so that neither end is favored.
         ranks = (2 * np.arange(pair.n_released) + 1) * pair.n_rows // (2 * pair.n_released)
         rows = np.empty(pair.n_released, np.int64)
         rows[published_order] = order[ranks]

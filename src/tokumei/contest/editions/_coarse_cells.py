@@ -9,7 +9,7 @@ import polars as pl
 
 from tokumei.core.seeds import generator
 from tokumei.data.cells import Kind, RangeCells, SetCells
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 
 # Items that follow each other in the shop's list are mostly alike.
@@ -32,19 +32,19 @@ class CoarseCells:
     numbers: bool = False
     hides_items: bool = False
 
-    def anonymize(self, original: History, *, seed: int) -> GeneralisedHistory:
+    def anonymize(self, original: History, *, seed: int) -> GeneralizedHistory:
         """Write the rows in their order."""
         frame = original.frame
         customers = pl.Series("customer", original.customers)
         names = pl.Series(generator(seed, "pseudonyms").permutation(len(customers)) + 1).cast(pl.String)
         cells = replace(
-            GeneralisedHistory.of(original, name="A"),
+            GeneralizedHistory.of(original, name="A"),
             customer=frame["customer"].replace_strict(customers, names, return_dtype=pl.String),
         )
         if self.dates:
             cells = replace(cells, date=_ranges(frame["date"].dt.month_start(), frame["date"].dt.month_end()))
         if self.items:
-            cells = replace(cells, item=_neighbours(frame["item"]))
+            cells = replace(cells, item=_neighbors(frame["item"]))
         if self.hides_items:
             cells = replace(cells, item=SetCells.of(pl.repeat(None, frame.height, dtype=pl.String, eager=True)))
         if self.numbers:
@@ -69,8 +69,8 @@ def _doublings(quantity: pl.Series) -> RangeCells:
     return _ranges(pl.Series(low), pl.Series(high))
 
 
-def _neighbours(item: pl.Series) -> SetCells:
-    """Give each item with its neighbours in alphabetical order, always the same set for the same item."""
+def _neighbors(item: pl.Series) -> SetCells:
+    """Give each item with its neighbors in alphabetical order, always the same set for the same item."""
     items = item.unique().sort()
     sets = pl.DataFrame({"item": items, "number": np.arange(len(items)) // ITEMS_A_SET}).with_columns(
         members=pl.col("item").implode().over("number", mapping_strategy="join")

@@ -58,7 +58,7 @@ def swap(original: Table, seed: int) -> PlayedRelease:
     order = total.arg_sort().to_numpy()
     swapped = []
     for name in original.quasi_identifiers:
-        # A random number within each block of neighbours: sorting by it exchanges them among themselves.
+        # A random number within each block of neighbors: sorting by it exchanges them among themselves.
         places = np.argsort(np.arange(len(order)) // BLOCK + rng.random(len(order)), kind="stable")
         taken = np.empty_like(order)
         taken[order] = order[places]
@@ -69,7 +69,7 @@ def swap(original: Table, seed: int) -> PlayedRelease:
 def average(original: Table, seed: int) -> PlayedRelease:
     """Put people of like traits in groups, and give all of a group its commonest traits and its mean amounts."""
     moved = shuffle(original, seed)
-    # Traits with few values first: neighbours then agree in as many as can be.
+    # Traits with few values first: neighbors then agree in as many as can be.
     by = sorted(original.quasi_identifiers, key=lambda name: original.frame[name].n_unique())
     order = moved.frame.with_row_index(ROW).sort(*by, *original.sensitive, ROW)[ROW]
     n_groups = max(1, original.n_rows // GROUP)

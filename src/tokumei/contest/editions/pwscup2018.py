@@ -1,4 +1,4 @@
-"""PWSCUP 2018: generalised purchases, against attackers who know everything."""
+"""PWSCUP 2018: generalized purchases, against attackers who know everything."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from tokumei.anonymize.history.generalise import Generalise
-from tokumei.attack.generalised import GENERALISED_ATTACKS
+from tokumei.anonymize.history.generalize import Generalize
+from tokumei.attack.generalized import GENERALIZED_ATTACKS
 from tokumei.attack.hypothesis import judge_guesses
 from tokumei.contest.edition import (
     Edition,
@@ -29,9 +29,9 @@ from tokumei.contest.rules.pwscup2018 import GUESS_RULES, RELEASE_RULES, check_g
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
 from tokumei.data.files import pwscup2018
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
-from tokumei.measure.generalised_error import measure_generalised_error
+from tokumei.measure.generalized_error import measure_generalized_error
 
 COARSE: Mapping[str, CoarseCells] = {
     "pseudonyms": CoarseCells(),
@@ -39,15 +39,15 @@ COARSE: Mapping[str, CoarseCells] = {
     "no-items": CoarseCells(dates=True, hides_items=True),
     "coarse": CoarseCells(dates=True, items=True, numbers=True),
 }
-GROUPED: Mapping[str, Generalise] = {f"generalise-{k}": Generalise(k=k) for k in (2, 3, 4, 5)}
+GROUPED: Mapping[str, Generalize] = {f"generalize-{k}": Generalize(k=k) for k in (2, 3, 4, 5)}
 BLIND = "blind"
 # Weakest first.
-ATTACKS = (BLIND, "sum-of-quantities", "items-in-common", "generalised")
+ATTACKS = (BLIND, "sum-of-quantities", "items-in-common", "generalized")
 
 
 @dataclass(frozen=True)
 class Pwscup2018(Edition):
-    """Generalise a year of purchases row by row; attackers know all of it.
+    """Generalize a year of purchases row by row; attackers know all of it.
 
     A release is scored by the mean error of its cells, U. It is unsafe if some attack has more pseudonyms right than
     luck explains, and then comes after all others.
@@ -65,7 +65,7 @@ class Pwscup2018(Edition):
         return Terms(
             title="PWSCUP 2018",
             title_ja="PWSCUP 2018(匿名加工・再識別コンテスト)",
-            summary="Teams generalise one year of purchases, T, row by row: each cell stays, or becomes a set of "
+            summary="Teams generalize one year of purchases, T, row by row: each cell stays, or becomes a set of "
             "items, a range or *, and always may stand for the true value; every customer gets one pseudonym. The rows "
             "kept are published sorted as text. Attackers know all of T and name the customers of as many pseudonyms "
             "as they dare. An attack proves a release unsafe when it has so many right that, were each right with a "
@@ -84,7 +84,7 @@ class Pwscup2018(Edition):
                 ),
             ),
             release_files=(
-                FileRole("A", "the generalised T, row by row in its order", "匿名加工データ A(T と同じ行順)"),
+                FileRole("A", "the generalized T, row by row in its order", "匿名加工データ A(T と同じ行順)"),
             ),
             published_files=(
                 FileRole("A_published", "A′: the rows kept, sorted as text", "公開データ A′(残った行を文字列順に整列)"),
@@ -117,7 +117,7 @@ class Pwscup2018(Edition):
 
     def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
         """Score A by U; whether it is safe only attacks can tell."""
-        loss = measure_generalised_error(pwscup2018.read_history(data["T"]), pwscup2018.read_release(release["A"]))
+        loss = measure_generalized_error(pwscup2018.read_history(data["T"]), pwscup2018.read_release(release["A"]))
         return ReleaseScore({"utility": loss.value}, loss.value)
 
     def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
@@ -190,14 +190,14 @@ class Pwscup2018(Edition):
         seen = pwscup2018.read_published(published["A_published"])
         guesses = _guess_blindly(original, seen, seed)
         if name != BLIND:
-            best = GENERALISED_ATTACKS[name]().guess(original, seen)
+            best = GENERALIZED_ATTACKS[name]().guess(original, seen)
             # A file without a line is no guess, so who knows nothing says one thing at random.
             guesses = guesses.head(1) if best.is_empty() else best
         folder.mkdir(parents=True, exist_ok=True)
         pwscup2018.write_guess(guesses.select("pseudonym", "customer"), folder / "Fh.csv")
 
 
-def _guess_blindly(original: History, published: GeneralisedHistory, seed: int) -> pl.DataFrame:
+def _guess_blindly(original: History, published: GeneralizedHistory, seed: int) -> pl.DataFrame:
     """Give each pseudonym a customer at random, no customer twice."""
     pseudonyms = published.customer.unique().sort()
     drawn = generator(seed, "attack", BLIND).permutation(len(original.customers))[: len(pseudonyms)]

@@ -59,7 +59,7 @@ from tokumei.data.files.csv import write_csv
 # Whether metrics and attacks work on the data is tried on so many rows before a contest starts.
 N_TRIED = 300
 TRIAL_SEED = 0
-# Built-in attacks that draw must give the organiser and the team the same digits.
+# Built-in attacks that draw must give the organizer and the team the same digits.
 SCORE_SEED = 0
 
 DATA = (FileRole("T", "the original data", "元データ"),)

@@ -165,7 +165,7 @@ def check_release(originals: Originals, path: Path) -> None:
 
 def _check_half_kept(faults: RowFaults, is_deleted: pl.Series, n_rows: int) -> None:
     """Refuse the first row deleted beyond what is allowed, naming how many there are in all."""
-    # The organisers' own sample keeps 22,458 rows of 44,917: half, rounded down.
+    # The organizers' own sample keeps 22,458 rows of 44,917: half, rounded down.
     n_most = n_rows - n_rows // 2
     deleted = is_deleted.arg_true()
     if len(deleted) > n_most:

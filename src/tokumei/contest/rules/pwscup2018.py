@@ -25,7 +25,7 @@ from tokumei.data.files.pwscup2018 import (
     PSEUDONYM_OR_STAR,
     RELEASE,
 )
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 
 # Rule and type of each column.
@@ -210,7 +210,7 @@ def _mask(rows: pl.Series, n_rows: int) -> pl.Series:
     return pl.int_range(n_rows, eager=True).is_in(rows.cast(pl.Int64).unique().implode())
 
 
-def check_guess(history: History, published: GeneralisedHistory, path: Path) -> None:
+def check_guess(history: History, published: GeneralizedHistory, path: Path) -> None:
     """Raise one InputError with every fault of F′."""
     text = read_rows(GUESS, path)
     faults = RowFaults(text)

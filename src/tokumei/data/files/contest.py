@@ -13,7 +13,7 @@ from tokumei.data.files.columns import ColumnType, add_cell_faults, add_value_fa
 from tokumei.data.files.csv import TextFrame, check_has_columns, read_csv, write_csv
 from tokumei.data.files.layout import LONGEST_RECORD
 
-# The organisers' files come from Windows.
+# The organizers' files come from Windows.
 LINE_END = "\r\n"
 DELETED = "DEL"
 # How the name of a column starts, in any script.

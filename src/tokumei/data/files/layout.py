@@ -1,7 +1,7 @@
 """The shape of a delimited text file, checked in one streaming pass before anything is parsed.
 
 Parsers disagree on broken files and few say where the break is. So the bytes are checked first, block by
-block and vectorised: encoding, NUL bytes, line ends, quotes, cells per row, length of lines.
+block and vectorized: encoding, NUL bytes, line ends, quotes, cells per row, length of lines.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tokumei.data.files.records import CARRIAGE_RETURN, Mask, Positions, Records
 
 # A record longer than this is a broken file or an attack on memory. Contest lines have at most 8,000 characters.
 LONGEST_RECORD = 1_000_000
-# Enough of a line to recognise it by.
+# Enough of a line to recognize it by.
 SHOWN_BYTES = 200
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 # By whether a carriage return stands before the line feed.

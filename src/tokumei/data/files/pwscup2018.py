@@ -3,8 +3,8 @@
 | file | holds                                            | read as                               |
 |------|--------------------------------------------------|---------------------------------------|
 | T    | the original history, without invoice and time   | History                               |
-| A    | the release, row by row as T, cells generalised  | GeneralisedHistory, `*` where deleted |
-| A′   | the release as published: kept rows, sorted      | GeneralisedHistory                    |
+| A    | the release, row by row as T, cells generalized  | GeneralizedHistory, `*` where deleted |
+| A′   | the release as published: kept rows, sorted      | GeneralizedHistory                    |
 | F′   | an attack: pseudonym and customer                | frame                                 |
 
 A cell of A is a value, `*`, a range `[lo;hi]` of dates, prices or quantities, or a set `{a;b;…}` of items.
@@ -31,7 +31,7 @@ from tokumei.data.files.contest import (
     write_date,
     write_price,
 )
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 
 LONGEST_LINE = 8_000
@@ -43,7 +43,7 @@ def _as_text(cell: pl.Expr) -> pl.Expr:
 
 
 def _or_range(kind: ColumnType) -> ColumnType:
-    """Give the type of a column that may generalise another to ranges; it is read as cells later."""
+    """Give the type of a column that may generalize another to ranges; it is read as cells later."""
     value = kind.pattern.removeprefix("^").removesuffix("$")
     pattern = rf"^(\*|{value}|\[{value};{value}\])$"
     return ColumnType(f"{kind.expected}, a range [lo;hi] of two such with lo ≤ hi, or *", pattern, _as_text)
@@ -82,22 +82,22 @@ def write_history(history: History, path: Path | str, *, line_end: str = LINE_EN
     HISTORY.write(history.frame, path, line_end=line_end)
 
 
-def read_release(path: Path | str) -> GeneralisedHistory:
+def read_release(path: Path | str) -> GeneralizedHistory:
     """Read A."""
     return _read_cells(RELEASE, path, "A")
 
 
-def write_release(release: GeneralisedHistory, path: Path | str, *, line_end: str = LINE_END) -> None:
+def write_release(release: GeneralizedHistory, path: Path | str, *, line_end: str = LINE_END) -> None:
     """Write A."""
     _write_cells(RELEASE, text_of(release), path, line_end)
 
 
-def read_published(path: Path | str) -> GeneralisedHistory:
+def read_published(path: Path | str) -> GeneralizedHistory:
     """Read A′, in which no row is deleted."""
     return _read_cells(PUBLISHED, path, "A′")
 
 
-def write_published(release: GeneralisedHistory, path: Path | str, *, line_end: str = LINE_END) -> None:
+def write_published(release: GeneralizedHistory, path: Path | str, *, line_end: str = LINE_END) -> None:
     """Write A′ from A: the kept rows, sorted as text, so that their order tells nothing of T."""
     text = text_of(release.filter(~release.is_deleted))
     _write_cells(PUBLISHED, text.sort(pl.concat_str(pl.all(), separator=",")), path, line_end)
@@ -113,7 +113,7 @@ def write_guess(guess: pl.DataFrame, path: Path | str, *, line_end: str = LINE_E
     GUESS.write(guess, path, line_end=line_end)
 
 
-def _read_cells(form: ContestFile, path: Path | str, name: str) -> GeneralisedHistory:
+def _read_cells(form: ContestFile, path: Path | str, name: str) -> GeneralizedHistory:
     text = form.read(path)
     release = cells_of(text, name)
     _check_cells(release, text, form, path)
@@ -125,9 +125,9 @@ def _write_cells(form: ContestFile, text: pl.DataFrame, path: Path | str, line_e
     form.write(text, path, line_end=line_end)
 
 
-def cells_of(text: pl.DataFrame, name: str) -> GeneralisedHistory:
+def cells_of(text: pl.DataFrame, name: str) -> GeneralizedHistory:
     """Read text cells as A has them; what cannot be read has the kind BROKEN."""
-    return GeneralisedHistory(
+    return GeneralizedHistory(
         customer=text["customer"],
         date=read_range_cells(text["date"], DATE.read),
         item=read_set_cells(text["item"]),
@@ -137,7 +137,7 @@ def cells_of(text: pl.DataFrame, name: str) -> GeneralisedHistory:
     )
 
 
-def text_of(release: GeneralisedHistory) -> pl.DataFrame:
+def text_of(release: GeneralizedHistory) -> pl.DataFrame:
     """Write cells as A has them."""
     return pl.DataFrame(
         {
@@ -150,7 +150,7 @@ def text_of(release: GeneralisedHistory) -> pl.DataFrame:
     )
 
 
-def _check_cells(release: GeneralisedHistory, text: pl.DataFrame, form: ContestFile, path: Path | str) -> None:
+def _check_cells(release: GeneralizedHistory, text: pl.DataFrame, form: ContestFile, path: Path | str) -> None:
     """Refuse what only looks well: days that do not exist, ranges upside down, repeated items, half a deletion."""
     columns = (release.date, release.item, release.price, release.quantity)
     is_left = pl.any_horizontal(*(column.kind != Kind.SUPPRESSED for column in columns))

@@ -60,7 +60,7 @@ N_AISLES = 40
 HEAD_WIDTH = 8.0
 HEAD_SLOPE = 0.65
 TAIL_LENGTH = 1_150.0
-FAVOURITE_AISLES = 3
+FAVORITE_AISLES = 3
 TASTE_SHARE = 0.5
 REBUY_SHARE = 0.23
 LETTER_SHARE = 0.13
@@ -284,13 +284,13 @@ def _calendar() -> tuple[Floats, Ints]:
 
 
 def _draw_items(shop: _Shop, customers: Ints, baskets: Ints, rng: np.random.Generator) -> Ints:
-    """Draw the item of each row: some bought before, some from the customer's favourite aisles, some from any."""
-    favourites = rng.integers(0, N_AISLES, (customers[-1] + 1, FAVOURITE_AISLES))
+    """Draw the item of each row: some bought before, some from the customer's favorite aisles, some from any."""
+    favorites = rng.integers(0, N_AISLES, (customers[-1] + 1, FAVORITE_AISLES))
 
     def fresh(owners: Ints) -> Ints:
         anywhere = np.minimum(np.searchsorted(shop.aisle_ends, rng.random(len(owners))), N_AISLES - 1)
-        favourite = favourites[owners, rng.integers(0, FAVOURITE_AISLES, len(owners))]
-        aisles = np.where(rng.random(len(owners)) < TASTE_SHARE, favourite, anywhere)
+        favorite = favorites[owners, rng.integers(0, FAVORITE_AISLES, len(owners))]
+        aisles = np.where(rng.random(len(owners)) < TASTE_SHARE, favorite, anywhere)
         return _draw(shop.ladder, aisles, rng)
 
     rows = np.arange(len(customers))

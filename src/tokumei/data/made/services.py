@@ -37,8 +37,8 @@ MOST_SERVICES = SIZES[-1][0]
 # Log odds of a woman: at one standard deviation, three of four people are of one sex.
 SEX_SPREAD = 1.1
 ADULT = 20
-# Where a service's ages centre and how far they spread, in years: 20s to 50s, with 0.5 to 15 % from 60 on.
-AGE_CENTRES = (33.0, 46.0)
+# Where a service's ages center and how far they spread, in years: 20s to 50s, with 0.5 to 15 % from 60 on.
+AGE_CENTERS = (33.0, 46.0)
 AGE_WIDTHS = (9.5, 13.5)
 SEX_AGE_GAP = 2.0
 # Few minors, about one in seven hundred people and nearly all in their late teens. They and the very old are what
@@ -104,7 +104,7 @@ def _each_service(n_services: int, seed: int) -> Iterator[tuple[str, pl.DataFram
 
 def _skewed_ages(rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw the shares of each year of age among a service's men and women."""
-    centre, width = rng.uniform(*AGE_CENTRES), rng.uniform(*AGE_WIDTHS)
+    center, width = rng.uniform(*AGE_CENTERS), rng.uniform(*AGE_WIDTHS)
     gap = SEX_AGE_GAP * rng.standard_normal()
     minor_share = MINOR_SHARE * np.exp(MINOR_SPREAD * rng.standard_normal())
     years = np.arange(OLDEST + 1)
@@ -116,7 +116,7 @@ def _skewed_ages(rng: np.random.Generator) -> tuple[Floats, Floats]:
         both: Floats = minor_share * minors / minors.sum() + (1 - minor_share) * adults / adults.sum()
         return both
 
-    return shares(centre + gap / 2), shares(centre - gap / 2)
+    return shares(center + gap / 2), shares(center - gap / 2)
 
 
 def _skewed_prefectures(rng: np.random.Generator) -> Floats:

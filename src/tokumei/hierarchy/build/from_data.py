@@ -1,4 +1,4 @@
-"""A hierarchy for a column nobody made one for: neighbours are joined level by level."""
+"""A hierarchy for a column nobody made one for: neighbors are joined level by level."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIGNIFICANT_DIGITS = 3
 
 @dataclass(frozen=True)
 class FromData:
-    """Numbers become intervals that are joined in pairs; text becomes runs of neighbours in the alphabet.
+    """Numbers become intervals that are joined in pairs; text becomes runs of neighbors in the alphabet.
 
     | value | 4 groups | 2 groups |     | value  | fan-out 2      |
     |-------|----------|----------|     |--------|----------------|
@@ -37,7 +37,7 @@ class FromData:
         default="equal-frequency", metadata={"help": "Whether intervals hold as many rows or are as wide each."}
     )
     groups: int = field(default=8, metadata={"help": "How many intervals the first level of numbers has."})
-    fan_out: int = field(default=4, metadata={"help": "How many neighbours of text become one at each level."})
+    fan_out: int = field(default=4, metadata={"help": "How many neighbors of text become one at each level."})
     read_as: Literal["auto", "numbers", "text"] = field(
         default="auto", metadata={"help": "Whether the values are numbers or text."}
     )
@@ -69,7 +69,7 @@ class FromData:
         return not has_codes and all(read_number(text) is not None for text in texts)
 
     def _runs(self, texts: list[str]) -> list[list[str]]:
-        """Join so many neighbours at each level until one run is left, which is the top."""
+        """Join so many neighbors at each level until one run is left, which is the top."""
         columns = [texts]
         spans = [(text, text) for text in texts]
         size = 1
@@ -86,7 +86,7 @@ class FromData:
         for number in dict.fromkeys(numbers):
             share_of[number] = (2 * n_before + counts[number]) * self.groups // (2 * n_rows)
             n_before += counts[number]
-        # A frequent number can leave groups empty; those left are numbered anew so that pairs are neighbours.
+        # A frequent number can leave groups empty; those left are numbered anew so that pairs are neighbors.
         place_of = {share: place for place, share in enumerate(dict.fromkeys(share_of.values()))}
         places = [place_of[share_of[number]] for number in numbers]
         columns = []

@@ -16,7 +16,7 @@ from tokumei.hierarchy.leaves import check_covers, hierarchy_of, in_natural_orde
 
 @dataclass(frozen=True)
 class OrderedGroups:
-    """Values become named groups, then runs of so many neighbours.
+    """Values become named groups, then runs of so many neighbors.
 
     Here the groups are low (a and b), mid (c) and high (d and e), and the only size is 2.
 
@@ -31,7 +31,7 @@ class OrderedGroups:
         default=(), metadata={"help": "The groups of the first level, each as name=value|value|…"}
     )
     sizes: tuple[int, ...] = field(
-        default=(), metadata={"help": "For each further level, how many neighbours of the level before make one."}
+        default=(), metadata={"help": "For each further level, how many neighbors of the level before make one."}
     )
     order: tuple[str, ...] = field(
         default=(), metadata={"help": "The order of the values; else that of the groups, the numbers or the alphabet."}

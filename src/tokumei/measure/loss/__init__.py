@@ -1,1 +1,1 @@
-"""What a generalised table lost, one measure a file."""
+"""What a generalized table lost, one measure a file."""

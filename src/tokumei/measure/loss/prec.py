@@ -12,9 +12,9 @@ from tokumei.measure.losses import Attribute, LevelCost
 
 @dataclass(frozen=True)
 class Prec:
-    """Mean over all cells of level / height: 0 if untouched, 1 if fully generalised (Sweeney's Prec as a loss).
+    """Mean over all cells of level / height: 0 if untouched, 1 if fully generalized (Sweeney's Prec as a loss).
 
-    A suppressed record counts as fully generalised.
+    A suppressed record counts as fully generalized.
 
     Example: ages 20, 21, 35 and 35 become 20s, 20s, 30s and 30s, and `*` above. That is one of two levels, so each cell
     and the whole column lose 1/2.

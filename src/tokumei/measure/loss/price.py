@@ -70,7 +70,7 @@ class Price:
         return np.array(of_labels + [0.0] * (len(attribute.label_sizes(level)) - len(of_labels)))
 
     def _check_falls(self, attribute: Attribute, level: int, left: Floats) -> None:
-        """Refuse a label that is dearer than a value under it: generalising must not pay."""
+        """Refuse a label that is dearer than a value under it: generalizing must not pay."""
         before = self._of_labels(attribute, 0)[attribute.leaf_labels(0)]
         after = left[attribute.leaf_labels(level)]
         for leaf in np.flatnonzero(after[:-1] > before[:-1])[:1]:

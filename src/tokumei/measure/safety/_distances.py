@@ -21,9 +21,9 @@ def equal_distance(values: SensitiveValues) -> Numbers:
 
 
 def ordered_distance(values: SensitiveValues, places: Indices) -> Numbers:
-    """Give the distance of each class where values stand in a row, one step from their neighbours.
+    """Give the distance of each class where values stand in a row, one step from their neighbors.
 
-    Normalised by the m − 1 steps between the m values that occur in the classes or in the reference.
+    Normalized by the m − 1 steps between the m values that occur in the classes or in the reference.
     """
     occurs = values.reference > 0
     occurs[values.value_of] = True

@@ -1,7 +1,7 @@
-"""What randomised values promise: how likely it is that anybody is linked to their record.
+"""What randomized values promise: how likely it is that anybody is linked to their record.
 
 A table is Pk-anonymous if no link between a person and a record has a probability of more than 1/k (Ikarashi,
-Kikuchi, Chida and Takahashi, k-anonymous Microdata Release via Post Randomisation Method, 2015). The attacker is
+Kikuchi, Chida and Takahashi, k-anonymous Microdata Release via Post Randomization Method, 2015). The attacker is
 given more than anyone could have: all n records of the original, how values were drawn, and the released table. Only
 which released record is whose is unknown, so the release must be in an order that says nothing, and each record must
 be drawn on its own. Then an assignment of people to records is as likely as the product of A[u, v] over all people,

@@ -1,4 +1,4 @@
-"""How far correlations of a generalised release are off."""
+"""How far correlations of a generalized release are off."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tokumei.core.score import Score
 from tokumei.data.table import Table
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.registry import Sees
-from tokumei.measure.spread import Labelled, SpreadColumn, numeric_columns, pair_counts
+from tokumei.measure.spread import Labeled, SpreadColumn, numeric_columns, pair_counts
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class CorrelationError:
 
     Sees X and Y. Pearson's correlation of each two columns of numbers, quasi-identifiers or sensitive, where
     `correlation-mae` of PWSCUP 2015 takes sensitive columns alone. A released label counts as the numbers it stands
-    for, each alike and without regard to other columns, so that generalising weakens correlations. Rows with a missing
+    for, each alike and without regard to other columns, so that generalizing weakens correlations. Rows with a missing
     value are left out of a pair; a column that never varies is correlated with nothing. The largest error is among the
     inputs.
 
@@ -53,7 +53,7 @@ class CorrelationError:
         return Score("correlation-error", value, best=0, worst=1, inputs={"worst": worst, "worst_error": errors[worst]})
 
 
-def _correlation(one: SpreadColumn, other: SpreadColumn, ours: Labelled, theirs: Labelled) -> float:
+def _correlation(one: SpreadColumn, other: SpreadColumn, ours: Labeled, theirs: Labeled) -> float:
     """Correlate two columns, their pairs of labels counted first: then the order of rows cannot change a digit."""
     (means, variances), (other_means, other_variances) = one.moments(ours), other.moments(theirs)
     label, other_label, counts = pair_counts(ours.codes, theirs.codes, theirs.sets.n_labels)

@@ -39,12 +39,12 @@ class CorrelationMae:
 
 def _correlations(amounts: Floats) -> list[float]:
     # Exact sums, so that the order of rows cannot change a digit.
-    centred = [column - math.fsum(column) / len(column) for column in amounts.T]
-    sizes = [math.sqrt(math.fsum(column**2)) for column in centred]
+    centered = [column - math.fsum(column) / len(column) for column in amounts.T]
+    sizes = [math.sqrt(math.fsum(column**2)) for column in centered]
     out = []
-    for one, other in combinations(range(len(centred)), 2):
+    for one, other in combinations(range(len(centered)), 2):
         # Not the product of both, which may be too small for a number.
         is_flat = not (sizes[one] and sizes[other])
-        found = 0.0 if is_flat else math.fsum((centred[one] / sizes[one]) * (centred[other] / sizes[other]))
+        found = 0.0 if is_flat else math.fsum((centered[one] / sizes[one]) * (centered[other] / sizes[other]))
         out.append(min(1.0, max(-1.0, found)))
     return out

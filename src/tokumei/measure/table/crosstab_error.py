@@ -1,4 +1,4 @@
-"""How far cross tables of a generalised release are off."""
+"""How far cross tables of a generalized release are off."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tokumei.core.score import Score
 from tokumei.data.table import Table
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.registry import Sees
-from tokumei.measure.spread import Floats, Labelled, SpreadColumn, pair_counts, spread_columns
+from tokumei.measure.spread import Floats, Labeled, SpreadColumn, pair_counts, spread_columns
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class CrosstabError:
 
     Sees X and Y. Each two columns make a table of shares, and the error of one is half the sum of |share − released
     share| over its cells, the total variation; the score is the mean over all tables, the worst table is among the
-    inputs. A released label counts as its leaves, each alike, so that a generalised release is compared cell by cell
+    inputs. A released label counts as its leaves, each alike, so that a generalized release is compared cell by cell
     with the original, where `cross-count` finds no label in common. Columns of more than fifty values are cut into
     tenths of the original's numbers, or into the most frequent values and the rest. Rows that are gone change shares
     only.
@@ -64,7 +64,7 @@ def _error(one: SpreadColumn, other: SpreadColumn) -> float:
     return min(1.0, (math.fsum(np.abs(before - after).ravel()) + (nowhere if nowhere > 1e-9 else 0.0)) / 2)
 
 
-def _cells(one: SpreadColumn, other: SpreadColumn, ours: Labelled, theirs: Labelled) -> Floats:
+def _cells(one: SpreadColumn, other: SpreadColumn, ours: Labeled, theirs: Labeled) -> Floats:
     """Give the share of rows in each cell of two columns' bins."""
     label, other_label, counts = pair_counts(ours.codes, theirs.codes, theirs.sets.n_labels)
     shape = (ours.sets.n_labels, theirs.sets.n_labels)

@@ -18,7 +18,7 @@ from tokumei.core.seeds import check_seed, generator
 from tokumei.data.table import Table
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.registry import Sees
-from tokumei.measure.spread import Floats, Ints, Labelled, SpreadColumn, spread_columns
+from tokumei.measure.spread import Floats, Ints, Labeled, SpreadColumn, spread_columns
 
 Bools = npt.NDArray[np.bool_]
 # A class that no released label stands for alone.
@@ -140,7 +140,7 @@ def _make_classifier(name: str) -> Any:
     return LogisticRegression(max_iter=200)
 
 
-def _features(columns: list[SpreadColumn], of_table: Callable[[SpreadColumn], Labelled]) -> Floats:
+def _features(columns: list[SpreadColumn], of_table: Callable[[SpreadColumn], Labeled]) -> Floats:
     """Give each row as numbers: means in spreads of the original, and the shares of the bins of other columns."""
     parts = []
     for column in columns:
@@ -150,8 +150,8 @@ def _features(columns: list[SpreadColumn], of_table: Callable[[SpreadColumn], La
             continue
         values = _numbers(column, column.original)
         there = values[~np.isnan(values)]
-        centre, spread = (float(there.mean()), float(there.std())) if len(there) else (0.0, 0.0)
-        found = (_numbers(column, side) - centre) / (spread or 1.0)
+        center, spread = (float(there.mean()), float(there.std())) if len(there) else (0.0, 0.0)
+        found = (_numbers(column, side) - center) / (spread or 1.0)
         # A missing number says nothing, as one in the middle does.
         parts.append(np.nan_to_num(found, nan=0.0)[:, None])
     return np.hstack(parts)
@@ -169,12 +169,12 @@ def _classes(column: SpreadColumn) -> tuple[Ints, Ints]:
     return _told(column.original, bins)[column.original.codes], _told(column.released, bins)[column.released.codes]
 
 
-def _numbers(column: SpreadColumn, side: Labelled) -> Floats:
+def _numbers(column: SpreadColumn, side: Labeled) -> Floats:
     """Give the number that each row stands for, the mean of its label's."""
     return column.moments(side)[0][side.codes]
 
 
-def _told(side: Labelled, bins: Ints) -> Ints:
+def _told(side: Labeled, bins: Ints) -> Ints:
     """Give the bin of the value that each label tells, or UNTOLD."""
     out = np.full(side.sets.n_labels, UNTOLD)
     is_single = side.sets.sizes[side.sets.label] == 1
@@ -197,11 +197,11 @@ def _held_out(columns: list[SpreadColumn], source: Ints, share: float, seed: int
     return chosen
 
 
-def _before(column: SpreadColumn) -> Labelled:
+def _before(column: SpreadColumn) -> Labeled:
     return column.original
 
 
-def _after(column: SpreadColumn) -> Labelled:
+def _after(column: SpreadColumn) -> Labeled:
     return column.released
 
 

@@ -26,7 +26,7 @@ class Statistics:
 
     Sees X and Y. A shift is in standard deviations of the original's column, that of the variance in variances of it,
     at most 1; the score is the mean over the statistics of all columns, and each shift is among its inputs. A released
-    label counts as the numbers it stands for, each alike, so that a generalised column has statistics as well. Missing
+    label counts as the numbers it stands for, each alike, so that a generalized column has statistics as well. Missing
     values are left out. Domingo-Ferrer and Torra (2001) compare a release by such statistics.
 
     Example: ages 20, 20, 24, 24 have mean and spread 22 and 2, variance 4, median 20, ends 20 and 24. Released as 20-24

@@ -24,14 +24,14 @@ class RfmTable:
 
     R is the day of the last purchase, F the number of days with a purchase, M the money spent. Each is cut into ranks
     with equally many of the original's customers (ties share a rank), and the same edges rank the release, in which a
-    customer is a pseudonym. The papers ask for the root mean square error of the table, normalised, without saying by
+    customer is a pseudonym. The papers ask for the root mean square error of the table, normalized, without saying by
     what. Here it is by the greatest error two tables a and b with such counts can have, √((Σa² + Σb²) / cells), so that
     a release that lost everyone scores 1. Divided by the `range` of the original's counts instead, a trial release had
     0.14, of the size printed for PWSCUP 2018 (0.09 to 0.25); but then one that lost everyone would have 0.10.
     """
 
     n_ranks: int = field(default=10, metadata={"help": "Ranks of each of the three: 10 make a table of 1,000 cells."})
-    normalise: Literal["worst", "range"] = field(
+    normalize: Literal["worst", "range"] = field(
         default="worst", metadata={"help": "What the error is divided by: the worst there is, or the range of counts."}
     )
 
@@ -45,7 +45,7 @@ class RfmTable:
         edges = {name: self._edges(before[name]) for name in before.columns}
         one, other = (self._table(values, edges) for values in (before, after))
         error = int(((one - other) ** 2).sum())
-        if self.normalise == "worst":
+        if self.normalize == "worst":
             greatest = int((one**2).sum() + (other**2).sum())
         else:
             # From 0 to the greatest count: some segment is empty in all but made-up tables.

@@ -40,7 +40,7 @@ class User(AbstractBaseUser):
     # Empty: whatever the browser asks for.
     language = models.CharField(max_length=10, blank=True, default="")
     is_active = models.BooleanField(default=True)
-    is_organiser = models.BooleanField(default=False)
+    is_organizer = models.BooleanField(default=False)
     is_superuser = models.BooleanField(default=False)
     joined = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -64,9 +64,9 @@ class User(AbstractBaseUser):
         return self.display_name
 
     @property
-    def may_organise(self) -> bool:
+    def may_organize(self) -> bool:
         """Whether the user may make contests."""
-        return self.is_organiser or self.is_superuser
+        return self.is_organizer or self.is_superuser
 
 
 class BackupCode(models.Model):

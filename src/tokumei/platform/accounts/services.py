@@ -128,10 +128,10 @@ def note_failure(request: HttpRequest) -> None:
 
 
 def change_rights(admin: User, user: User, do: str) -> None:
-    """Make somebody an organiser or not, close or open an account; an admin cannot close their own."""
+    """Make somebody an organizer or not, close or open an account; an admin cannot close their own."""
     changes: dict[str, tuple[str, bool]] = {
-        "make_organiser": ("is_organiser", True),
-        "unmake_organiser": ("is_organiser", False),
+        "make_organizer": ("is_organizer", True),
+        "unmake_organizer": ("is_organizer", False),
         "close": ("is_active", False),
         "open": ("is_active", True),
     }
@@ -148,7 +148,7 @@ def find_user(username: str) -> User | None:
 
 
 def make_user(
-    username: str, *, email: str | None, password: str | None, is_admin: bool = False, is_organiser: bool = False
+    username: str, *, email: str | None, password: str | None, is_admin: bool = False, is_organizer: bool = False
 ) -> User:
     """Make an account from the command line, or give rights to one that is there; rights are never taken here."""
     with transaction.atomic():
@@ -162,6 +162,6 @@ def make_user(
                 raise InputError.of("; ".join(error.messages), column="NAME", value=username) from None
             user.set_password(password)
         user.is_superuser = user.is_superuser or is_admin
-        user.is_organiser = user.is_organiser or is_organiser
+        user.is_organizer = user.is_organizer or is_organizer
         user.save()
     return user

@@ -99,7 +99,7 @@ def people(request: HttpRequest) -> HttpResponse:
 
 @access("admin", methods="POST")
 def change_person(request: UserRequest, username: str) -> HttpResponse:
-    """Make somebody an organiser or not, close or open an account."""
+    """Make somebody an organizer or not, close or open an account."""
     user = User.objects.filter(username__iexact=username).first()
     if user is None:
         raise Http404

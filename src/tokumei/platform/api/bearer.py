@@ -44,4 +44,4 @@ class Bearer(HttpBearer):
         return found
 
 
-READ, SUBMIT, ORGANISE = Bearer(Scope.READ), Bearer(Scope.SUBMIT), Bearer(Scope.ORGANISE)
+READ, SUBMIT, ORGANIZE = Bearer(Scope.READ), Bearer(Scope.SUBMIT), Bearer(Scope.ORGANIZE)

@@ -44,12 +44,12 @@ class LogIn(Taken):
     password: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
     code: Annotated[Line, Field(max_length=20, description="Of the second factor, where that is on.")] = ""
     name: Annotated[Line, Field(min_length=1, max_length=NAME_LENGTH, description="What to call the token.")]
-    scope: Literal["read", "submit", "organise"] = "submit"
+    scope: Literal["read", "submit", "organize"] = "submit"
     days: Annotated[int | None, Field(ge=1, le=3650, description="How long it works; without, until revoked.")] = 90
 
 
 class Join(Taken):
-    """Which team joins; `invitation` is what an organiser's link to a private contest ends in."""
+    """Which team joins; `invitation` is what an organizer's link to a private contest ends in."""
 
     team: Slug
     invitation: Annotated[Line, Field(max_length=100)] = ""

@@ -38,4 +38,4 @@ class TokenForm(OwnPasswordForm):
         # What one cannot do oneself is no use to a program.
         field = self.fields["scope"]
         if isinstance(field, forms.ChoiceField):
-            field.choices = [choice for choice in Scope.choices if user.may_organise or choice[0] != Scope.ORGANISE]
+            field.choices = [choice for choice in Scope.choices if user.may_organize or choice[0] != Scope.ORGANIZE]

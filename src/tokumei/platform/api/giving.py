@@ -13,7 +13,7 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.api import schemas
 from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import joining, scoreboard, showing, submitting
-from tokumei.platform.contests.services.contests import is_organiser
+from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.words import said
 from tokumei.platform.teams.models import Team
@@ -40,7 +40,7 @@ def give_contest(contest: Contest, viewer: User) -> schemas.ContestOut:
         limits=schemas.Limits(**{name: getattr(contest, name) for name in names}),
         attempts=None if own is None else give_attempts(submitting.release_attempts(own)),
         teams=[give_team(one.team) for one in joining.participants(contest)],
-        trouble=contest.trouble_in_words if is_organiser(contest, viewer) else "",
+        trouble=contest.trouble_in_words if is_organizer(contest, viewer) else "",
     )
 
 
@@ -153,7 +153,7 @@ def _line(contest: Contest, viewer: User, own: Participation | None) -> dict[str
         "attacks_open_at": contest.attacks_open_at,
         "closes_at": contest.closes_at,
         "team": None if own is None else give_team(own.team),
-        "is_organiser": is_organiser(contest, viewer),
+        "is_organizer": is_organizer(contest, viewer),
     }
 
 

@@ -17,7 +17,7 @@ class Scope(models.TextChoices):
 
     READ = "read", _("Read")
     SUBMIT = "submit", _("Read and submit")
-    ORGANISE = "organise", _("Read, submit and organise")
+    ORGANIZE = "organize", _("Read, submit and organize")
 
 
 class Token(models.Model):

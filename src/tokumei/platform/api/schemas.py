@@ -43,7 +43,7 @@ class Me(Schema):
 
     username: str
     display_name: str
-    may_organise: bool
+    may_organize: bool
     token_name: str
     scope: str
     expires: datetime | None
@@ -128,11 +128,11 @@ class ContestLine(Schema):
     attacks_open_at: datetime
     closes_at: datetime
     team: TeamName | None
-    is_organiser: bool
+    is_organizer: bool
 
 
 class ContestOut(ContestLine):
-    """A contest; `attempts` are the team's at releases, `trouble` is for its organiser."""
+    """A contest; `attempts` are the team's at releases, `trouble` is for its organizer."""
 
     edition: str
     rules: Rules
@@ -231,7 +231,7 @@ class ScoreboardOut(Schema):
 
 
 class AnnouncementOut(Schema):
-    """What an organiser told everybody."""
+    """What an organizer told everybody."""
 
     title: str
     text: str

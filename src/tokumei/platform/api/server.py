@@ -11,7 +11,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
 from tokumei.platform.api.errors import handle_errors
-from tokumei.platform.api.operations import account, contests, organising, taking_part
+from tokumei.platform.api.operations import account, contests, organizing, taking_part
 from tokumei.platform.api.operations.router import router
 from tokumei.platform.exchange import api as exchange
 
@@ -33,11 +33,11 @@ class Api(NinjaAPI):
 
 
 # Importing them is what puts operations on the router.
-OPERATIONS = (account, contests, taking_part, organising, exchange)
+OPERATIONS = (account, contests, taking_part, organizing, exchange)
 api = Api(
     title="Tokumei",
     version=version("tokumei"),
-    description="What teams and organisers do on the pages, for programs. Every error has the same shape.",
+    description="What teams and organizers do on the pages, for programs. Every error has the same shape.",
     urls_namespace="api:v1",
     # The guide is a page of ours: ready-made ones load scripts from elsewhere.
     docs_url=None,

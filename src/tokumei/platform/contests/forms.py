@@ -1,4 +1,4 @@
-"""The forms of this app: what an organiser fills in."""
+"""The forms of this app: what an organizer fills in."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Contest(models.Model):
     edition = models.CharField(max_length=60, blank=True)
     options = models.JSONField(default=dict, blank=True)
     own_toml = models.TextField(blank=True)
-    organiser = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="contests")
+    organizer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="contests")
     is_public = models.BooleanField(default=True)
     opens_at = models.DateTimeField(default=timezone.now)
     attacks_open_at = models.DateTimeField()
@@ -64,7 +64,7 @@ class Contest(models.Model):
     prepared_at = models.DateTimeField(null=True, blank=True)
     published_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
-    # Why the contest could not be prepared, published or closed, as an English sentence; its organiser reads it.
+    # Why the contest could not be prepared, published or closed, as an English sentence; its organizer reads it.
     trouble = models.TextField(blank=True)
     trouble_details = models.TextField(blank=True)
     board = models.CharField(max_length=10, choices=Board.choices, default=Board.LIVE)
@@ -159,7 +159,7 @@ class ContestInvitation(models.Model):
 
 
 class Announcement(models.Model):
-    """What an organiser tells everybody in a contest."""
+    """What an organizer tells everybody in a contest."""
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="announcements")
     title = models.CharField(max_length=120)

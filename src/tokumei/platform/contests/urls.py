@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from tokumei.platform.contests.views import board, organising, reading, taking_part
+from tokumei.platform.contests.views import board, organizing, reading, taking_part
 
 app_name = "contests"
 urlpatterns = [
     path("", reading.contests, name="list"),
-    path("new", organising.create, name="new"),
+    path("new", organizing.create, name="new"),
     path("join/<str:token>", taking_part.join_by_link, name="join_by_link"),
     path("submissions/<str:submission>", taking_part.submission, name="submission"),
     path("submissions/<str:submission>/state", taking_part.state, name="state"),
@@ -30,13 +30,13 @@ urlpatterns = [
     path("<slug:contest>/attack", taking_part.targets, name="targets"),
     path("<slug:contest>/attack/<str:team>", taking_part.attack, name="attack"),
     path("<slug:contest>/submissions", taking_part.submissions, name="submissions"),
-    path("<slug:contest>/organise", organising.organise, name="organise"),
-    path("<slug:contest>/organise/schedule", organising.schedule, name="schedule"),
-    path("<slug:contest>/organise/board", organising.board, name="board"),
-    path("<slug:contest>/organise/announce", organising.announce, name="announce"),
-    path("<slug:contest>/organise/invite", organising.invite, name="invite"),
-    path("<slug:contest>/organise/invitations/<int:invitation>/revoke", organising.revoke, name="revoke"),
-    path("<slug:contest>/organise/teams/<int:participation>/withdraw", organising.withdraw, name="withdraw_team"),
-    path("<slug:contest>/organise/retry", organising.retry, name="retry"),
-    path("<slug:contest>/organise/delete", organising.delete, name="delete"),
+    path("<slug:contest>/organize", organizing.organize, name="organize"),
+    path("<slug:contest>/organize/schedule", organizing.schedule, name="schedule"),
+    path("<slug:contest>/organize/board", organizing.board, name="board"),
+    path("<slug:contest>/organize/announce", organizing.announce, name="announce"),
+    path("<slug:contest>/organize/invite", organizing.invite, name="invite"),
+    path("<slug:contest>/organize/invitations/<int:invitation>/revoke", organizing.revoke, name="revoke"),
+    path("<slug:contest>/organize/teams/<int:participation>/withdraw", organizing.withdraw, name="withdraw_team"),
+    path("<slug:contest>/organize/retry", organizing.retry, name="retry"),
+    path("<slug:contest>/organize/delete", organizing.delete, name="delete"),
 ]

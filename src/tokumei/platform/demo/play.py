@@ -25,7 +25,7 @@ from tokumei.platform.contests.models import Contest, Kind, Participation, Phase
 from tokumei.platform.contests.services import contests, joining, submitting
 from tokumei.platform.contests.services.editions import edition_of
 from tokumei.platform.contests.services.phase_work import begin_due_work
-from tokumei.platform.demo.script import ORGANISER, SIDES, Guess, Release, Script
+from tokumei.platform.demo.script import ORGANIZER, SIDES, Guess, Release, Script
 from tokumei.platform.jobs import folder_work, lease
 from tokumei.platform.jobs.child import Refused
 from tokumei.platform.jobs.evaluate import WORK, name_of, stopping
@@ -64,7 +64,7 @@ def make(script: Script, slug: str) -> Contest:
     contest = Contest.objects.filter(slug=slug).first()
     if contest is None:
         contest = contests.create_contest(
-            User.objects.get(username=ORGANISER),
+            User.objects.get(username=ORGANIZER),
             slug=slug,
             title=script.title,
             edition=script.edition,

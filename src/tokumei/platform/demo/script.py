@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from tokumei.platform.contests.models import Phase
 
-ORGANISER, ADMIN = "organiser", "admin"
+ORGANIZER, ADMIN = "organizer", "admin"
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Side:
     members: tuple[Person, ...]
 
 
-STAFF = (Person(ORGANISER, "大会事務局 Organiser", ""), Person(ADMIN, "Site admin", ""))
+STAFF = (Person(ORGANIZER, "大会事務局 Organizer", ""), Person(ADMIN, "Site admin", ""))
 SIDES = (
     Side("sakura", "チーム桜", (Person("haruka", "佐藤 遥", "ja"), Person("kenta", "田中 健太", "ja"))),
     Side("maple", "Maple", (Person("alice", "Alice Martin", "en"), Person("bob", "Bob Chen", "en"))),
@@ -131,8 +131,8 @@ OPEN = Script(
         Release("sakura", "months"),
         Release("maple", "coarse", is_spoilt=True),
         Release("maple", "coarse"),
-        Release("fuji", "generalise-2"),
-        Release("sakura", "generalise-3"),
+        Release("fuji", "generalize-2"),
+        Release("sakura", "generalize-3"),
     ),
     announcements={
         "ようこそ · Welcome": "データとルールは上のタブから。提出は1日5回までです。\n\n"

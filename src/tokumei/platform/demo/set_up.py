@@ -27,7 +27,7 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.demo.dating import bring_up_to_date
 from tokumei.platform.demo.play import make, play
-from tokumei.platform.demo.script import ADMIN, ATTACK, CLOSED, OPEN, ORGANISER, SIDES, STAFF, Person, Script, Side
+from tokumei.platform.demo.script import ADMIN, ATTACK, CLOSED, OPEN, ORGANIZER, SIDES, STAFF, Person, Script, Side
 from tokumei.platform.exchange import demo as offer
 from tokumei.platform.jobs.process import Interrupted
 from tokumei.platform.names import same_name_key
@@ -115,7 +115,7 @@ def _make_people(password: str) -> None:
     # Hashed once for all: they share it anyway.
     hashed = make_password(password)
     for person in STAFF:
-        _make_person(person, hashed, is_organiser=person.name == ORGANISER, is_superuser=person.name == ADMIN)
+        _make_person(person, hashed, is_organizer=person.name == ORGANIZER, is_superuser=person.name == ADMIN)
     for side in SIDES:
         _make_team(side, [_make_person(person, hashed) for person in side.members])
 
@@ -135,7 +135,7 @@ def _make_team(side: Side, members: Sequence[User]) -> None:
 
 
 def _lines(notes: Notes) -> list[str]:
-    people = [(ORGANISER, "runs the contests"), (ADMIN, "looks after the site")]
+    people = [(ORGANIZER, "runs the contests"), (ADMIN, "looks after the site")]
     for side in SIDES:
         people += [
             (person.name, f"{'member' if number else 'captain'} of {side.display_name} ({person.language})")

@@ -42,7 +42,7 @@ def set_up(user: User, team: Team, asking: Sequence[User] = ()) -> list[str]:
     levels = ({"sex": 0, "age": 2, "prefecture": 2}, {"sex": 0, "age": 3, "prefecture": 1})
     for each, wanted in zip(asking, levels, strict=False):
         if recipients.recipient_of(each) is None:
-            recipients.introduce(each, organisation=f"{each.display_name} Lab")
+            recipients.introduce(each, organization=f"{each.display_name} Lab")
         if published.state == OfferState.OPEN and not requesting.requests_of(each).filter(offer=published).exists():
             requesting.ask(published, each, levels=wanted, criterion=None, purpose=PURPOSE)
     hosting.answer_waiting(published.pk)

@@ -24,7 +24,7 @@ LEFT, RIGHT, TOP, BOTTOM = 62, 28, 22, 52
 
 @dataclass(frozen=True)
 class Region:
-    """A part of the drawing: `kind` names its colour."""
+    """A part of the drawing: `kind` names its color."""
 
     kind: str
     text: str

@@ -54,8 +54,8 @@ class ManyFilesField(forms.FileField):
 class RecipientForm(forms.Form):
     """Asks who a user is to providers."""
 
-    organisation = DisplayNameField(
-        label=_("Organisation"), help_text=_("Who asks. Providers see it, and the public when something is given.")
+    organization = DisplayNameField(
+        label=_("Organization"), help_text=_("Who asks. Providers see it, and the public when something is given.")
     )
     about = PlainTextField(label=_("About you"), required=False, help_text=_("For providers: your work, a contact."))
 

@@ -85,13 +85,13 @@ class Recipient(models.Model):
     """Who a user is to providers; their key on this platform signs what they ask for and agree to here."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="recipient")
-    organisation = models.CharField(max_length=DISPLAY_NAME_LENGTH)
+    organization = models.CharField(max_length=DISPLAY_NAME_LENGTH)
     about = models.TextField(max_length=TEXT_LENGTH, blank=True)
     public_key = models.CharField(max_length=100, unique=True)
     key_name = models.CharField(max_length=32, default=new_key, editable=False)
 
     def __str__(self) -> str:
-        return self.organisation
+        return self.organization
 
 
 class Trust(models.Model):

@@ -7,9 +7,9 @@ from django.utils.translation import gettext_noop as _
 REFUSED = _("It breaks the rules of the contest: see the faults. It counts as an attempt.")
 TIMED_OUT = _("The evaluation took too long, three times. It counts as no attempt.")
 DIED = _("The evaluation broke off three times. It counts as no attempt.")
-FULL_DISK = _("The server has no space left. It counts as no attempt; please tell the organiser.")
+FULL_DISK = _("The server has no space left. It counts as no attempt; please tell the organizer.")
 
-# For the organiser of a contest.
+# For the organizer of a contest.
 NOT_PREPARED = _("The contest could not be prepared: the work broke off three times.")
 NOT_PUBLISHED = _("The releases could not be published: the work broke off three times.")
 NOT_CLOSED = _("The contest could not be closed: the work broke off three times.")

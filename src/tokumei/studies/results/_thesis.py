@@ -43,14 +43,14 @@ CENSUS_ID = "S0000"
 LARGE = tuple(f"S{number:04}" for number in range(1, 11))
 MIDDLE = tuple(f"S{number:04}" for number in range(11, 27))
 GROUPS = {"census": (CENSUS_ID,), "over 100,000 people": LARGE, "50,001 to 100,000": MIDDLE}
-# What comes of a request that is served or refused by a prediction, and the colours it is drawn in.
+# What comes of a request that is served or refused by a prediction, and the colors it is drawn in.
 QUADRANTS = {
     "alpha": "α served, holds",
     "beta": "β refused, holds",
     "gamma": "γ served, fails",
     "delta": "δ refused, fails",
 }
-QUADRANT_COLOURS = ("#0072b2", "#56b4e9", "#d55e00", "#9aa5b1")
+QUADRANT_COLORS = ("#0072b2", "#56b4e9", "#d55e00", "#9aa5b1")
 # Table 11 fits on class counts up to this one.
 FITTED_UP_TO = 9
 ALL = 846

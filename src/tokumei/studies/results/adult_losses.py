@@ -45,7 +45,7 @@ COUNT = "A count of what is there: it is the same or it is not."
 
 @dataclass(frozen=True)
 class AdultLosses:
-    """Finds the best k-anonymous generalisation of Adult for three losses and six k, and proves it.
+    """Finds the best k-anonymous generalization of Adult for three losses and six k, and proves it.
 
     Adult is the table on which k-anonymity is mostly tried: 30,162 people without missing values, here with all nine
     columns as quasi-identifiers and the hierarchies that come with the ARX tool. Three losses of the literature are
@@ -201,6 +201,6 @@ def _remark(nodes: Mapping[str, Mapping[Node, Judged]]) -> str:
     holding = ", ".join(f"{sum(judged.smallest >= k for judged in nodes['prec'].values())} at k = {k}" for k in KS)
     return (
         f"Without suppression hardly any node holds: {holding}. A single rare combination decides, so that to let 2 in "
-        "100 records go saves far more than to ask for a smaller k. Prec and NCP mostly agree on what to generalise; "
+        "100 records go saves far more than to ask for a smaller k. Prec and NCP mostly agree on what to generalize; "
         "discernibility gives up attributes as a whole to keep ages apart."
     )

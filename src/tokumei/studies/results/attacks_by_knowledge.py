@@ -133,7 +133,7 @@ def _lines(tried: list[Tried]) -> list[Line]:
 
 def _figure(tried: list[Tried]) -> Figure:
     best = {attack: max(one.found for one in tried if one.attack == attack) for attack in {one.attack for one in tried}}
-    # As many as there are colours: the strongest somewhere, the strongest of all first.
+    # As many as there are colors: the strongest somewhere, the strongest of all first.
     shown = sorted(best, key=lambda attack: (-best[attack], attack))[:6]
     rows = [
         (one.release, one.attack, one.known, one.found) for attack in shown for one in tried if one.attack == attack

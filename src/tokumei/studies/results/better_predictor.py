@@ -20,7 +20,7 @@ from tokumei.predict.quadrants import Quadrants, Rule
 from tokumei.report.study_figures import dots_figure, parts_figure
 from tokumei.studies.results._thesis import (
     CENSUS,
-    QUADRANT_COLOURS,
+    QUADRANT_COLORS,
     QUADRANTS,
     SEED,
     count_people,
@@ -148,7 +148,7 @@ def _quadrant_figure(compared: Compared) -> Figure:
                 for quadrant, part in QUADRANTS.items()
             ]
     svg = parts_figure(
-        pl.DataFrame(points), x_title="share of nodes", parts=list(QUADRANTS.values()), colours=QUADRANT_COLOURS
+        pl.DataFrame(points), x_title="share of nodes", parts=list(QUADRANTS.values()), colors=QUADRANT_COLORS
     )
     return Figure("quadrants", svg, f"What comes of serving by either, over {N_SERVICES} made services.")
 

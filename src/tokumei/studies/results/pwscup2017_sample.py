@@ -1,4 +1,4 @@
-"""What the organisers' sample release of PWSCUP 2017 keeps and gives away."""
+"""What the organizers' sample release of PWSCUP 2017 keeps and gives away."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OF_500 = "A share of 500 customers: half of one customer is rounding."
 
 @dataclass(frozen=True)
 class Pwscup2017Sample:
-    """Measures and attacks the release that the organisers gave to the teams as an example.
+    """Measures and attacks the release that the organizers gave to the teams as an example.
 
     Section 3.7 of the paper promises a sample program that gives every customer a new pseudonym each month, and at
     least three sample attacks. The release that came with the contest's data does that and deletes half of the rows.

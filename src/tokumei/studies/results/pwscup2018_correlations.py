@@ -62,7 +62,7 @@ def rounding_reach(values: Sequence[float], others: Sequence[float], half_step: 
     correlation = pearson_correlation(values, others)
     if correlation is None:
         return 0.0
-    one, other = (_centred(side) for side in (values, others))
+    one, other = (_centered(side) for side in (values, others))
     lengths = [math.sqrt(math.fsum(value * value for value in side)) for side in (one, other)]
     units = [[value / length for value in side] for side, length in zip((one, other), lengths, strict=True)]
     reach = 0.0
@@ -71,7 +71,7 @@ def rounding_reach(values: Sequence[float], others: Sequence[float], half_step: 
     return reach * half_step
 
 
-def _centred(values: Sequence[float]) -> list[float]:
+def _centered(values: Sequence[float]) -> list[float]:
     mean = math.fsum(values) / len(values)
     return [value - mean for value in values]
 

@@ -10,14 +10,14 @@ from typing import ClassVar, get_args
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.history.generalise import Generalise
+from tokumei.anonymize.history.generalize import Generalize
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
 from tokumei.data.files.pwscup2018 import cells_of, read_history
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 from tokumei.measure.correlation import least_significant_correlation, pearson_correlation
-from tokumei.measure.generalised_error import measure_generalised_error
+from tokumei.measure.generalized_error import measure_generalized_error
 from tokumei.measure.registry import HistoryUtility
 from tokumei.measure.sampling import DrawnCells
 from tokumei.measure.utility.frequent_itemsets import FrequentItemsets
@@ -40,7 +40,7 @@ TYPICAL, WINNER = 0.2, 3
 CELLS = ("date", "item", "price", "quantity")
 USES: Mapping[str, HistoryUtility] = {
     "frequent itemsets": FrequentItemsets(),
-    "RFM table": RfmTable(normalise="range"),
+    "RFM table": RfmTable(normalize="range"),
     "item–item of wholesale": ItemItem("wholesale"),
     "item–item of retail": ItemItem("retail"),
     "item–item of the top 100": ItemItem("top"),
@@ -62,7 +62,7 @@ class Measured:
 class Pwscup2018UseCases:
     """Repeats the sampling experiment on thirteen releases of the same data.
 
-    A generalised release cannot be used as it stands where a use needs numbers. So the report draws plain data from its
+    A generalized release cannot be used as it stands where a use needs numbers. So the report draws plain data from its
     ranges and sets, measures that in five uses and by the statistics of its columns, and compares with the contest's
     utility U over the thirteen releases of the final. It finds all five uses to go with U, and most statistics not to.
 
@@ -89,11 +89,11 @@ class Pwscup2018UseCases:
         return Findings(_lines(found), (_figure(found),), (_table(found), _correlations(found)))
 
 
-def make_releases(original: History) -> Iterator[tuple[str, str, GeneralisedHistory]]:
+def make_releases(original: History) -> Iterator[tuple[str, str, GeneralizedHistory]]:
     """Give thirteen releases, each with its kind and name, in three kinds of rising strength."""
     # The first two differ only in the customers left out.
     for k, unhidden in ((2, 0), (2, 2), (3, 0), (3, 2), (4, 0)):
-        release = Generalise(k=k, rounds=0, unhidden=unhidden).anonymize(original, seed=SEED)
+        release = Generalize(k=k, rounds=0, unhidden=unhidden).anonymize(original, seed=SEED)
         name = f"groups of {k}" + (f", {unhidden} left out" if unhidden else "")
         yield GROUPS, name, cells_of(release.frame, name)
     for share in (0.05, 0.1, 0.2, 0.4):
@@ -104,22 +104,22 @@ def make_releases(original: History) -> Iterator[tuple[str, str, GeneralisedHist
         yield DELETED, name, delete_rows(original, share, name)
 
 
-def suppress_cells(original: History, share: float, name: str) -> GeneralisedHistory:
+def suppress_cells(original: History, share: float, name: str) -> GeneralizedHistory:
     """Put a star into so many cells of each column, drawn at random."""
     frame = original.frame
     for column in CELLS:
         is_kept = pl.Series(generator(SEED, "stars", column).random(frame.height) >= share)
         frame = frame.with_columns(pl.when(is_kept).then(pl.col(column)))
-    return GeneralisedHistory.of(History(frame), name=name)
+    return GeneralizedHistory.of(History(frame), name=name)
 
 
-def delete_rows(original: History, share: float, name: str) -> GeneralisedHistory:
+def delete_rows(original: History, share: float, name: str) -> GeneralizedHistory:
     """Delete so many rows, drawn at random."""
     is_kept = pl.Series(generator(SEED, "deleted").random(original.n_rows) >= share)
-    return GeneralisedHistory.of(History(original.frame.with_columns(pl.when(is_kept).then(pl.all()))), name=name)
+    return GeneralizedHistory.of(History(original.frame.with_columns(pl.when(is_kept).then(pl.all()))), name=name)
 
 
-def _measure(original: History, kind: str, name: str, release: GeneralisedHistory) -> Measured:
+def _measure(original: History, kind: str, name: str, release: GeneralizedHistory) -> Measured:
     """Measure U, and every use and statistic on a few draws."""
     measures: dict[str, HistoryUtility] = {**USES, "rows": Statistic("rows")}
     for column in get_args(Column):
@@ -131,7 +131,7 @@ def _measure(original: History, kind: str, name: str, release: GeneralisedHistor
         use: float(np.mean([measure.measure(original, draw).value for draw in draws]))
         for use, measure in measures.items()
     }
-    return Measured(kind, name, measure_generalised_error(original, release).value, errors)
+    return Measured(kind, name, measure_generalized_error(original, release).value, errors)
 
 
 def correlation_with_utility(found: Sequence[Measured], use: str, kind: str | None = None) -> float | None:

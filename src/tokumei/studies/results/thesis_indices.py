@@ -89,7 +89,7 @@ def make_releases(original: Table) -> dict[str, Numbered]:
     noisy = moved.with_columns(
         (moved[name] * pl.Series(by)).round() for name, by in zip(original.sensitive, factors, strict=True)
     )
-    # Neighbours in this order agree in as many traits as can be, and so lose little by sharing them.
+    # Neighbors in this order agree in as many traits as can be, and so lose little by sharing them.
     by_traits = sorted(original.quasi_identifiers, key=lambda name: original.frame[name].n_unique())
     order = moved.with_row_index("row").sort(*by_traits, *original.sensitive, "row")["row"].to_numpy()
     group = np.empty(original.n_rows, np.int64)

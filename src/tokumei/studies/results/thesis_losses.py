@@ -1,4 +1,4 @@
-"""What three losses see of a generalisation: table 3 of the thesis."""
+"""What three losses see of a generalization: table 3 of the thesis."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ThesisLosses:
     apart the numbers of a group are?
     """
 
-    title: ClassVar[str] = "What three losses see of a generalisation"
+    title: ClassVar[str] = "What three losses see of a generalization"
     source: ClassVar[str] = f"{THESIS}, table 3 and formulas (1) to (4)"
     needs: ClassVar[tuple[str, ...]] = ()
     is_quick: ClassVar[bool] = True
@@ -121,15 +121,15 @@ def _ends() -> list[Line]:
     whole = ages_hierarchy([five, ten, hidden])
     lines = []
     for name in ("Prec", "DIS"):
-        for what, published, level in (("nothing generalised", 0, 0), ("all generalised", 1, whole.height)):
+        for what, published, level in (("nothing generalized", 0, 0), ("all generalized", 1, whole.height)):
             computed = loss_at(LOSSES[name], whole, level)
             why = "As the text says; exact."
             lines.append(Line.near(f"{name}, {what}", published, computed, within=0, why=why, digits=0))
     why = (
-        "Formula (1) takes the mean height from 1, and so is 1 where nothing was generalised and 0 where all was: it "
+        "Formula (1) takes the mean height from 1, and so is 1 where nothing was generalized and 0 where all was: it "
         "is what was kept. The text below it says the opposite, which is what was lost. Tokumei takes the loss."
     )
-    for what, published, level in (("nothing generalised", 0, 0), ("all generalised", 1, whole.height)):
+    for what, published, level in (("nothing generalized", 0, 0), ("all generalized", 1, whole.height)):
         computed = 1 - level / whole.height
         lines.append(Line.near(f"Prec by formula (1), {what}", published, computed, within=0, why=why, digits=0))
     return lines

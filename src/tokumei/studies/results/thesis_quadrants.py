@@ -18,7 +18,7 @@ from tokumei.studies.results._thesis import (
     GROUPS,
     LARGE,
     MIDDLE,
-    QUADRANT_COLOURS,
+    QUADRANT_COLORS,
     QUADRANTS,
     THESIS,
     Appendix,
@@ -136,7 +136,7 @@ def _figure(shares: Mapping[tuple[str, int], Shares], k_p: int, number: int) -> 
         ]
     )
     svg = parts_figure(
-        points, x_title="share of class counts", parts=list(QUADRANTS.values()), colours=QUADRANT_COLOURS
+        points, x_title="share of class counts", parts=list(QUADRANTS.values()), colors=QUADRANT_COLORS
     )
     return Figure(
         f"k{k_p}", svg, f"Figure {number}: what comes of serving at k_p = {k_p}, for the services of the appendix."

@@ -87,7 +87,7 @@ def _distances(people: Points, points: Points, t: int) -> tuple[Points, Points]:
     """Give the distance of each point to the nearest person and to the t-th nearest."""
     from scipy.spatial import KDTree
 
-    # Neighbours are asked for one after the other, which is three times as fast as in any order.
+    # Neighbors are asked for one after the other, which is three times as fast as in any order.
     order = np.asarray(KDTree(points).indices)
     distances = np.empty((len(points), 2))
     distances[order] = KDTree(people).query(points[order], k=[1, t])[0]

@@ -41,7 +41,7 @@ class PkAnonymity:
     """
 
     k: float = field(metadata={"help": "One over the largest probability of a link; at least 1."})
-    columns: tuple[str, ...] = field(metadata={"help": "The columns that were randomised and may be known."})
+    columns: tuple[str, ...] = field(metadata={"help": "The columns that were randomized and may be known."})
     retentions: tuple[float, ...] = field(metadata={"help": "The probability that a value is kept, for each column."})
     replacement: Literal["uniform", "shares"] = field(
         default="uniform",

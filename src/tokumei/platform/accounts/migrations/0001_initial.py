@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                 ("display_name", models.CharField(max_length=60, verbose_name="display name")),
                 ("language", models.CharField(blank=True, default="", max_length=10)),
                 ("is_active", models.BooleanField(default=True)),
-                ("is_organiser", models.BooleanField(default=False)),
+                ("is_organizer", models.BooleanField(default=False)),
                 ("is_superuser", models.BooleanField(default=False)),
                 ("joined", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
             ],

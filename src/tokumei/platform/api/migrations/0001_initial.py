@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("read", "Read"),
                             ("submit", "Read and submit"),
-                            ("organise", "Read, submit and organise"),
+                            ("organize", "Read, submit and organize"),
                         ],
                         default="read",
                         max_length=10,

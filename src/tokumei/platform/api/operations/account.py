@@ -35,7 +35,7 @@ def me(request: ApiRequest) -> schemas.Me:
     return schemas.Me(
         username=user.username,
         display_name=user.display_name,
-        may_organise=user.may_organise,
+        may_organize=user.may_organize,
         token_name=token.name,
         scope=token.scope,
         expires=token.expires,

@@ -41,7 +41,7 @@ def contest(request: ApiRequest, slug: bodies.Slug) -> schemas.ContestOut:
     "/contests/{slug}/announcements", auth=READ, tags=TAGS, response={200: list[schemas.AnnouncementOut]} | REFUSALS
 )
 def announcements(request: ApiRequest, slug: bodies.Slug) -> list[schemas.AnnouncementOut]:
-    """List what the organiser told everybody, newest first."""
+    """List what the organizer told everybody, newest first."""
     found = find_contest(request.auth.user, slug).announcements.all()[:MOST_ANNOUNCEMENTS]
     return [schemas.AnnouncementOut(title=one.title, text=one.text, at=one.at) for one in found]
 

@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "organiser",
+                    "organizer",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="contests",

@@ -1,4 +1,4 @@
-"""Making a contest and changing it: what organisers do."""
+"""Making a contest and changing it: what organizers do."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ LONGEST_TOML = 100_000
 
 
 def visible_contests(user: User | None) -> QuerySet[Contest]:
-    """Give the contests that somebody may know of: public ones, those they organise and those their teams are in."""
+    """Give the contests that somebody may know of: public ones, those they organize and those their teams are in."""
     if user is None or not user.is_authenticated:
         return Contest.objects.filter(is_public=True)
     if user.is_superuser:
         return Contest.objects.all()
     takes_part = Q(participations__team__members=user, participations__withdrawn_at=None)
-    return Contest.objects.filter(Q(is_public=True) | Q(organiser=user) | takes_part).distinct()
+    return Contest.objects.filter(Q(is_public=True) | Q(organizer=user) | takes_part).distinct()
 
 
 def find_contest(user: User | None, slug: str) -> Contest:
@@ -46,10 +46,10 @@ def find_contest(user: User | None, slug: str) -> Contest:
     return contest
 
 
-def is_organiser(contest: Contest, user: User | None) -> bool:
-    """Whether somebody runs this contest: its organiser, or a site admin."""
+def is_organizer(contest: Contest, user: User | None) -> bool:
+    """Whether somebody runs this contest: its organizer, or a site admin."""
     # Nobody who is not logged in has a number.
-    return user is not None and (user.is_superuser or contest.organiser_id == user.pk)
+    return user is not None and (user.is_superuser or contest.organizer_id == user.pk)
 
 
 def create_contest(
@@ -78,8 +78,8 @@ def create_contest(
     source: what the data is sampled from; made up where missing.
     The limits in all are the edition's where none are given.
     """
-    if not user.may_organise:
-        raise NotAllowed(_("Only organisers make contests."))
+    if not user.may_organize:
+        raise NotAllowed(_("Only organizers make contests."))
     if bool(edition) == bool(own_toml) or len(own_toml) > LONGEST_TOML:
         raise InputError.of("either an edition or a TOML text of at most 100,000 characters")
     _check_order(opens_at, attacks_open_at, closes_at)
@@ -89,7 +89,7 @@ def create_contest(
         edition=edition,
         options=dict(options or {}),
         own_toml=own_toml,
-        organiser=user,
+        organizer=user,
         is_public=is_public,
         opens_at=opens_at,
         attacks_open_at=attacks_open_at,
@@ -101,7 +101,7 @@ def create_contest(
         guesses_a_day=guesses_a_day,
         board_frozen_at=timezone.now() if board == Board.FROZEN else None,
     )
-    # Reading the rules now shows what is wrong with them while the organiser is still there.
+    # Reading the rules now shows what is wrong with them while the organizer is still there.
     terms = terms_of(contest)
     if source is None and source_of(edition_of(contest)) is not None:
         raise InputError.of("the data file that the TOML text names", column="source")

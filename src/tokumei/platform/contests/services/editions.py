@@ -1,4 +1,4 @@
-"""The rules of a contest: its edition, from the registry or from a TOML text of the organiser's own."""
+"""The rules of a contest: its edition, from the registry or from a TOML text of the organizer's own."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tokumei.contest.folder import SECRET, files_below
 from tokumei.core.errors import NotAllowed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest
-from tokumei.platform.contests.services.contests import is_organiser
+from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.contests.services.uploads import telling_full_disk
 
 # The first time that a zip can hold: real times would tell which file was made first.
@@ -22,10 +22,10 @@ FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def export_folder(contest: Contest, viewer: User | None) -> IO[bytes]:
-    """Pack a closed contest into an unnamed file, open at its beginning; with the secrets for its organiser alone."""
+    """Pack a closed contest into an unnamed file, open at its beginning; with the secrets for its organizer alone."""
     if contest.closed_at is None or not contest.folder.is_dir():
         raise NotAllowed(_("The folder of a contest can be downloaded when the contest is over."))
-    with_secrets = is_organiser(contest, viewer)
+    with_secrets = is_organizer(contest, viewer)
     with telling_full_disk():
         packed: IO[bytes] = tempfile.TemporaryFile(dir=settings.MEDIA_ROOT)  # noqa: SIM115 - the caller closes it.
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

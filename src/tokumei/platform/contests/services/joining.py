@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, ContestInvitation, Participation, Phase
-from tokumei.platform.contests.services.contests import is_organiser, visible_contests
+from tokumei.platform.contests.services.contests import is_organizer, visible_contests
 from tokumei.platform.teams.models import Membership, Role, Team
 
 INVITATION_DAYS = 14
@@ -122,8 +122,8 @@ def _was_in(contest: Contest, team: Team) -> bool:
 def _check_members(contest: Contest, team: Team) -> None:
     """Refuse teams with somebody who knows a truth that they are to guess."""
     members = list(team.members.all())
-    if any(is_organiser(contest, member) and not member.is_superuser for member in members):
-        raise NotAllowed(_("An organiser knows the truth and cannot take part."))
+    if any(is_organizer(contest, member) and not member.is_superuser for member in members):
+        raise NotAllowed(_("An organizer knows the truth and cannot take part."))
     others = Participation.objects.filter(contest=contest, withdrawn_at=None, team__members__in=members)
     if others.exclude(team=team).exists():
         raise NotAllowed(_("Somebody of this team is in the contest with another team already."))

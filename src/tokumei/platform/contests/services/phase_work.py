@@ -59,7 +59,7 @@ def _begin(contest: Contest, task: Task) -> None:
 
 
 def _end_empty(contest: Contest) -> None:
-    """Tell the organiser that there is nothing to attack; a contest that stays so ends with its time."""
+    """Tell the organizer that there is nothing to attack; a contest that stays so ends with its time."""
     now = timezone.now()
     if now >= contest.closes_at:
         Contest.objects.filter(pk=contest.pk).update(trouble=reasons.ENDED_EMPTY, closed_at=now)

@@ -1,7 +1,7 @@
 """Who stands where, as far as the viewer may know.
 
 Places are worked out from exact scores by the edition; what is shown is rounded while the contest runs, since each
-exact score tells something of the truth. The organiser sees everything.
+exact score tells something of the truth. The organizer sees everything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.db.models import Count, Max
 from tokumei.contest.edition import Attempt, Entry, GuessScore, ReleaseScore, Standing
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Board, Contest, Kind, State, Submission
-from tokumei.platform.contests.services.contests import is_organiser
+from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.contests.services.editions import edition_of
 from tokumei.platform.contests.services.phase_work import counting_releases, scored_guesses
 
@@ -55,7 +55,7 @@ class HistoryPoint:
 
 def seen_by(contest: Contest, viewer: User | None) -> Seen:
     """Say how much somebody may see."""
-    if contest.closed_at is not None or is_organiser(contest, viewer):
+    if contest.closed_at is not None or is_organizer(contest, viewer):
         return Seen(is_hidden=False, until=None, has_attacks=True, digits=None)
     return Seen(
         is_hidden=contest.board == Board.HIDDEN,

@@ -13,7 +13,7 @@ from tokumei.contest.edition import FileRole, files_in
 from tokumei.core.errors import NotFound
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, State, Submission
-from tokumei.platform.contests.services.contests import is_organiser
+from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.services.phase_work import counting_releases
 from tokumei.platform.contests.services.scoreboard import rounded
@@ -23,7 +23,7 @@ from tokumei.platform.contests.services.scoreboard import rounded
 class Shown:
     """A submission as somebody may see it.
 
-    `score` is the whole of it for the organiser and after the end. Before that a team sees its release's score
+    `score` is the whole of it for the organizer and after the end. Before that a team sees its release's score
     rounded, and of a guess how right it was, if the contest shows that at all. `is_score_hidden` tells that there is
     one which is not shown yet. `progress` has step, done and total while it is being evaluated.
     """
@@ -46,9 +46,9 @@ class Download:
 
 
 def find_submission(user: User, key: str) -> Submission:
-    """Find a submission of one of the user's teams, or of a contest they organise; any other is not there."""
+    """Find a submission of one of the user's teams, or of a contest they organize; any other is not there."""
     found = Submission.objects.filter(key=key).select_related("contest", "team", "target", "evaluation", "by").first()
-    if found is None or not (is_organiser(found.contest, user) or found.team.memberships.filter(user=user).exists()):
+    if found is None or not (is_organizer(found.contest, user) or found.team.memberships.filter(user=user).exists()):
         raise NotFound(_("There is no such submission."))
     return found
 
@@ -71,7 +71,7 @@ def show(submission: Submission, viewer: User) -> Shown:
 
 def _shown_score(submission: Submission, viewer: User) -> dict[str, Any] | None:
     contest, score = submission.contest, submission.score
-    if score is None or contest.closed_at is not None or is_organiser(contest, viewer):
+    if score is None or contest.closed_at is not None or is_organizer(contest, viewer):
         return score
     if submission.kind == Kind.RELEASE:
         return dict(rounded(score, contest.digits_shown))
@@ -86,7 +86,7 @@ def downloads(contest: Contest, viewer: User | None) -> list[Download]:
     """List the files that whoever may see the contest may have now: the data, and later what attackers get."""
     if not contest.folder.is_dir() or contest.prepared_at is None:
         return []
-    is_open = contest.phase_at() != Phase.UPCOMING or is_organiser(contest, viewer)
+    is_open = contest.phase_at() != Phase.UPCOMING or is_organizer(contest, viewer)
     terms, public = terms_of(contest), contest.folder / "public"
     found = (
         [Download("data", role, path) for role, path in _files(public / "data", terms.data_files)] if is_open else []

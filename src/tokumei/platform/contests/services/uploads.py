@@ -36,7 +36,7 @@ BLOCK = 1024 * 1024
 ZIP_MAGIC = b"PK\x03\x04"
 # However small the data, files may be this large.
 LEAST_LIMIT = 8 * 1024 * 1024
-# A generalised cell may take many times the room of the value it stands for. There is no limit on how much smaller a
+# A generalized cell may take many times the room of the value it stands for. There is no limit on how much smaller a
 # file is when packed: a release of stars alone packs as well as any bomb, and is unpacked to this limit at most.
 LIMIT_FACTOR = 20
 PLAIN_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -10,7 +10,7 @@ from tokumei.core.errors import NotFound
 from tokumei.platform.access import UserRequest
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Participation, Phase
-from tokumei.platform.contests.services.contests import find_contest, is_organiser
+from tokumei.platform.contests.services.contests import find_contest, is_organizer
 from tokumei.platform.contests.services.joining import participation_of
 from tokumei.platform.contests.services.showing import find_submission
 from tokumei.platform.teams.models import Role
@@ -20,13 +20,13 @@ BEFORE_ATTACKS = (Phase.PREPARING, Phase.UPCOMING, Phase.ANONYMIZE)
 
 
 def find(request: HttpRequest, level: str, contest: str, **_: Any) -> dict[str, Any]:
-    """Find a contest; members get their team's part in it as well, and only its organiser gets beyond `organiser`."""
+    """Find a contest; members get their team's part in it as well, and only its organizer gets beyond `organizer`."""
     user = request.user if request.user.is_authenticated else None
     try:
         found = find_contest(user, contest)
     except NotFound:
         raise Http404 from None
-    if level == "organiser" and not is_organiser(found, user):
+    if level == "organizer" and not is_organizer(found, user):
         raise Http404
     if level != "member":
         return {"contest": found}
@@ -37,7 +37,7 @@ def find(request: HttpRequest, level: str, contest: str, **_: Any) -> dict[str, 
 
 
 def find_one(request: UserRequest, level: str, submission: str, **_: Any) -> dict[str, Any]:
-    """Find a submission of one of the user's teams, or of a contest they organise."""
+    """Find a submission of one of the user's teams, or of a contest they organize."""
     try:
         return {"submission": find_submission(request.user, submission)}
     except NotFound:
@@ -56,5 +56,5 @@ def frame(request: HttpRequest, contest: Contest) -> dict[str, Any]:
         "contest": contest,
         "phase": contest.phase_at(),
         "participation": participation_of(contest, user),
-        "is_organiser": is_organiser(contest, user),
+        "is_organizer": is_organizer(contest, user),
     }

@@ -38,7 +38,7 @@ def join(request: UserRequest, contest: Contest) -> HttpResponse:
 
 @access("user", methods="GET POST")
 def join_by_link(request: UserRequest, token: str) -> HttpResponse:
-    """Enter a team in a private contest by an organiser's link."""
+    """Enter a team in a private contest by an organizer's link."""
     contest = joining.invitation_of(token).contest
     if request.method == "POST":
         _enter(request, contest, token)

@@ -145,7 +145,7 @@ class Migration(migrations.Migration):
             name="Recipient",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("organisation", models.CharField(max_length=60)),
+                ("organization", models.CharField(max_length=60)),
                 ("about", models.TextField(blank=True, max_length=2000)),
                 ("public_key", models.CharField(max_length=100, unique=True)),
                 (

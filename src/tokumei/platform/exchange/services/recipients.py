@@ -23,7 +23,7 @@ def recipient_of(user: User) -> Recipient | None:
     return Recipient.objects.filter(user=user).first()
 
 
-def introduce(user: User, *, organisation: str, about: str = "") -> Recipient:
+def introduce(user: User, *, organization: str, about: str = "") -> Recipient:
     """Note who a user is to providers; the first time, draw the key that signs for them here."""
     with transaction.atomic():
         User.objects.select_for_update().get(pk=user.pk)
@@ -33,7 +33,7 @@ def introduce(user: User, *, organisation: str, about: str = "") -> Recipient:
             known = Recipient(user=user, public_key=key.public)
             _keys_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
             write_keys(_keys_folder() / known.key_name, key)
-        known.organisation, known.about = organisation, about
+        known.organization, known.about = organization, about
         known.save()
     return known
 
@@ -45,7 +45,7 @@ def key_of(recipient: Recipient) -> PrivateKey:
 
 def name_of(recipient: Recipient) -> str:
     """Give who asks, as providers and the public read it; the user name tells who it is on this platform."""
-    return f"{recipient.organisation} ({recipient.user.username})"
+    return f"{recipient.organization} ({recipient.user.username})"
 
 
 def criteria_for(published: PublishedOffer, user: User | None) -> list[Criterion]:

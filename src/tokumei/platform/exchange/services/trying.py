@@ -85,7 +85,7 @@ def first_levels(offer: Offer, criterion: str | None = None, out: tuple[Given, .
     node, k = offer.lattice.top, offer.criterion(criterion).k
     ends_at = time.monotonic() + MOST_SECONDS
     while time.monotonic() < ends_at:
-        finer = sorted(offer.lattice.finer_neighbours(node), key=offer.lattice.class_count)
+        finer = sorted(offer.lattice.finer_neighbors(node), key=offer.lattice.class_count)
         allowed = next((each for each in finer if zone_beside(offer, each, k, out) == "allowed"), None)
         if allowed is None:
             return node

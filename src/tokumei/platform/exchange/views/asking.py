@@ -32,7 +32,7 @@ ON_A_PAGE = 30
 def profile(request: UserRequest) -> HttpResponse:
     """Say who one is to providers; the first time, this makes the key that signs here."""
     known = recipients.recipient_of(request.user)
-    initial = {"organisation": known.organisation, "about": known.about} if known else {}
+    initial = {"organization": known.organization, "about": known.about} if known else {}
     form = RecipientForm(request.POST or None, initial=initial)
     if form.is_valid():
         recipients.introduce(request.user, **form.cleaned_data)

@@ -1,4 +1,4 @@
-"""How much less a generalised history says than its original: the utility of PWSCUP 2018.
+"""How much less a generalized history says than its original: the utility of PWSCUP 2018.
 
 The error of a cell is how far a value drawn evenly from what it stands for lies from the truth, on average:
 
@@ -23,7 +23,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.data.cells import Kind, RangeCells, SetCells
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 
 Floats = npt.NDArray[np.float64]
@@ -32,7 +32,7 @@ Floats = npt.NDArray[np.float64]
 STEPS = {"date": 1.0, "price": 0.01, "quantity": 1.0}
 
 
-def measure_generalised_error(original: History, release: GeneralisedHistory) -> Score:
+def measure_generalized_error(original: History, release: GeneralizedHistory) -> Score:
     """Mean error of all cells: 0 if untouched, 1 if all are suppressed, more where wide ranges lead farther astray.
 
     The means of the four columns are among the inputs of the score.
@@ -40,10 +40,10 @@ def measure_generalised_error(original: History, release: GeneralisedHistory) ->
     errors = cell_errors(original, release)
     # Exact sums, so that the order of rows cannot change a digit.
     means = {column: math.fsum(errors[column]) / max(1, errors.height) for column in errors.columns}
-    return Score("generalised-error", math.fsum(means.values()) / len(means), best=0, worst=math.inf, inputs=means)
+    return Score("generalized-error", math.fsum(means.values()) / len(means), best=0, worst=math.inf, inputs=means)
 
 
-def cell_errors(original: History, release: GeneralisedHistory) -> pl.DataFrame:
+def cell_errors(original: History, release: GeneralizedHistory) -> pl.DataFrame:
     """Give the error of each cell, row by row, in the columns date, item, price and quantity."""
     if original.n_rows != release.n_rows:
         expected = f"as many rows as the original, {original.n_rows:,}"

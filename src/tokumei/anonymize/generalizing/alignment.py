@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from tokumei.anonymize.generalising.purchases import N_COLUMNS, Floats, Indices, Purchases
+from tokumei.anonymize.generalizing.purchases import N_COLUMNS, Floats, Indices, Purchases
 from tokumei.data.files.pwscup2018 import LARGEST_SET
 
 

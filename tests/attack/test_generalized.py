@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from tokumei.attack.fitting import Known, cells_by_pseudonym, find_fitting
-from tokumei.attack.generalised import GENERALISED_ATTACKS, Generalised, ItemsInCommon, SumOfQuantities
+from tokumei.attack.generalized import GENERALIZED_ATTACKS, Generalized, ItemsInCommon, SumOfQuantities
 from tokumei.attack.submission import assign, believe, choose
 from tokumei.data.cells import read_range_cells, read_set_cells
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 
 Row = tuple[str, int, str, float, int]
@@ -23,11 +23,11 @@ def history(*rows: Row) -> History:
     return History.of(frame.with_columns(date=pl.date(2011, 1, pl.col("date"))))
 
 
-def release(*rows: tuple[str, str, str, str, str]) -> GeneralisedHistory:
+def release(*rows: tuple[str, str, str, str, str]) -> GeneralizedHistory:
     """Write days of January 2011 as their number."""
     columns = [pl.Series(column, dtype=pl.String) for column in zip(*rows, strict=True)]
     customer, days, items, prices, quantities = columns
-    return GeneralisedHistory(
+    return GeneralizedHistory(
         customer,
         read_range_cells(days, lambda day: pl.date(2011, 1, day.cast(pl.Int32, strict=False))),
         read_set_cells(items),
@@ -130,7 +130,7 @@ def test_as_many_are_chosen_as_have_the_best_chance(sizes: list[int], n_chosen: 
     assert len(choose(belief, assign(belief))) == n_chosen
 
 
-def plain(n_customers: int) -> tuple[History, GeneralisedHistory, dict[str, str]]:
+def plain(n_customers: int) -> tuple[History, GeneralizedHistory, dict[str, str]]:
     """Make customers who each bought one item of their own and a common one, released under 100, 101, …."""
     rows: list[Row] = []
     for number in range(n_customers):
@@ -138,29 +138,29 @@ def plain(n_customers: int) -> tuple[History, GeneralisedHistory, dict[str, str]
     original = history(*rows)
     names = {str(number): str(100 + number) for number in range(n_customers)}
     renamed = original.frame.with_columns(pl.col("customer").replace_strict(names))
-    return original, GeneralisedHistory.of(History(renamed)), names
+    return original, GeneralizedHistory.of(History(renamed)), names
 
 
-@pytest.mark.parametrize("name", list(GENERALISED_ATTACKS))
+@pytest.mark.parametrize("name", list(GENERALIZED_ATTACKS))
 def test_every_attack_finds_customers_under_nothing_but_pseudonyms(name: str) -> None:
     original, published, names = plain(9)
-    guesses = GENERALISED_ATTACKS[name]().guess(original, published)
+    guesses = GENERALIZED_ATTACKS[name]().guess(original, published)
     assert guesses.columns == ["pseudonym", "customer", "confidence"]
     assert guesses.height >= 7
     assert all(names[customer] == pseudonym for pseudonym, customer, _ in guesses.rows())
     assert guesses["confidence"].is_sorted(descending=True)
 
 
-@pytest.mark.parametrize("name", list(GENERALISED_ATTACKS))
+@pytest.mark.parametrize("name", list(GENERALIZED_ATTACKS))
 def test_every_attack_has_no_guess_where_all_rows_are_deleted(name: str) -> None:
     published = release(("*", "*", "*", "*", "*"))
-    assert GENERALISED_ATTACKS[name]().guess(ORIGINAL, published).is_empty()
+    assert GENERALIZED_ATTACKS[name]().guess(ORIGINAL, published).is_empty()
 
 
-def test_generalised_submits_all_if_told_to() -> None:
+def test_generalized_submits_all_if_told_to() -> None:
     original, published, _ = plain(12)
-    assert Generalised().guess(original, published).height == 7
-    assert Generalised(submit_all=True).guess(original, published).height == 12
+    assert Generalized().guess(original, published).height == 7
+    assert Generalized(submit_all=True).guess(original, published).height == 12
 
 
 def test_items_of_a_large_set_count_less() -> None:

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.generalising.alignment import line_costs
-from tokumei.anonymize.generalising.purchases import GRID, Indices, Purchases
+from tokumei.anonymize.generalizing.alignment import line_costs
+from tokumei.anonymize.generalizing.purchases import GRID, Indices, Purchases
 from tokumei.data.cells import Kind, RangeCells, SetCells
 from tokumei.data.files.pwscup2018 import LARGEST_SET
-from tokumei.data.generalised import DELETED, GeneralisedHistory
+from tokumei.data.generalized import DELETED, GeneralizedHistory
 from tokumei.data.history import History
 
 
 def write_groups(
     original: History, purchases: Purchases, alignments: Sequence[Indices], pseudonyms: Mapping[str, str]
-) -> GeneralisedHistory:
+) -> GeneralizedHistory:
     """Write aligned rows alike, under the pseudonyms of their customers; all other rows are deleted."""
     is_kept = np.zeros(original.n_rows, dtype=bool)
     is_kept[np.concatenate([rows.ravel() for rows in alignments])] = True
@@ -28,7 +28,7 @@ def write_groups(
     date, price, quantity = (
         _ranges(original.frame[column], number, purchases, alignments) for number, column in enumerate(GRID)
     )
-    return GeneralisedHistory(customer, date, _sets(original.frame["item"], alignments), price, quantity)
+    return GeneralizedHistory(customer, date, _sets(original.frame["item"], alignments), price, quantity)
 
 
 def _ranges(truth: pl.Series, number: int, purchases: Purchases, alignments: Sequence[Indices]) -> RangeCells:

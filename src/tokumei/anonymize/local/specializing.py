@@ -131,7 +131,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """The groups of rows that are labelled alike, and what is lost."""
+    """The groups of rows that are labeled alike, and what is lost."""
 
     group_of: Ints
     holds: Bools
@@ -144,7 +144,7 @@ class Standing:
     is_allowed: bool
 
 
-class Specialising:
+class Specializing:
     """The labels as they are, and what can still be made finer."""
 
     def __init__(self, task: LocalTask) -> None:

@@ -1,4 +1,4 @@
-"""A generalised purchase history: cells that say less than what was bought, in columns."""
+"""A generalized purchase history: cells that say less than what was bought, in columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DELETED = "*"
 
 
 @dataclass(frozen=True)
-class GeneralisedHistory:
+class GeneralizedHistory:
     """Purchases whose date, item, price and quantity may be ranges, sets or suppressed.
 
     `customer` is text: a customer id or pseudonym, and `*` in a deleted row, whose other cells are suppressed.
@@ -33,7 +33,7 @@ class GeneralisedHistory:
             raise ValueError(f"all columns must have as many rows, not {sorted(lengths)}")
 
     @classmethod
-    def of(cls, history: History, *, name: str = "release") -> GeneralisedHistory:
+    def of(cls, history: History, *, name: str = "release") -> GeneralizedHistory:
         """Make one of a plain history: every cell stands for its own value, a missing one for any."""
         frame = history.frame
         return cls(
@@ -55,9 +55,9 @@ class GeneralisedHistory:
         """Marks the deleted rows."""
         return self.customer == DELETED
 
-    def filter(self, mask: pl.Series) -> GeneralisedHistory:
+    def filter(self, mask: pl.Series) -> GeneralizedHistory:
         """Keep the rows that are marked."""
-        return GeneralisedHistory(
+        return GeneralizedHistory(
             customer=self.customer.filter(mask),
             date=self.date.filter(mask),
             item=self.item.filter(mask),

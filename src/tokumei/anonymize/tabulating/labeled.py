@@ -14,14 +14,14 @@ from tokumei.hierarchy.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledClasses:
+class LabeledClasses:
     """The classes of rows with equal values: how many rows each has, and its label at any level of any column."""
 
     attributes: tuple[LocalAttribute, ...]
     sizes: Ints
 
     @classmethod
-    def of(cls, original: Original, columns: Sequence[str]) -> LabelledClasses:
+    def of(cls, original: Original, columns: Sequence[str]) -> LabeledClasses:
         """Count the rows of some columns; a column without a hierarchy has its values and nothing coarser but all."""
         trees = {name: _tree(name, original.hierarchies, original.frame[name]) for name in columns}
         task = encode_rows(original.frame, trees, []).task

@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.generalising.alignment import align
-from tokumei.anonymize.generalising.grouping import group_customers
-from tokumei.anonymize.generalising.purchases import Purchases
-from tokumei.anonymize.generalising.writing import write_groups
+from tokumei.anonymize.generalizing.alignment import align
+from tokumei.anonymize.generalizing.grouping import group_customers
+from tokumei.anonymize.generalizing.purchases import Purchases
+from tokumei.anonymize.generalizing.writing import write_groups
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
 from tokumei.data.files.pwscup2018 import text_of
-from tokumei.data.generalised import DELETED
+from tokumei.data.generalized import DELETED
 from tokumei.data.history import History, period_of
 from tokumei.data.release import Recipe, Release
 
@@ -26,7 +26,7 @@ LEAST_PSEUDONYM, N_PSEUDONYMS = 100_000_000, 900_000_000
 
 
 @dataclass(frozen=True)
-class Generalise:
+class Generalize:
     """Write the purchases of k similar customers alike, so that each pseudonym fits all of them equally.
 
     | original                       | released                                        |
@@ -69,7 +69,7 @@ class Generalise:
         named = original.kept.select("customer", period=period_of(pl.col("date"))).unique()
         return Release(
             frame=frame,
-            recipe=Recipe("generalise", asdict(self), seed),
+            recipe=Recipe("generalize", asdict(self), seed),
             rows=pl.Series("row", np.arange(original.n_rows)),
             pseudonyms=named.with_columns(
                 pseudonym=pl.col("customer").replace_strict(pseudonyms, return_dtype=pl.String)

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.anonymize.history.generalise import Generalise
-from tokumei.attack.generalised import GENERALISED_ATTACKS, Generalised, ItemsInCommon
+from tokumei.anonymize.history.generalize import Generalize
+from tokumei.attack.generalized import GENERALIZED_ATTACKS, Generalized, ItemsInCommon
 from tokumei.attack.hypothesis import chance_of_proof, judge_guesses
 from tokumei.data.cells import read_range_cells, read_set_cells
 from tokumei.data.files.contest import DATE, PRICE, QUANTITY
 from tokumei.data.files.pwscup2018 import LONGEST_LINE, read_history, read_published, read_release, write_published
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 
 pytestmark = pytest.mark.slow
@@ -28,8 +28,8 @@ LOSS = {2: 0.2195, 3: 0.3095}
 class Published:
     """A release as its publisher has it and as the attackers get it."""
 
-    cells: GeneralisedHistory
-    public: GeneralisedHistory
+    cells: GeneralizedHistory
+    public: GeneralizedHistory
     truth: pl.DataFrame
     longest_line: int
 
@@ -46,7 +46,7 @@ def k(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture(scope="module")
 def published(original: History, k: int, tmp_path_factory: pytest.TempPathFactory) -> Published:
-    release = Generalise(k=k, rounds=0).anonymize(original, seed=1)
+    release = Generalize(k=k, rounds=0).anonymize(original, seed=1)
     folder = tmp_path_factory.mktemp("release")
     release.frame.write_csv(folder / "A.csv", include_header=False, line_terminator="\r\n", quote_style="never")
     cells = read_release(folder / "A.csv")
@@ -61,9 +61,9 @@ def published(original: History, k: int, tmp_path_factory: pytest.TempPathFactor
     )
 
 
-def generalised(frame: pl.DataFrame) -> GeneralisedHistory:
+def generalized(frame: pl.DataFrame) -> GeneralizedHistory:
     """Read the cells of a release that was not written to a file."""
-    return GeneralisedHistory(
+    return GeneralizedHistory(
         frame["customer"],
         read_range_cells(frame["date"], DATE.read),
         read_set_cells(frame["item"]),
@@ -72,7 +72,7 @@ def generalised(frame: pl.DataFrame) -> GeneralisedHistory:
     )
 
 
-def loss(original: History, cells: GeneralisedHistory) -> float:
+def loss(original: History, cells: GeneralizedHistory) -> float:
     """Compute U of the contest straight from its formula."""
     means = [float((1 - 1 / cells.item.sizes().cast(pl.Float64)).fill_null(1.0).to_numpy().mean())]
     for column, width in (("date", 1.0), ("price", 0.01), ("quantity", 1.0)):
@@ -99,9 +99,9 @@ def test_release_loses_no_more_than_known(original: History, published: Publishe
     assert loss(original, published.cells) == pytest.approx(LOSS[k], abs=0.002)
 
 
-@pytest.mark.parametrize("name", list(GENERALISED_ATTACKS))
+@pytest.mark.parametrize("name", list(GENERALIZED_ATTACKS))
 def test_release_in_threes_survives_every_attack(original: History, published: Published, k: int, name: str) -> None:
-    verdict = judge_guesses(GENERALISED_ATTACKS[name]().guess(original, published.public), published.truth)
+    verdict = judge_guesses(GENERALIZED_ATTACKS[name]().guess(original, published.public), published.truth)
     # Blind luck disproves perfect threes once in 108 attacks, but pairs once in 14, as it does with this seed.
     assert k == 2 or not verdict.is_unsafe
 
@@ -109,7 +109,7 @@ def test_release_in_threes_survives_every_attack(original: History, published: P
 def test_strongest_attack_is_sure_of_one_in_k_and_right_so_often(
     original: History, published: Published, k: int
 ) -> None:
-    guesses = Generalised(submit_all=True).guess(original, published.public)
+    guesses = Generalized(submit_all=True).guess(original, published.public)
     assert guesses.height == 1_000
     assert guesses["confidence"].to_numpy().max() == pytest.approx(1 / k, abs=1e-6)
     # Three standard deviations of 1,000 guesses.
@@ -120,27 +120,27 @@ def test_strongest_attack_is_sure_of_one_in_k_and_right_so_often(
 
 def test_attack_submits_as_many_as_the_report_reckons_with(original: History, published: Published, k: int) -> None:
     # At k = 2 such an attack succeeds with a chance of 0.073, at k = 3 with 1/108.
-    assert Generalised().guess(original, published.public).height == {2: 24, 3: 7}[k]
+    assert Generalized().guess(original, published.public).height == {2: 24, 3: 7}[k]
 
 
 def test_two_unhidden_customers_are_found_and_save_what_was_aimed_at(original: History) -> None:
-    release = Generalise(k=3, unhidden=2).anonymize(original, seed=1)
+    release = Generalize(k=3, unhidden=2).anonymize(original, seed=1)
     assert release.pseudonyms is not None
     truth = release.pseudonyms.select("pseudonym", "customer").unique()
-    cells = generalised(release.frame)
+    cells = generalized(release.frame)
     assert cells.contains(original).to_numpy().all()
     assert loss(original, cells) < 0.262
-    published = generalised(release.frame.filter(pl.col("customer") != "*").sort(pl.all()))
-    guesses = {name: part().guess(original, published) for name, part in GENERALISED_ATTACKS.items()}
+    published = generalized(release.frame.filter(pl.col("customer") != "*").sort(pl.all()))
+    guesses = {name: part().guess(original, published) for name, part in GENERALIZED_ATTACKS.items()}
     # With two given away, blind luck disproves the rest once in 36 attacks.
     assert not any(judge_guesses(mine, truth).is_unsafe for mine in guesses.values())
     # Both are named for sure, and after them nobody with a chance above a third.
-    sure = guesses["generalised"]["confidence"].to_numpy()
+    sure = guesses["generalized"]["confidence"].to_numpy()
     assert sure[:2] == pytest.approx(1)
     assert sure[2:].max() == pytest.approx(1 / 3, abs=1e-6)
     largest = original.frame.group_by("customer").len().top_k(2, by="len")["customer"].to_list()
-    assert set(guesses["generalised"]["customer"][:2]) == set(largest)
-    assert judge_guesses(guesses["generalised"][:2], truth).n_right == 2
+    assert set(guesses["generalized"]["customer"][:2]) == set(largest)
+    assert judge_guesses(guesses["generalized"][:2], truth).n_right == 2
 
 
 def test_history_under_pseudonyms_alone_is_unsafe(original: History) -> None:
@@ -149,8 +149,8 @@ def test_history_under_pseudonyms_alone_is_unsafe(original: History) -> None:
     some = original.frame.filter(pl.col("customer").is_in(customers))
     renamed = History(some.with_columns(pl.col("customer").replace_strict(names)))
     truth = pl.DataFrame({"pseudonym": list(names.values()), "customer": customers})
-    for part in (Generalised(), ItemsInCommon()):
-        guesses = part.guess(original, GeneralisedHistory.of(renamed))
+    for part in (Generalized(), ItemsInCommon()):
+        guesses = part.guess(original, GeneralizedHistory.of(renamed))
         assert judge_guesses(guesses, truth).is_unsafe
 
 
@@ -159,16 +159,16 @@ def test_attack_on_pairs_succeeds_as_often_as_blind_luck(original: History) -> N
     n_rows = original.frame.group_by("customer").len().sort("customer")
     some = n_rows.filter(pl.col("len").is_between(10, 40))["customer"][:48].to_list()
     known = History(original.frame.filter(pl.col("customer").is_in(some)))
-    release = Generalise(k=2, rounds=0).anonymize(known, seed=1)
+    release = Generalize(k=2, rounds=0).anonymize(known, seed=1)
     assert release.pseudonyms is not None
     own = dict(release.pseudonyms.select("pseudonym", "customer").rows())
-    cells = generalised(release.frame.filter(pl.col("customer") != "*"))
+    cells = generalized(release.frame.filter(pl.col("customer") != "*"))
     random = np.random.default_rng(1)
     n_proven, n_right, n_draws = 0, 0, 60
     for _ in range(n_draws):
         names = dict(zip(some, map(str, random.permutation(len(some)) + 1), strict=True))
         renamed = cells.customer.replace_strict({pseudonym: names[customer] for pseudonym, customer in own.items()})
-        guesses = Generalised().guess(known, replace(cells, customer=renamed))
+        guesses = Generalized().guess(known, replace(cells, customer=renamed))
         truth = pl.DataFrame({"pseudonym": list(names.values()), "customer": some})
         verdict = judge_guesses(guesses, truth)
         n_proven, n_right = n_proven + verdict.is_unsafe, n_right + verdict.n_right

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tokumei.data.cells import Kind, RangeCells, SetCells
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 
 HISTORY = History.of(
@@ -22,8 +22,8 @@ HISTORY = History.of(
 )
 
 
-def test_generalised_history_of_a_plain_one_says_all() -> None:
-    release = GeneralisedHistory.of(HISTORY)
+def test_generalized_history_of_a_plain_one_says_all() -> None:
+    release = GeneralizedHistory.of(HISTORY)
     assert release.n_rows == 3
     assert release.customer.to_list() == ["1", "*", "2"]
     assert release.is_deleted.to_list() == [False, True, False]
@@ -33,15 +33,15 @@ def test_generalised_history_of_a_plain_one_says_all() -> None:
 
 def test_contains_tells_which_cell_does_not_hold_the_truth() -> None:
     other = History.of(HISTORY.frame.with_columns(item=pl.lit("A"), quantity=pl.lit(3)))
-    assert GeneralisedHistory.of(HISTORY).contains(other).row(2) == (True, False, True, False)
+    assert GeneralizedHistory.of(HISTORY).contains(other).row(2) == (True, False, True, False)
 
 
 def test_filter_keeps_the_marked_rows_of_all_columns() -> None:
-    kept = GeneralisedHistory.of(HISTORY).filter(pl.Series([False, False, True]))
+    kept = GeneralizedHistory.of(HISTORY).filter(pl.Series([False, False, True]))
     assert (kept.n_rows, kept.customer.to_list(), kept.item.members.to_list()) == (1, ["2"], [["B"]])
 
 
 def test_columns_of_different_lengths_are_refused() -> None:
     short = RangeCells.of(pl.Series([1.0]))
     with pytest.raises(ValueError, match="as many rows"):
-        GeneralisedHistory(pl.Series(["1", "2"]), short, SetCells.of(pl.Series(["A"])), short, short)
+        GeneralizedHistory(pl.Series(["1", "2"]), short, SetCells.of(pl.Series(["A"])), short, short)

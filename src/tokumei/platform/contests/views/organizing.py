@@ -1,4 +1,4 @@
-"""What organisers do: make a contest, change its schedule and its board, tell and invite teams."""
+"""What organizers do: make a contest, change its schedule and its board, tell and invite teams."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tokumei.platform.telling import in_words
 ON_A_PAGE = 50
 
 
-@access("organiser", methods="GET POST")
+@access("organizer", methods="GET POST")
 def create(request: UserRequest) -> HttpResponse:
     """Make a contest."""
     if request.method == "POST":
@@ -44,18 +44,18 @@ def create(request: UserRequest) -> HttpResponse:
             form.add_error(None, in_words(error))
         else:
             messages.success(request, _("The contest is being prepared; it opens when that is done."))
-            return redirect("contests:organise", contest=made.slug)
+            return redirect("contests:organize", contest=made.slug)
     shown = {"form": form, "editions": _editions()}
     return render(request, "contests/new.html", shown, status=400 if form.errors else 200)
 
 
-@access("organiser", of=find)
-def organise(request: UserRequest, contest: Contest) -> HttpResponse:
-    """Show what an organiser can do."""
+@access("organizer", of=find)
+def organize(request: UserRequest, contest: Contest) -> HttpResponse:
+    """Show what an organizer can do."""
     return _page(request, contest)
 
 
-@access("organiser", of=find, methods="POST")
+@access("organizer", of=find, methods="POST")
 def schedule(request: UserRequest, contest: Contest) -> HttpResponse:
     """Move the phases that have not begun."""
     form = ScheduleForm(request.POST)
@@ -66,7 +66,7 @@ def schedule(request: UserRequest, contest: Contest) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             messages.success(request, _("The schedule is changed."))
-            return redirect("contests:organise", contest=contest.slug)
+            return redirect("contests:organize", contest=contest.slug)
     return _page(request, contest, schedule_form=form)
 
 
@@ -79,29 +79,29 @@ def _with_seconds(contest: Contest, moments: dict[str, datetime]) -> dict[str, d
     }
 
 
-@access("organiser", of=find, methods="POST")
+@access("organizer", of=find, methods="POST")
 def board(request: UserRequest, contest: Contest) -> HttpResponse:
     """Choose what teams see of scores."""
     form = BoardForm(request.POST)
     if form.is_valid():
         contests.change_board(contest, **form.cleaned_data)
         messages.success(request, _("The scoreboard is changed."))
-        return redirect("contests:organise", contest=contest.slug)
+        return redirect("contests:organize", contest=contest.slug)
     return _page(request, contest, board_form=form)
 
 
-@access("organiser", of=find, methods="POST")
+@access("organizer", of=find, methods="POST")
 def announce(request: UserRequest, contest: Contest) -> HttpResponse:
     """Tell everybody something."""
     form = AnnouncementForm(request.POST)
     if form.is_valid():
         contests.announce(contest, **form.cleaned_data)
         messages.success(request, _("The announcement is on the contest's page."))
-        return redirect("contests:organise", contest=contest.slug)
+        return redirect("contests:organize", contest=contest.slug)
     return _page(request, contest, announcement_form=form)
 
 
-@access("organiser", of=find, methods="POST")
+@access("organizer", of=find, methods="POST")
 def invite(request: UserRequest, contest: Contest) -> HttpResponse:
     """Make a link for one team and show it, this once."""
     form = InvitationForm(request.POST)
@@ -112,15 +112,15 @@ def invite(request: UserRequest, contest: Contest) -> HttpResponse:
     return _page(request, contest, link=link)
 
 
-@access("organiser", of=find, methods="POST")
+@access("organizer", of=find, methods="POST")
 def revoke(request: UserRequest, contest: Contest, invitation: int) -> HttpResponse:
     """Make a link void."""
     joining.revoke_invitation(contest, invitation)
     messages.success(request, _("The invitation is revoked."))
-    return redirect("contests:organise", contest=contest.slug)
+    return redirect("contests:organize", contest=contest.slug)
 
 
-@access("organiser", of=find, methods="POST")
+@access("organizer", of=find, methods="POST")
 def withdraw(request: UserRequest, contest: Contest, participation: int) -> HttpResponse:
     """Take a team out."""
     found = joining.participants(contest).filter(pk=participation).first()
@@ -128,18 +128,18 @@ def withdraw(request: UserRequest, contest: Contest, participation: int) -> Http
         raise NotFound(_("There is no such team."))
     joining.withdraw(found)
     messages.success(request, _("The team takes part no more."))
-    return redirect("contests:organise", contest=contest.slug)
+    return redirect("contests:organize", contest=contest.slug)
 
 
-@access("organiser", of=find, methods="POST")
+@access("organizer", of=find, methods="POST")
 def retry(request: UserRequest, contest: Contest) -> HttpResponse:
     """Try again what failed between two phases."""
     contests.retry_work(contest)
     messages.success(request, _("It is tried again."))
-    return redirect("contests:organise", contest=contest.slug)
+    return redirect("contests:organize", contest=contest.slug)
 
 
-@access("organiser", of=find, methods="POST")
+@access("organizer", of=find, methods="POST")
 def delete(request: UserRequest, contest: Contest) -> HttpResponse:
     """Remove a contest without submissions."""
     contests.delete_contest(contest)
@@ -171,7 +171,7 @@ def _page(request: UserRequest, contest: Contest, link: str = "", **forms_given:
             "n_waiting": contest.submissions.filter(state__in=[State.WAITING, State.RUNNING]).count(),
         }
     )
-    return render(request, "contests/organise.html", context, status=400 if forms_given else 200)
+    return render(request, "contests/organize.html", context, status=400 if forms_given else 200)
 
 
 def _beginning(kind: str) -> dict[str, object]:

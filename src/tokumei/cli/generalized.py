@@ -1,4 +1,4 @@
-"""What the history commands do with generalised releases, those of the 2018 contest."""
+"""What the history commands do with generalized releases, those of the 2018 contest."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 CONTEST_2018_COLUMNS, GUESS_COLUMNS = 5, 2
 
 
-def is_generalised(release: Release) -> bool:
+def is_generalized(release: Release) -> bool:
     """Whether a release holds ranges and sets, written as text."""
     import polars as pl
 
     return release.frame.schema["date"] == pl.String()
 
 
-def is_generalised_file(path: Path) -> bool:
+def is_generalized_file(path: Path) -> bool:
     """Whether a file has the five columns of a release of 2018."""
     return _n_cells(path) == CONTEST_2018_COLUMNS
 
@@ -30,7 +30,7 @@ def is_guess_of_2018(path: Path) -> bool:
     return _n_cells(path) == GUESS_COLUMNS
 
 
-def write_generalised(release: Release, out: Path, published: Path | None, truth: Path | None) -> tuple[int, int]:
+def write_generalized(release: Release, out: Path, published: Path | None, truth: Path | None) -> tuple[int, int]:
     """Write A and, where asked for, A′ and who is who; give the number of rows and pseudonyms left."""
     from tokumei.data.files.pwscup2018 import cells_of, write_guess, write_published, write_release
 
@@ -45,32 +45,32 @@ def write_generalised(release: Release, out: Path, published: Path | None, truth
     return len(kept), kept.n_unique()
 
 
-def measure_generalised(original: Path, release: Path, *, json: bool) -> None:
+def measure_generalized(original: Path, release: Path, *, json: bool) -> None:
     """Print the Err of the 2018 contest: the mean loss U and that of each column."""
     from tokumei.data.files.histories import read_history
     from tokumei.data.files.pwscup2018 import read_release
-    from tokumei.measure.generalised_error import measure_generalised_error
+    from tokumei.measure.generalized_error import measure_generalized_error
 
     with showing_progress():
-        score = measure_generalised_error(read_history(original), read_release(release))
+        score = measure_generalized_error(read_history(original), read_release(release))
     print_json({"scores": {score.name: score.as_dict()}}) if json else print_facts({"U": score.value, **score.inputs})
 
 
-def attack_generalised(attack: str, original: Path, published: Path, out: Path, *, json: bool) -> None:
-    """Guess the customers of a generalised release from the whole original, and write the guesses to submit."""
-    from tokumei.attack.generalised import GENERALISED_ATTACKS
+def attack_generalized(attack: str, original: Path, published: Path, out: Path, *, json: bool) -> None:
+    """Guess the customers of a generalized release from the whole original, and write the guesses to submit."""
+    from tokumei.attack.generalized import GENERALIZED_ATTACKS
     from tokumei.core.progress import step
     from tokumei.data.files.histories import read_history
     from tokumei.data.files.pwscup2018 import read_published, write_guess
 
     with showing_progress(), step(f"attacking by {attack}"):
-        guesses = GENERALISED_ATTACKS[attack]().guess(read_history(original), read_published(published))
+        guesses = GENERALIZED_ATTACKS[attack]().guess(read_history(original), read_published(published))
         write_guess(guesses.select("pseudonym", "customer"), out)
     result: dict[str, Any] = {"attack": attack, "guesses": guesses.height, "out": str(out)}
     print_json(result) if json else print_facts(result)
 
 
-def judge_generalised(guess: Path, truth: Path, *, json: bool) -> None:
+def judge_generalized(guess: Path, truth: Path, *, json: bool) -> None:
     """Print whether guesses prove a release unsafe."""
     from tokumei.attack.hypothesis import judge_guesses
     from tokumei.data.files.pwscup2018 import read_guess

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.data.cells import RangeCells, read_range_cells, read_set_cells
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
-from tokumei.measure.generalised_error import cell_errors, measure_generalised_error, range_errors
+from tokumei.measure.generalized_error import cell_errors, measure_generalized_error, range_errors
 
 # Standard deviations: 1 day, 0.01, 2 pieces.
 ORIGINAL = History.of(
@@ -28,8 +28,8 @@ ORIGINAL = History.of(
 )
 
 
-def release(customer: str, date: str, item: str, price: str, quantity: str) -> GeneralisedHistory:
-    return GeneralisedHistory(
+def release(customer: str, date: str, item: str, price: str, quantity: str) -> GeneralizedHistory:
+    return GeneralizedHistory(
         customer=pl.Series(customer.split()),
         date=read_range_cells(pl.Series(date.split()), lambda cell: cell.str.to_date("%Y/%m/%d", strict=False)),
         item=read_set_cells(pl.Series(item.split())),
@@ -38,7 +38,7 @@ def release(customer: str, date: str, item: str, price: str, quantity: str) -> G
     )
 
 
-GENERALISED = release(
+GENERALIZED = release(
     "7 7 8 *",
     "2011/1/1 [2011/1/1;2011/1/3] * *",
     "x {y;z} {x;y;z} *",
@@ -48,7 +48,7 @@ GENERALISED = release(
 
 
 def test_error_of_each_cell_by_hand() -> None:
-    errors = cell_errors(ORIGINAL, GENERALISED)
+    errors = cell_errors(ORIGINAL, GENERALIZED)
     # Day 1 against days 1, 2, 3: (0 + 1 + 2)/3 days.
     assert errors["date"].to_list() == pytest.approx([0, 1, 1, 1])
     assert errors["item"].to_list() == pytest.approx([0, 1 / 2, 2 / 3, 1])
@@ -59,26 +59,26 @@ def test_error_of_each_cell_by_hand() -> None:
 
 
 def test_score_is_the_mean_of_the_column_means() -> None:
-    score = measure_generalised_error(ORIGINAL, GENERALISED)
+    score = measure_generalized_error(ORIGINAL, GENERALIZED)
     means = {"date": 3 / 4, "item": (1 / 2 + 2 / 3 + 1) / 4, "price": 2 / 4, "quantity": 3.25 / 4}
     assert dict(score.inputs) == pytest.approx(means)
     assert score.value == pytest.approx(sum(means.values()) / 4)
 
 
 def test_untouched_history_is_0_and_wholly_suppressed_1() -> None:
-    assert measure_generalised_error(ORIGINAL, GeneralisedHistory.of(ORIGINAL)).value == 0
+    assert measure_generalized_error(ORIGINAL, GeneralizedHistory.of(ORIGINAL)).value == 0
     stars = release("* * * *", "* * * *", "* * * *", "* * * *", "* * * *")
-    assert measure_generalised_error(ORIGINAL, stars).value == 1
+    assert measure_generalized_error(ORIGINAL, stars).value == 1
 
 
 def test_wide_range_is_worse_than_a_star() -> None:
     wide = release("7 7 8 8", "* * * *", "* * * *", "* * * *", "[1;99] [1;99] [1;99] [1;99]")
-    assert measure_generalised_error(ORIGINAL, wide).value > 1
+    assert measure_generalized_error(ORIGINAL, wide).value > 1
 
 
 def test_other_number_of_rows_is_refused() -> None:
     with pytest.raises(InputError, match="as many rows as the original, 4"):
-        measure_generalised_error(ORIGINAL, GENERALISED.filter(pl.Series([True, True, True, False])))
+        measure_generalized_error(ORIGINAL, GENERALIZED.filter(pl.Series([True, True, True, False])))
 
 
 def test_column_without_spread_counts_what_is_not_the_truth_as_suppressed() -> None:

@@ -1,4 +1,4 @@
-"""The pages of organisers: making a contest, changing it, and inviting teams."""
+"""The pages of organizers: making a contest, changing it, and inviting teams."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ BOARD = {"board": "live", "digits_shown": "2", "shows_guess_scores": "on"}
 LIMITS = {"releases_a_day": "3", "guesses_a_day": "4"}
 
 
-def test_organiser_makes_a_contest_of_an_edition_or_of_a_text(organiser: User, log_in: LogIn) -> None:
-    client = log_in(organiser)
+def test_organizer_makes_a_contest_of_an_edition_or_of_a_text(organizer: User, log_in: LogIn) -> None:
+    client = log_in(organizer)
     form = schedule() | BOARD | LIMITS | {"title": "New", "is_public": "on"}
     given = form | {"slug": "new-cup", "edition": "pwscup2018", "options": "n-customers = 5\n"}
     answer = client.post("/contests/new", given)
-    assert answer["Location"] == "/contests/new-cup/organise"
+    assert answer["Location"] == "/contests/new-cup/organize"
     made = Contest.objects.get(slug="new-cup")
     assert (made.options, made.digits_shown, made.releases_a_day) == ({"n_customers": 5}, 2, 3)
     assert made.releases_in_all == 20
     answer = client.post("/contests/new", form | {"slug": "own-cup", "own_toml": template("table")})
-    assert answer["Location"] == "/contests/own-cup/organise"
-    for page in ("", "/rules", "/data", "/organise"):
+    assert answer["Location"] == "/contests/own-cup/organize"
+    for page in ("", "/rules", "/data", "/organize"):
         assert client.get(f"/contests/own-cup{page}").status_code == 200
     assert "[contest]" in client.get("/contests/new?own=history").content.decode()
     assert "n_customers" in client.get("/contests/new?own=nothing").content.decode()
@@ -76,17 +76,17 @@ def test_organiser_makes_a_contest_of_an_edition_or_of_a_text(organiser: User, l
     ],
 )
 def test_contest_that_cannot_be_made_is_told_why(
-    organiser: User, log_in: LogIn, changed: dict[str, str], says: str
+    organizer: User, log_in: LogIn, changed: dict[str, str], says: str
 ) -> None:
     given = schedule() | BOARD | LIMITS | {"title": "New", "slug": "new-cup", "edition": "pwscup2018"} | changed
-    answer = log_in(organiser).post("/contests/new", given)
+    answer = log_in(organizer).post("/contests/new", given)
     assert answer.status_code == 400
     assert says in text_of(answer)
     assert not Contest.objects.exists()
 
 
-def test_organiser_changes_schedule_and_board_and_announces(contest: Contest, log_in: LogIn, organiser: User) -> None:
-    client, page = log_in(organiser), "/contests/cup/organise"
+def test_organizer_changes_schedule_and_board_and_announces(contest: Contest, log_in: LogIn, organizer: User) -> None:
+    client, page = log_in(organizer), "/contests/cup/organize"
     given = schedule(opens_at=timezone.localtime(contest.opens_at))
     assert "The schedule is changed." in text_of(client.post(f"{page}/schedule", given, follow=True))
     # What the form cannot show, the seconds, has stayed.
@@ -108,11 +108,11 @@ def test_organiser_changes_schedule_and_board_and_announces(contest: Contest, lo
     assert client.post(f"{page}/announce", {"title": "", "text": ""}).status_code == 400
 
 
-def test_organiser_takes_a_team_out_revokes_retries_and_removes(
-    organiser: User, team: Team, alice: User, log_in: LogIn
+def test_organizer_takes_a_team_out_revokes_retries_and_removes(
+    organizer: User, team: Team, alice: User, log_in: LogIn
 ) -> None:
-    contest = make_contest(organiser, (team, alice), is_public=False)
-    client, page = log_in(organiser), "/contests/cup/organise"
+    contest = make_contest(organizer, (team, alice), is_public=False)
+    client, page = log_in(organizer), "/contests/cup/organize"
     invitation, _ = joining.invite(contest)
     assert "The invitation is revoked." in text_of(
         client.post(f"{page}/invitations/{invitation.pk}/revoke", follow=True)

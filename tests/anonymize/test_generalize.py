@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokumei.anonymize.generalising.alignment import align, joining_costs, line_costs
-from tokumei.anonymize.generalising.grouping import group_customers
-from tokumei.anonymize.generalising.purchases import Purchases
-from tokumei.anonymize.history.generalise import Generalise, smallest_class
+from tokumei.anonymize.generalizing.alignment import align, joining_costs, line_costs
+from tokumei.anonymize.generalizing.grouping import group_customers
+from tokumei.anonymize.generalizing.purchases import Purchases
+from tokumei.anonymize.history.generalize import Generalize, smallest_class
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.data.files.pwscup2018 import read_release
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 from tokumei.data.release import Release
 
@@ -42,14 +42,14 @@ FOUR = history(
 )
 
 
-def read_back(release: Release, folder: Path) -> GeneralisedHistory:
+def read_back(release: Release, folder: Path) -> GeneralizedHistory:
     path = folder / "A.csv"
     release.frame.write_csv(path, include_header=False, line_terminator="\r\n", quote_style="never")
     return read_release(path)
 
 
 def test_similar_customers_are_written_alike_and_extra_rows_deleted() -> None:
-    frame = Generalise(k=2).anonymize(FOUR, seed=1).frame
+    frame = Generalize(k=2).anonymize(FOUR, seed=1).frame
     assert frame.drop("customer").rows() == [
         ("[2011/1/1;2011/1/4]", "A", "1", "[5;7]"),
         ("[2011/1/1;2011/1/4]", "A", "1", "[5;7]"),
@@ -67,7 +67,7 @@ def test_similar_customers_are_written_alike_and_extra_rows_deleted() -> None:
 
 
 def test_pseudonym_map_names_each_customer_and_month() -> None:
-    release = Generalise(k=2).anonymize(FOUR, seed=1)
+    release = Generalize(k=2).anonymize(FOUR, seed=1)
     assert release.pseudonyms is not None
     truth = dict(release.pseudonyms.select("customer", "pseudonym").rows())
     assert truth["1"] == release.frame["customer"][0]
@@ -75,7 +75,7 @@ def test_pseudonym_map_names_each_customer_and_month() -> None:
 
 
 def test_pseudonyms_change_with_the_seed_and_never_are_customers() -> None:
-    one, two = (Generalise(k=2).anonymize(FOUR, seed=seed).frame["customer"] for seed in (1, 2))
+    one, two = (Generalize(k=2).anonymize(FOUR, seed=seed).frame["customer"] for seed in (1, 2))
     assert set(one) & set(two) == {"*"}
     assert all(re.fullmatch("[1-9][0-9]{0,8}", name) for name in {*one, *two} - {"*"})
 
@@ -83,21 +83,21 @@ def test_pseudonyms_change_with_the_seed_and_never_are_customers() -> None:
 def test_a_cell_is_suppressed_where_a_range_costs_more() -> None:
     # Scaled, the three prices span 2.12: as a range they cost each 1.06, a star 1.
     three = history(("1", 0, "A", 1.0, 1), ("2", 0, "A", 1.0, 1), ("3", 0, "A", 1000.0, 1))
-    assert Generalise(k=3).anonymize(three, seed=1).frame["price"].to_list() == ["*", "*", "*"]
+    assert Generalize(k=3).anonymize(three, seed=1).frame["price"].to_list() == ["*", "*", "*"]
     # Two values cost 1 as a range, no more than a star, which tells less.
     two = history(("1", 0, "A", 1.0, 1), ("2", 0, "A", 1000.0, 1))
-    assert Generalise(k=2).anonymize(two, seed=1).frame["price"].to_list() == ["[1;1000]", "[1;1000]"]
+    assert Generalize(k=2).anonymize(two, seed=1).frame["price"].to_list() == ["[1;1000]", "[1;1000]"]
 
 
 def test_deleted_rows_of_the_original_stay_deleted() -> None:
     gone = FOUR.frame.with_columns(pl.when(pl.int_range(pl.len()) != 0).then(pl.all()).name.keep())
-    frame = Generalise(k=2).anonymize(History(gone), seed=1).frame
+    frame = Generalize(k=2).anonymize(History(gone), seed=1).frame
     assert frame.row(0) == ("*",) * 5
     assert smallest_class(frame) == 2
 
 
 def test_unhidden_customers_are_those_with_most_rows_and_written_as_they_are() -> None:
-    release = Generalise(k=2, unhidden=1).anonymize(FOUR, seed=1)
+    release = Generalize(k=2, unhidden=1).anonymize(FOUR, seed=1)
     assert release.pseudonyms is not None
     names = dict(release.pseudonyms.select("customer", "pseudonym").rows())
     assert release.frame.filter(customer=names["2"]).drop("customer").rows() == [
@@ -113,7 +113,7 @@ def test_unhidden_customers_are_those_with_most_rows_and_written_as_they_are() -
 
 def test_too_few_customers_left_to_hide_cannot_be_anonymized() -> None:
     with pytest.raises(CannotAnonymize, match="1 customers cannot"):
-        Generalise(k=2, unhidden=3).anonymize(FOUR, seed=1)
+        Generalize(k=2, unhidden=3).anonymize(FOUR, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -121,23 +121,23 @@ def test_too_few_customers_left_to_hide_cannot_be_anonymized() -> None:
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, int], column: str) -> None:
     with pytest.raises(InputError, match=column):
-        Generalise(**options).anonymize(FOUR, seed=1)
+        Generalize(**options).anonymize(FOUR, seed=1)
 
 
 def test_fewer_customers_than_k_cannot_be_anonymized() -> None:
     with pytest.raises(CannotAnonymize, match="4 customers"):
-        Generalise(k=5).anonymize(FOUR, seed=1)
+        Generalize(k=5).anonymize(FOUR, seed=1)
 
 
 def test_items_that_clash_with_the_notation_are_refused() -> None:
     with pytest.raises(InputError, match=r"line 2, column item: found 'A;B'"):
-        Generalise(k=2).anonymize(history(("1", 0, "A", 1.0, 1), ("2", 0, "A;B", 1.0, 1)), seed=1)
+        Generalize(k=2).anonymize(history(("1", 0, "A", 1.0, 1), ("2", 0, "A;B", 1.0, 1)), seed=1)
 
 
 def test_missing_values_are_refused() -> None:
     frame = FOUR.frame.with_columns(price=pl.when(pl.col("item") != "X").then("price"))
     with pytest.raises(InputError, match="line 6, column price"):
-        Generalise(k=2).anonymize(History(frame), seed=1)
+        Generalize(k=2).anonymize(History(frame), seed=1)
 
 
 def test_smallest_class_counts_pseudonyms_with_the_same_rows() -> None:
@@ -194,7 +194,7 @@ def test_every_release_follows_the_rules_and_keeps_its_promise(
     original = of_customers(customers)
     if len(customers) < k:
         return
-    release = Generalise(k=k).anonymize(original, seed=seed)
+    release = Generalize(k=k).anonymize(original, seed=seed)
     cells = read_back(release, tmp_path_factory.mktemp("release"))
     assert cells.n_rows == original.n_rows
     assert cells.contains(original).to_numpy().all()

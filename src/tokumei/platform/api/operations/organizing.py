@@ -1,4 +1,4 @@
-"""What organisers do: make a contest, change its schedule and its board, tell teams."""
+"""What organizers do: make a contest, change its schedule and its board, tell teams."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from tokumei.contest.registry import EDITIONS
 from tokumei.core.errors import InputError, NotAllowed, NotFound, UnknownPart
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import bodies, schemas
-from tokumei.platform.api.bearer import ORGANISE, ApiRequest
+from tokumei.platform.api.bearer import ORGANIZE, ApiRequest
 from tokumei.platform.api.giving import give_contest
 from tokumei.platform.api.operations.router import REFUSALS, router
 from tokumei.platform.contests.forms import TAKEN
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services import contests
-from tokumei.platform.contests.services.contests import find_contest, is_organiser
+from tokumei.platform.contests.services.contests import find_contest, is_organizer
 
-TAGS = ["organising"]
+TAGS = ["organizing"]
 
 
-@router.post("/contests", auth=ORGANISE, tags=TAGS, response={201: schemas.ContestOut} | REFUSALS)
+@router.post("/contests", auth=ORGANIZE, tags=TAGS, response={201: schemas.ContestOut} | REFUSALS)
 def create_contest(request: ApiRequest, given: bodies.NewContest) -> Status[schemas.ContestOut]:
     """Make a contest on made-up data; one on data of your own is made on the page for it, which takes a file."""
-    if not request.auth.user.may_organise:
-        raise NotAllowed(_("Only organisers make contests."))
+    if not request.auth.user.may_organize:
+        raise NotAllowed(_("Only organizers make contests."))
     if given.slug in TAKEN:
         raise InputError.of("another name: this is an address of a page", column="slug", value=given.slug)
     facts: dict[str, Any] = given.dict()
@@ -39,34 +39,34 @@ def create_contest(request: ApiRequest, given: bodies.NewContest) -> Status[sche
     return Status(201, give_contest(made, request.auth.user))
 
 
-@router.put("/contests/{slug}/schedule", auth=ORGANISE, tags=TAGS, response={200: schemas.ContestOut} | REFUSALS)
+@router.put("/contests/{slug}/schedule", auth=ORGANIZE, tags=TAGS, response={200: schemas.ContestOut} | REFUSALS)
 def change_schedule(request: ApiRequest, slug: bodies.Slug, given: bodies.Schedule) -> schemas.ContestOut:
     """Move the phases that have not begun."""
-    contest = _organised(request.auth.user, slug)
+    contest = _organized(request.auth.user, slug)
     contests.change_schedule(contest, **given.dict())
     return give_contest(contest, request.auth.user)
 
 
-@router.put("/contests/{slug}/board", auth=ORGANISE, tags=TAGS, response={200: schemas.ContestOut} | REFUSALS)
+@router.put("/contests/{slug}/board", auth=ORGANIZE, tags=TAGS, response={200: schemas.ContestOut} | REFUSALS)
 def change_board(request: ApiRequest, slug: bodies.Slug, given: bodies.BoardIn) -> schemas.ContestOut:
     """Choose what teams see of scores while the contest runs."""
-    contest = _organised(request.auth.user, slug)
+    contest = _organized(request.auth.user, slug)
     contests.change_board(contest, **given.dict())
     return give_contest(contest, request.auth.user)
 
 
 @router.post(
-    "/contests/{slug}/announcements", auth=ORGANISE, tags=TAGS, response={201: schemas.AnnouncementOut} | REFUSALS
+    "/contests/{slug}/announcements", auth=ORGANIZE, tags=TAGS, response={201: schemas.AnnouncementOut} | REFUSALS
 )
 def announce(request: ApiRequest, slug: bodies.Slug, given: bodies.NewAnnouncement) -> Status[schemas.AnnouncementOut]:
     """Tell everybody in a contest something."""
-    made = contests.announce(_organised(request.auth.user, slug), title=given.title, text=given.text)
+    made = contests.announce(_organized(request.auth.user, slug), title=given.title, text=given.text)
     return Status(201, schemas.AnnouncementOut(title=made.title, text=made.text, at=made.at))
 
 
-def _organised(user: User, slug: str) -> Contest:
+def _organized(user: User, slug: str) -> Contest:
     contest = find_contest(user, slug)
-    if not is_organiser(contest, user):
+    if not is_organizer(contest, user):
         raise NotFound(_("There is no such contest."))
     return contest
 

@@ -1,8 +1,8 @@
-"""Attacks on generalised histories, as in PWSCUP 2018: the attacker has the whole original.
+"""Attacks on generalized histories, as in PWSCUP 2018: the attacker has the whole original.
 
 | attack             | guesses by                                                              |
 |--------------------|-------------------------------------------------------------------------|
-| `generalised`      | who fits a pseudonym's cells at all, and in how many ways              |
+| `generalized`      | who fits a pseudonym's cells at all, and in how many ways              |
 | `items-in-common`  | the items of the customer among those of the pseudonym                  |
 | `sum-of-quantities`| the nearest total quantity                                              |
 """
@@ -18,7 +18,7 @@ from scipy import sparse
 
 from tokumei.attack.fitting import Floats, Indices, Known, cells_by_pseudonym, find_fitting
 from tokumei.attack.submission import assign, believe, choose
-from tokumei.data.generalised import GeneralisedHistory
+from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 
 # What the report of 2018 reckons with: so many guesses disprove a 2-anonymous release with a chance of 0.073.
@@ -26,10 +26,10 @@ N_GUESSES = 24
 SCHEMA = {"pseudonym": pl.String, "customer": pl.String, "confidence": pl.Float64}
 
 
-class GeneralisedAttack(Protocol):
-    """Finds the customers of a generalised release in its original; its fields are its options."""
+class GeneralizedAttack(Protocol):
+    """Finds the customers of a generalized release in its original; its fields are its options."""
 
-    def guess(self, original: History, published: GeneralisedHistory) -> pl.DataFrame:
+    def guess(self, original: History, published: GeneralizedHistory) -> pl.DataFrame:
         """Give the guesses to submit, the surest first: pseudonym, customer, confidence.
 
         A pseudonym that is left out is not guessed.
@@ -37,7 +37,7 @@ class GeneralisedAttack(Protocol):
 
 
 @dataclass(frozen=True)
-class Generalised:
+class Generalized:
     """Guess among the customers who fit all cells of a pseudonym, no customer twice.
 
     Knowledge: the whole original. Aim: enough right guesses to prove the release unsafe. A customer fits if each row of
@@ -49,7 +49,7 @@ class Generalised:
         default=False, metadata={"help": "Submit all guesses, not only those with the best chance to pass the test."}
     )
 
-    def guess(self, original: History, published: GeneralisedHistory) -> pl.DataFrame:
+    def guess(self, original: History, published: GeneralizedHistory) -> pl.DataFrame:
         """Give the guesses to submit, the surest first."""
         known = Known.of(original)
         cells = cells_by_pseudonym(published, known)
@@ -72,7 +72,7 @@ class ItemsInCommon:
 
     n_guesses: int = field(default=N_GUESSES, metadata={"help": "Guesses to submit, the surest ones."})
 
-    def guess(self, original: History, published: GeneralisedHistory) -> pl.DataFrame:
+    def guess(self, original: History, published: GeneralizedHistory) -> pl.DataFrame:
         """Give the guesses to submit, the surest first."""
         known = Known.of(original)
         cells = cells_by_pseudonym(published, known)
@@ -102,7 +102,7 @@ class SumOfQuantities:
 
     n_guesses: int = field(default=N_GUESSES, metadata={"help": "Guesses to submit, the surest ones."})
 
-    def guess(self, original: History, published: GeneralisedHistory) -> pl.DataFrame:
+    def guess(self, original: History, published: GeneralizedHistory) -> pl.DataFrame:
         """Give the guesses to submit, the surest first."""
         known = Known.of(original)
         cells = cells_by_pseudonym(published, known)
@@ -113,8 +113,8 @@ class SumOfQuantities:
         return _surest(list(cells), known.customers, nearness, self.n_guesses)
 
 
-GENERALISED_ATTACKS: dict[str, type[GeneralisedAttack]] = {
-    "generalised": Generalised,
+GENERALIZED_ATTACKS: dict[str, type[GeneralizedAttack]] = {
+    "generalized": Generalized,
     "items-in-common": ItemsInCommon,
     "sum-of-quantities": SumOfQuantities,
 }

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from tokumei.anonymize.generalising.purchases import N_COLUMNS, Floats, Indices, Purchases
+from tokumei.anonymize.generalizing.purchases import N_COLUMNS, Floats, Indices, Purchases
 from tokumei.core.progress import step
 
 N_QUANTILES = 20
@@ -65,7 +65,7 @@ class Estimate:
         return costs
 
     def pair_costs(self) -> Floats:
-        """Estimate the cost a row for each pair of customers; a customer is no neighbour of itself."""
+        """Estimate the cost a row for each pair of customers; a customer is no neighbor of itself."""
         n_rows = self.n_rows
         kept, both = np.minimum(n_rows[:, None], n_rows), n_rows[:, None] + n_rows
         costs: Floats = (N_COLUMNS * (both - 2 * kept) + kept * (1 + self.distance) - self.saved) / both

@@ -1,0 +1,1 @@
+"""How customers are put into groups and their purchases aligned, so that one generalized history fits them all."""
