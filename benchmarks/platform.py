@@ -175,8 +175,8 @@ def _upload(url: str, name: str, release: Path) -> float:
         length = len(_multipart(token, release.read_bytes()))
         headers = {"Content-Type": "multipart/form-data; boundary=edge", "Content-Length": str(length)}
         answer = client.post("contests/large/submit", content=body(), headers=headers)
-        place = answer.headers["Location"]
-        while not (state := client.get(f"{place}/state").json())["is_final"]:
+        address = answer.headers["Location"]
+        while not (state := client.get(f"{address}/state").json())["is_final"]:
             time.sleep(0.05)
         if state["state"] != "scored":
             sys.exit(f"the release was not scored: {state}")

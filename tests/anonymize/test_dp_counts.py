@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.anonymize.changing import Changed, Original
 from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.table.dp_counts import DpCounts
 from tokumei.anonymize.tabulating.noise import noisy_counts
@@ -24,8 +24,8 @@ PEOPLE = pl.DataFrame({"sex": ["f", "f", "f", "m", "m"], "age": [31, 31, 35, 42,
 ORIGINAL = Original(PEOPLE, ("sex", "age"), hierarchies={"sex": SEX, "age": AGE})
 
 
-def made(seed: int = 1, **options: Any) -> Changed:
-    return DpCounts(**options).change(ORIGINAL, seed=seed)
+def made(seed: int = 1, **options: Any) -> Perturbed:
+    return DpCounts(**options).perturb(ORIGINAL, seed=seed)
 
 
 def test_without_noise_to_speak_of_every_cell_there_could_be_is_published() -> None:
@@ -93,7 +93,7 @@ def test_seed_is_drawn_anew_if_there_is_none() -> None:
 
 def test_column_without_a_hierarchy_is_refused_since_its_values_would_tell() -> None:
     with pytest.raises(InputError, match="column age: expected a hierarchy"):
-        DpCounts().change(Original(PEOPLE, ("age",)), seed=1)
+        DpCounts().perturb(Original(PEOPLE, ("age",)), seed=1)
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_earlier_recipe_that_spent_no_number_is_refused(tmp_path: Path, spent: s
 def test_tables_that_together_have_too_many_cells_are_refused_before_they_are_made() -> None:
     # 40 columns have 137,846,528,820 tables of 20, and 780 of two with 101 · 101 cells each.
     wide = Hierarchy.of_levels("0", [[str(leaf) for leaf in range(100)], ["*"] * 100])
-    names = [str(place) for place in range(40)]
+    names = [str(index) for index in range(40)]
     frame = pl.DataFrame({name: ["1", "2"] for name in names})
     original = Original(frame, tuple(names), hierarchies={name: wide.named(name) for name in names})
     for ways in (2, 20):
         with pytest.raises(InputError, match="at most 5,000,000 cells in all tables"):
-            DpCounts(ways=ways).change(original, seed=1)
+            DpCounts(ways=ways).perturb(original, seed=1)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tokumei.anonymize.changing import Original
+from tokumei.anonymize.perturbation import Original
 from tokumei.anonymize.tabulating.labeled import LabeledClasses
 from tokumei.hierarchy.hierarchy import Hierarchy
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from tokumei.anonymize.changing import Original
 from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.perturbation import Original
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.table.marginals import Marginals
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -33,7 +33,7 @@ def cells(frame: pl.DataFrame) -> set[tuple[Any, ...]]:
 
 
 def test_counts_are_published_where_no_cell_is_small() -> None:
-    changed = Marginals(k=2).change(Original(PEOPLE, COLUMNS), seed=1)
+    changed = Marginals(k=2).perturb(Original(PEOPLE, COLUMNS), seed=1)
     assert cells(changed.frame) == {
         ("sex", "f", None, None, 4),
         ("sex", "m", None, None, 4),
@@ -49,7 +49,7 @@ def test_counts_are_published_where_no_cell_is_small() -> None:
 
 
 def test_tables_form_no_circle() -> None:
-    changed = Marginals(k=1).change(Original(PEOPLE, COLUMNS), seed=1)
+    changed = Marginals(k=1).perturb(Original(PEOPLE, COLUMNS), seed=1)
     # Age tells all of smoking; of sex both tell as much, and the first pair is taken.
     assert changed.facts["tables"] == [["age", "smokes"], ["sex", "age"]]
 
@@ -57,14 +57,14 @@ def test_tables_form_no_circle() -> None:
 def test_column_with_a_small_count_goes_up_its_hierarchy() -> None:
     city = Hierarchy.of_levels("city", [["Kyoto", "Osaka", "Tokyo"], ["west", "west", "east"]])
     people = pl.DataFrame({"city": ["Kyoto", "Osaka", "Tokyo", "Tokyo"]})
-    changed = Marginals(k=2).change(Original(people, ("city",), hierarchies={"city": city}), seed=1)
+    changed = Marginals(k=2).perturb(Original(people, ("city",), hierarchies={"city": city}), seed=1)
     assert cells(changed.frame) == {("city", "west", None, None, 2), ("city", "east", None, None, 2)}
     assert changed.facts["levels"] == {"city": 1}
 
 
 def test_rows_drawn_have_what_the_tables_tell() -> None:
     people = pl.concat([PEOPLE] * 50)
-    frame = Marginals(k=2, publish="rows").change(Original(people, COLUMNS), seed=1).frame
+    frame = Marginals(k=2, publish="rows").perturb(Original(people, COLUMNS), seed=1).frame
     assert frame.height == 400
     # Age and smoking go together in every row; 3 of 4 women are in their twenties: 200 · 3/4 ± 4 standard deviations.
     assert set(frame.select("age", "smokes").rows()) == {("20s", "yes"), ("30s", "no")}
@@ -74,14 +74,14 @@ def test_rows_drawn_have_what_the_tables_tell() -> None:
 
 def test_same_seed_draws_the_same_rows_and_another_does_not() -> None:
     original = Original(pl.concat([PEOPLE] * 20), COLUMNS)
-    first, again, other = (Marginals(k=2, publish="rows").change(original, seed=seed).frame for seed in (1, 1, 2))
+    first, again, other = (Marginals(k=2, publish="rows").perturb(original, seed=seed).frame for seed in (1, 1, 2))
     assert first.equals(again)
     assert not first.equals(other)
 
 
 def test_fewer_rows_than_k_cannot_be_published() -> None:
     with pytest.raises(CannotAnonymize, match="8 rows, fewer than k = 9"):
-        Marginals(k=9).change(Original(PEOPLE, COLUMNS), seed=1)
+        Marginals(k=9).perturb(Original(PEOPLE, COLUMNS), seed=1)
 
 
 def test_requirement_of_classes_is_refused_for_counts() -> None:
@@ -103,7 +103,7 @@ AGE = Hierarchy.of_levels("age", [["1", "2", "3"], ["1-2", "1-2", "3"], ["*"] * 
 def test_no_class_is_shown_to_be_small_by_all_tables_together(rows: list[Any], k: int) -> None:
     """Of each class that may have people at all, k or more are possible: found by linear programming."""
     frame = pl.DataFrame(rows, schema=["sex", "age", "city"], orient="row")
-    changed = Marginals(k=k).change(Original(frame, ("sex", "age", "city"), hierarchies={"age": AGE}), seed=1)
+    changed = Marginals(k=k).perturb(Original(frame, ("sex", "age", "city"), hierarchies={"age": AGE}), seed=1)
     assert changed.frame["rows"].min() >= k  # type: ignore[operator]
     values: list[list[Any]] = [["f", "m"], ["1", "2", "3", None], list("xyz")]
     classes = list(product(*values))
@@ -113,10 +113,10 @@ def test_no_class_is_shown_to_be_small_by_all_tables_together(rows: list[Any], k
         totals.append(n)
     # A class that lies in no published cell of some column has nobody.
     limits = [(0, None) if _may_have_rows(one, changed.frame) else (0, 0) for one in classes]
-    for place, limit in enumerate(limits):
+    for index, limit in enumerate(limits):
         if limit == (0, 0):
             continue
-        aim = -np.eye(len(classes))[place]
+        aim = -np.eye(len(classes))[index]
         found = linprog(aim, A_eq=np.array(known, float), b_eq=np.array(totals, float), bounds=limits)
         assert found.status == 0
         assert found.fun is not None

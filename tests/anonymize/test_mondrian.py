@@ -395,11 +395,11 @@ class Plain:
     def halves(self, attribute: LocalAttribute, group: list[int]) -> list[list[int]]:
         order = sorted(group, key=lambda one: (attribute.leaf_of[one], one))
         best: tuple[tuple[int, int], list[list[int]]] | None = None
-        for place in range(1, len(order)):
-            is_same = attribute.leaf_of[order[place]] == attribute.leaf_of[order[place - 1]]
-            if is_same and (not self.is_relaxed or attribute.leaf_of[order[place]] == attribute.missing):
+        for index in range(1, len(order)):
+            is_same = attribute.leaf_of[order[index]] == attribute.leaf_of[order[index - 1]]
+            if is_same and (not self.is_relaxed or attribute.leaf_of[order[index]] == attribute.missing):
                 continue
-            two = [order[:place], order[place:]]
+            two = [order[:index], order[index:]]
             balance = min(map(self.rows, two)), min(map(len, two))
             if best is None or balance > best[0]:
                 best = balance, two

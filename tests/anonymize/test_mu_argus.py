@@ -116,7 +116,7 @@ def test_no_combination_of_told_values_is_rare_after_the_first_phase(rows: list[
         schema=dict.fromkeys(frame.columns, pl.String),
     )
     for columns in rare.combinations:
-        names = [frame.columns[place] for place in columns]
+        names = [frame.columns[index] for index in columns]
         told = labels.select(names).filter(pl.all_horizontal(pl.col(names).ne_missing("*")))
         assert all(n >= k for n in told.group_by(names).len()["len"])
 
@@ -127,7 +127,7 @@ def test_number_of_columns_must_be_positive() -> None:
 
 
 def test_combinations_too_many_to_list_are_refused_at_once() -> None:
-    names = [str(place) for place in range(40)]
+    names = [str(index) for index in range(40)]
     people = pl.DataFrame({name: ["a", "a"] for name in names})
     goal = Goal([SAFETY.make("k-anonymity", k=2)], method=MuArgus(n_way=20))
     with pytest.raises(InputError, match="combinations of fewer columns: 618,679,078,297 of them"):

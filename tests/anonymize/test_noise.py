@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.anonymize.changing import Changed, Original
 from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.table.noise import Noise, n_decimals, written
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -22,12 +22,12 @@ AGES = pl.DataFrame({"age": ["30", "30", "50", "50"]})
 AGE = Hierarchy.of_levels("age", [[str(age) for age in range(101)], ["*"] * 101])
 
 
-def noisy(frame: pl.DataFrame, seed: int = 2, trees: Any = None, **options: Any) -> Changed:
+def noisy(frame: pl.DataFrame, seed: int = 2, trees: Any = None, **options: Any) -> Perturbed:
     columns = tuple(frame.columns)
-    return Noise(**options).change(Original(frame, columns, columns, hierarchies=trees or {}), seed=seed)
+    return Noise(**options).perturb(Original(frame, columns, columns, hierarchies=trees or {}), seed=seed)
 
 
-def in_order(changed: Changed) -> pl.DataFrame:
+def in_order(changed: Perturbed) -> pl.DataFrame:
     """The released rows in the order of the original."""
     assert changed.rows is not None
     return changed.frame[changed.rows.arg_sort()]

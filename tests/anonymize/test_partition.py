@@ -199,7 +199,7 @@ def test_specializing_equals_counting_every_step(
     task = replace(task, requirements=against_original(task.requirements, task.counts))
     wanted = Plain(task).labels()
     try:
-        found = Partition().regroup(task, seed=0)
+        found = Partition().recode_locally(task, seed=0)
     except CannotAnonymize:
         assert wanted is None
         return
@@ -221,20 +221,20 @@ class Plain:
 
     def labels(self) -> list[tuple[Any, ...] | None] | None:
         """Give the labels of each class, None where it is left out; None if nothing holds."""
-        cuts: list[list[Node]] = [[self.top(place)] for place in range(3)]
+        cuts: list[list[Node]] = [[self.top(index)] for index in range(3)]
         now = self.judged(cuts)
         while True:
             best = None
             steps = [
-                (self.gain(place, node), place, node)
-                for place, cut in enumerate(cuts)
+                (self.gain(index, node), index, node)
+                for index, cut in enumerate(cuts)
                 for node in cut
-                if self.below(place, node)
+                if self.below(index, node)
             ]
-            for gain, place, node in sorted(steps, key=lambda step: -step[0]):
+            for gain, index, node in sorted(steps, key=lambda step: -step[0]):
                 finer = [list(cut) for cut in cuts]
-                finer[place].remove(node)
-                finer[place] += self.below(place, node)
+                finer[index].remove(node)
+                finer[index] += self.below(index, node)
                 after = self.judged(finer)
                 if gain <= 0 or not after[0]:
                     continue
@@ -250,7 +250,7 @@ class Plain:
         # Ranges end with ages that are released, not with those of rows that are left out.
         ages = {int(self.task.attributes[0].leaf_of[one]) for one, nodes in enumerate(all_nodes) if nodes in now[3]}
         return [
-            tuple(self.text(place, node, ages) for place, node in enumerate(nodes)) if nodes in now[3] else None
+            tuple(self.text(index, node, ages) for index, node in enumerate(nodes)) if nodes in now[3] else None
             for nodes in all_nodes
         ]
 
@@ -271,32 +271,32 @@ class Plain:
         kept = {group for group, hold in zip(groups, holds, strict=True) if hold}
         loss = 0.0
         for nodes_of, size in zip(nodes, self.task.sizes, strict=True):
-            costs = [self.cost(place, node) for place, node in enumerate(nodes_of)]
+            costs = [self.cost(index, node) for index, node in enumerate(nodes_of)]
             loss += size * (float(np.dot(self.task.column_weights, costs)) if nodes_of in kept else 1.0)
         n_out = sum(n for n, hold in zip(n_rows, holds, strict=True) if not hold)
         is_allowed = n_out <= self.task.n_may_suppress
         if is_allowed and n_out:
-            number = {group: place for place, group in enumerate(sorted(kept))}
+            number = {group: index for index, group in enumerate(sorted(kept))}
             without = np.array([number.get(one, -1) for one in nodes])
             is_allowed = bool(self.task.holds(without, len(number)).all())
         smallest = min((n for n, hold in zip(n_rows, holds, strict=True) if hold), default=self.task.n_rows)
         return is_allowed, loss / self.task.n_rows, smallest, kept
 
-    def top(self, place: int) -> Node:
-        attribute = self.task.attributes[place]
+    def top(self, index: int) -> Node:
+        attribute = self.task.attributes[index]
         occurring = {int(leaf) for leaf in attribute.leaf_of}
         if occurring == {attribute.missing}:
             return (attribute.missing,)
-        values = sorted(occurring - {attribute.missing}) if place == 0 else range(attribute.n_leaves)
+        values = sorted(occurring - {attribute.missing}) if index == 0 else range(attribute.n_leaves)
         return (*values, *([attribute.missing] if attribute.missing in occurring else []))
 
-    def below(self, place: int, node: Node) -> list[Node]:
-        attribute = self.task.attributes[place]
+    def below(self, index: int, node: Node) -> list[Node]:
+        attribute = self.task.attributes[index]
         values = tuple(leaf for leaf in node if leaf != attribute.missing)
         missing = [(attribute.missing,)] if len(values) < len(node) else []
         if not values or (len(values) == 1 and not missing):
             return []
-        if place == 0:
+        if index == 0:
             return [values, *missing] if missing else self.halves(values)
         for level in reversed(attribute.hierarchy.levels):
             parts: dict[int, Node] = {}
@@ -308,44 +308,44 @@ class Plain:
 
     def halves(self, values: Node) -> list[Node]:
         leaf_of, sizes = self.task.attributes[0].leaf_of, self.task.sizes
-        cuts = [(values[:place], values[place:]) for place in range(1, len(values))]
+        cuts = [(values[:index], values[index:]) for index in range(1, len(values))]
         balance = [
             (min(int(sizes[np.isin(leaf_of, side)].sum()) for side in two), min(len(side) for side in two))
             for two in cuts
         ]
         return list(cuts[balance.index(max(balance))])
 
-    def cost(self, place: int, node: Node) -> float:
-        attribute = self.task.attributes[place]
+    def cost(self, index: int, node: Node) -> float:
+        attribute = self.task.attributes[index]
         values = [leaf for leaf in node if leaf != attribute.missing]
         if 0 < len(values) < len(node):
             return 1.0
         if len(values) < 2:
             return 0.0
-        if place == 0:
+        if index == 0:
             return float(attribute.numbers[values[-1]] - attribute.numbers[values[0]]) / 8
         return len(values) / attribute.n_leaves
 
-    def gain(self, place: int, node: Node) -> float:
-        attribute, weight = self.task.attributes[place], self.task.column_weights[place]
+    def gain(self, index: int, node: Node) -> float:
+        attribute, weight = self.task.attributes[index], self.task.column_weights[index]
         return sum(
             int(self.task.sizes[np.isin(attribute.leaf_of, part)].sum())
-            * (self.cost(place, node) - self.cost(place, part))
+            * (self.cost(index, node) - self.cost(index, part))
             * float(weight)
-            for part in self.below(place, node)
+            for part in self.below(index, node)
         )
 
-    def text(self, place: int, node: Node, ages: set[int]) -> str | None:
-        attribute = self.task.attributes[place]
+    def text(self, index: int, node: Node, ages: set[int]) -> str | None:
+        attribute = self.task.attributes[index]
         if node == (attribute.missing,):
             return None
         values = [leaf for leaf in node if leaf != attribute.missing]
         leaves = attribute.hierarchy.leaves
         if len(values) == 1 and len(node) == 1:
             return leaves[values[0]]
-        if len(values) < len(node) or place == 2:
+        if len(values) < len(node) or index == 2:
             return "*"
-        if place == 0:
+        if index == 0:
             told = [leaf for leaf in values if leaf in ages]
             return leaves[told[0]] if len(told) == 1 else f"{leaves[told[0]]}-{leaves[told[-1]]}"
         level = next(one for one in TREE.levels if len({int(one.codes[leaf]) for leaf in values}) == 1)

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.anonymize.changing import Changed, Original
 from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.anonymize.perturbing.retention import estimated_counts
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.table.pram import Pram
@@ -19,11 +19,11 @@ ILL = pl.DataFrame({"illness": ["flu", "cold"] * 5})
 CITY = Hierarchy.of_levels("city", [["Kyoto", "Osaka", "Tokyo"], ["*"] * 3])
 
 
-def drawn(frame: pl.DataFrame, seed: int = 1, trees: Any = None, **options: Any) -> Changed:
-    return Pram(**options).change(Original(frame, tuple(frame.columns), hierarchies=trees or {}), seed=seed)
+def drawn(frame: pl.DataFrame, seed: int = 1, trees: Any = None, **options: Any) -> Perturbed:
+    return Pram(**options).perturb(Original(frame, tuple(frame.columns), hierarchies=trees or {}), seed=seed)
 
 
-def in_order(changed: Changed) -> pl.DataFrame:
+def in_order(changed: Perturbed) -> pl.DataFrame:
     """The released rows in the order of the original."""
     assert changed.rows is not None
     return changed.frame[changed.rows.arg_sort()]
@@ -44,7 +44,7 @@ def test_pk_asked_for_is_reached_with_the_largest_probability_that_does() -> Non
 
 
 def test_all_kept_is_the_original_in_another_order_and_promises_nothing() -> None:
-    frame = pl.DataFrame({"city": [f"city {place}" for place in range(100)]})
+    frame = pl.DataFrame({"city": [f"city {index}" for index in range(100)]})
     changed = drawn(frame, retain=1)
     assert in_order(changed).equals(frame)
     assert changed.rows is not None

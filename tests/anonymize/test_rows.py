@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.anonymize.changing import Changed, Original
 from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.task import LocalTask
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS
 from tokumei.anonymize.rows import release_rows
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
@@ -37,7 +37,7 @@ class Given:
 
     groups: tuple[int, ...]
 
-    def regroup(self, task: LocalTask, *, seed: int) -> LocalRecoding:
+    def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:
         return LocalRecoding.of_groups(task, np.array(self.groups))
 
 
@@ -45,10 +45,10 @@ class Given:
 class Reversed:
     """Publishes the ages from the last row to the first."""
 
-    def change(self, original: Original, *, seed: int) -> Changed:
+    def perturb(self, original: Original, *, seed: int) -> Perturbed:
         ages = original.numbers("age")[::-1]
         frame = original.frame.with_columns(original.with_numbers("age", ages.copy()))
-        return Changed(frame, pl.Series(range(original.n_rows)))
+        return Perturbed(frame, pl.Series(range(original.n_rows)))
 
 
 def made(groups: Sequence[int], requirements: Sequence[Requirement] = K2, **options: Any) -> Any:
@@ -115,7 +115,7 @@ def test_groups_are_judged_by_every_requirement() -> None:
 
     @dataclass(frozen=True)
     class Looking:
-        def regroup(self, task: LocalTask, *, seed: int) -> LocalRecoding:
+        def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:
             groups = np.array([0, 0, 1, 1, 2])
             seen.extend([task.holds(groups, 3).tolist(), task.holds_together()])
             return LocalRecoding.of_groups(task, np.zeros(5, np.int64))

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.anonymize.changing import Changed, Original
 from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.table.sample import Sample
 from tokumei.core.errors import InputError
@@ -13,8 +13,8 @@ from tokumei.core.errors import InputError
 AGES = pl.DataFrame({"age": ["31", "35", "42", "44"], "city": ["Kyoto", "Osaka", "Tokyo", "Chiba"]})
 
 
-def sampled(frame: pl.DataFrame, share: float, seed: int = 1) -> Changed:
-    return Sample(share).change(Original(frame, tuple(frame.columns)), seed=seed)
+def sampled(frame: pl.DataFrame, share: float, seed: int = 1) -> Perturbed:
+    return Sample(share).perturb(Original(frame, tuple(frame.columns)), seed=seed)
 
 
 def test_half_of_four_rows_are_two_and_unchanged() -> None:
@@ -31,15 +31,15 @@ def test_number_of_rows_is_the_nearest_and_at_least_one(n: int, share: float, n_
     assert sampled(pl.DataFrame({"age": [7] * n}), share).frame.height == n_drawn
 
 
-def test_every_row_is_as_likely_at_every_place() -> None:
+def test_every_row_is_as_likely_at_every_index() -> None:
     n_draws = 2_000
-    places = np.zeros((2, 4))
+    indices = np.zeros((2, 4))
     for seed in range(n_draws):
         rows = sampled(AGES, 0.5, seed).rows
         assert rows is not None
-        places[[0, 1], rows.to_list()] += 1
+        indices[[0, 1], rows.to_list()] += 1
     # Each of four rows stands a quarter of the time in either place; five standard deviations of a count.
-    assert np.abs(places - n_draws / 4).max() < 5 * (n_draws * 3 / 16) ** 0.5
+    assert np.abs(indices - n_draws / 4).max() < 5 * (n_draws * 3 / 16) ** 0.5
 
 
 def test_same_seed_gives_the_same_and_another_another() -> None:

@@ -38,8 +38,8 @@ def task_of(rows: list[Any], asked: str) -> LocalTask:
     return encode_rows(frame, {"sex": SEX, "age": AGE, "town": TOWN}, requirements, sensitive=["illness"]).task
 
 
-def grouped_plainly(cells: CellLevels, place: int, nodes: Codes, goes: Bools, fails: Bools) -> Ints:
-    columns = [nodes if one == place else cells.nodes[one] for one in cells.columns]
+def grouped_plainly(cells: CellLevels, index: int, nodes: Codes, goes: Bools, fails: Bools) -> Ints:
+    columns = [nodes if one == index else cells.nodes[one] for one in cells.columns]
     return group_rows(columns, [tree.n_nodes for tree in cells.trees], len(nodes)).group_of
 
 

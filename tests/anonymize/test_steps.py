@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tokumei.anonymize.history.delete import Delete
 from tokumei.anonymize.history.exchange_pseudonyms import ExchangePseudonyms
-from tokumei.anonymize.naming import release_under_pseudonyms
+from tokumei.anonymize.pseudonymizing import release_under_pseudonyms
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
 from tokumei.anonymize.steps import Changed
 from tokumei.core.errors import CannotAnonymize, PromiseBroken

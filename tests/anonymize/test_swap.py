@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.anonymize.changing import Changed, Original
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.anonymize.table.swap import Swap, swapped_ranks
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
@@ -16,11 +16,11 @@ from tokumei.core.seeds import generator
 INCOMES = pl.DataFrame({"income": ["100", "120", "300", "320", "900"]})
 
 
-def swapped(frame: pl.DataFrame, seed: int = 1, **options: Any) -> Changed:
-    return Swap(**options).change(Original(frame, tuple(frame.columns), tuple(frame.columns)), seed=seed)
+def swapped(frame: pl.DataFrame, seed: int = 1, **options: Any) -> Perturbed:
+    return Swap(**options).perturb(Original(frame, tuple(frame.columns), tuple(frame.columns)), seed=seed)
 
 
-def in_order(changed: Changed) -> pl.DataFrame:
+def in_order(changed: Perturbed) -> pl.DataFrame:
     """The released rows in the order of the original."""
     assert changed.rows is not None
     return changed.frame[changed.rows.arg_sort()]
@@ -73,7 +73,7 @@ def test_column_with_nothing_to_exchange_stays(incomes: list[int | None]) -> Non
 
 
 @given(st.integers(0, 40), st.integers(1, 45), st.integers(0, 1_000))
-def test_ranks_change_places_in_pairs_within_the_window(n: int, window: int, seed: int) -> None:
+def test_ranks_change_indices_in_pairs_within_the_window(n: int, window: int, seed: int) -> None:
     partner = swapped_ranks(n, window, generator(seed))
     np.testing.assert_array_equal(partner[partner], np.arange(n))
     assert (np.abs(partner - np.arange(n)) <= window).all()
@@ -83,7 +83,7 @@ def test_ranks_change_places_in_pairs_within_the_window(n: int, window: int, see
 
 
 @pytest.mark.parametrize(("n", "window"), [(4, 1), (4, 2), (4, 3), (5, 2)])
-def test_ranks_change_places_as_often_as_by_the_plain_definition(n: int, window: int) -> None:
+def test_ranks_change_indices_as_often_as_by_the_plain_definition(n: int, window: int) -> None:
     n_draws = 20_000
     fast, plain = generator(1), generator(2)
     counts: dict[tuple[int, ...], list[int]] = {}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.anonymize.changing import Changed, Original
 from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.table.top_bottom_code import TopBottomCode, threshold
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -18,9 +18,9 @@ from tokumei.measure.requirement import SAFETY
 INCOMES = ["100", "120", "300", "320", "900"]
 
 
-def coded(values: list[Any], **options: Any) -> Changed:
+def coded(values: list[Any], **options: Any) -> Perturbed:
     frame = pl.DataFrame({"income": pl.Series(values, dtype=None if values else pl.Int64)})
-    return TopBottomCode(**options).change(Original(frame, ("income",), ("income",)), seed=1)
+    return TopBottomCode(**options).perturb(Original(frame, ("income",), ("income",)), seed=1)
 
 
 def incomes(values: list[Any], **options: Any) -> list[float | None]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tokumei.anonymize.changing import Original
+from tokumei.anonymize.perturbation import Original
 from tokumei.anonymize.perturbing.unchanged import check_enough, fewest_alike
 from tokumei.core.errors import CannotAnonymize
 

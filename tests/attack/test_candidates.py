@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.attack.disclosure.scenes import scene
+from tests.attack.disclosure.threat_models import threat_model
 
 from tokumei.attack import candidates as module
 from tokumei.attack.candidates import Candidates, People, Records
-from tokumei.attack.scene import Scene
 from tokumei.attack.targets import target_people
+from tokumei.attack.threat_model import ThreatModel
 from tokumei.hierarchy.hierarchy import Hierarchy
 
 TOWNS = Hierarchy.of_levels("town", [["A", "B", "C"], ["north", "north", "south"], ["*", "*", "*"]])
@@ -27,10 +27,10 @@ LEAVES: dict[str | None, set[str | None]] = {
 RANGES = {"20-24": range(20, 25), "[22, 29)": range(22, 29), "25": range(25, 26), "*": range(100)}
 
 
-def drawn_scene(people: list[Any], records: list[Any], known: list[Any]) -> Scene:
+def drawn_scene(people: list[Any], records: list[Any], known: list[Any]) -> ThreatModel:
     original = {"town": [town for town, _ in people], "age": [age for _, age in people]}
     released = {"town": [town for town, _ in records], "age": [age for _, age in records]}
-    return scene(
+    return threat_model(
         {name: pl.Series(column, dtype=pl.String if name == "town" else pl.Int64) for name, column in original.items()},
         {name: pl.Series(column, dtype=pl.String) for name, column in released.items()},
         rows=[row % len(people) for row in range(len(records))],
@@ -63,7 +63,7 @@ def test_candidates_equal_a_plain_double_loop(
         found, released = target_people(drawn, 1), Records.of(drawn, drawn.published.table.frame, "release")
         candidates = Candidates(found, released)
         n_fitting = candidates.counts()[found.class_of]
-        dense = np.zeros((len(found.places), released.n_classes), bool)
+        dense = np.zeros((len(found.indices), released.n_classes), bool)
         for classes, matrix in candidates.matrices():
             dense[classes] = matrix.toarray() > 0
     fits = [[plain_fits(one, record, cells) for record in records] for one, cells in zip(people, known, strict=True)]
@@ -75,12 +75,12 @@ def test_candidates_equal_a_plain_double_loop(
 
 
 def test_nothing_known_fits_every_record() -> None:
-    nothing = scene({"town": ["A", "B"]}, {"town": ["A", "B"]}, known_share=0.0)
+    nothing = threat_model({"town": ["A", "B"]}, {"town": ["A", "B"]}, known_share=0.0)
     people, records = target_people(nothing, 1), Records.of(nothing, nothing.published.table.frame, "release")
     assert Candidates(people, records).counts().tolist() == [2]
 
 
 def test_candidates_without_a_column_are_all_records() -> None:
-    people = People.of_places([], 3)
+    people = People.of_indices([], 3)
     records = Records.of_labels([], [], 70)
     assert Candidates(people, records).counts()[people.class_of].tolist() == [70, 70, 70]

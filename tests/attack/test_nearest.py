@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.attack.nearest import NOBODY, SharedClasses, nearest_rows, sensitive_place
+from tokumei.attack.nearest import NOBODY, SharedClasses, nearest_rows, sensitive_index
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
 
@@ -21,15 +21,15 @@ def test_nearest_rows_are_those_found_by_looking_at_all(
     found = nearest_rows(
         classes, np.array([float(value) for _, value in known]), np.array([float(value) for _, value in published])
     )
-    for place, (wanted, value) in enumerate(published):
+    for index, (wanted, value) in enumerate(published):
         rows = [(abs(other - value), other, row) for row, (one, other) in enumerate(known) if one == wanted]
-        assert found[place] == (min(rows)[2] if rows else NOBODY)
+        assert found[index] == (min(rows)[2] if rows else NOBODY)
 
 
 def test_sensitive_column_is_named_or_counted() -> None:
-    assert sensitive_place(TABLE, "t", 2) == 1
-    assert sensitive_place(TABLE, "", 2) == 0
+    assert sensitive_index(TABLE, "t", 2) == 1
+    assert sensitive_index(TABLE, "", 2) == 0
     with pytest.raises(InputError, match="no column 4"):
-        sensitive_place(TABLE, "", 4)
+        sensitive_index(TABLE, "", 4)
     with pytest.raises(InputError, match="found 'q', expected a sensitive column: s, t"):
-        sensitive_place(TABLE, "", 1)
+        sensitive_index(TABLE, "", 1)

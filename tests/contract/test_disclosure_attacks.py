@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tokumei.attack.registry import DISCLOSURE_ATTACKS
-from tokumei.attack.scene import Published, Scene
+from tokumei.attack.threat_model import Published, ThreatModel
 from tokumei.core.registry import part_options
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
@@ -32,10 +32,10 @@ def released(original: Table, rows: pl.Series, hidden: str) -> Published:
 
 
 @pytest.fixture(scope="module")
-def scene() -> Scene:
+def threat_model() -> ThreatModel:
     people = make_survey(2 * N_ROWS, seed=1).select(*KNOWN, "dwelling")
     original = table(people[:N_ROWS])
-    return Scene(
+    return ThreatModel(
         original,
         released(original, ROWS, "sex"),
         earlier=[released(original, ROWS.shuffle(seed=2), "age_band")],
@@ -51,39 +51,43 @@ def expected(score: Score) -> object:
 
 
 @pytest.mark.parametrize("name", list(DISCLOSURE_ATTACKS))
-def test_attack_with_the_same_seed_scores_the_same_and_leaves_tables_alone(scene: Scene, name: str) -> None:
-    before = scene.original.frame.clone(), scene.published.table.frame.clone(), ROWS.clone()
+def test_attack_with_the_same_seed_scores_the_same_and_leaves_tables_alone(
+    threat_model: ThreatModel, name: str
+) -> None:
+    before = threat_model.original.frame.clone(), threat_model.published.table.frame.clone(), ROWS.clone()
     attack = DISCLOSURE_ATTACKS.make(name)
-    scores = attack.measure(scene, seed=1)
-    assert scores == attack.measure(scene, seed=1)
-    assert scene.original.frame.equals(before[0])
-    assert scene.published.table.frame.equals(before[1])
+    scores = attack.measure(threat_model, seed=1)
+    assert scores == attack.measure(threat_model, seed=1)
+    assert threat_model.original.frame.equals(before[0])
+    assert threat_model.published.table.frame.equals(before[1])
     assert ROWS.equals(before[2])
 
 
 @pytest.mark.parametrize("name", list(DISCLOSURE_ATTACKS))
-def test_attack_scores_are_shares_with_intervals_and_names(scene: Scene, name: str) -> None:
-    for key, score in DISCLOSURE_ATTACKS.make(name).measure(scene, seed=1).items():
+def test_attack_scores_are_shares_with_intervals_and_names(threat_model: ThreatModel, name: str) -> None:
+    for key, score in DISCLOSURE_ATTACKS.make(name).measure(threat_model, seed=1).items():
         assert (score.name, score.best, score.worst) == (key, 0, 1)
         assert score.interval is not None
         assert score.interval[0] <= score.value <= score.interval[1]
 
 
 @pytest.mark.parametrize("name", list(DISCLOSURE_ATTACKS))
-def test_attack_does_not_depend_on_the_order_of_records(scene: Scene, name: str) -> None:
+def test_attack_does_not_depend_on_the_order_of_records(threat_model: ThreatModel, name: str) -> None:
     order = generator(7).permutation(N_RELEASED)
-    moved = Published(table(scene.published.table.frame[order]), ROWS[order])
+    moved = Published(table(threat_model.published.table.frame[order]), ROWS[order])
     attack = DISCLOSURE_ATTACKS.make(name)
-    ours, theirs = attack.measure(scene, seed=1), attack.measure(replace(scene, published=moved), seed=1)
+    ours, theirs = attack.measure(threat_model, seed=1), attack.measure(replace(threat_model, published=moved), seed=1)
     assert [expected(score) for score in ours.values()] == pytest.approx([expected(score) for score in theirs.values()])
 
 
 @pytest.mark.parametrize("name", list(DISCLOSURE_ATTACKS))
-def test_attack_on_a_release_that_says_nothing_is_certain_of_nobody(scene: Scene, name: str) -> None:
-    blank = scene.original.frame.select(pl.lit("*").alias(column) for column in scene.original.frame.columns)[:1]
+def test_attack_on_a_release_that_says_nothing_is_certain_of_nobody(threat_model: ThreatModel, name: str) -> None:
+    blank = threat_model.original.frame.select(
+        pl.lit("*").alias(column) for column in threat_model.original.frame.columns
+    )[:1]
     rows = pl.Series(range(N_ROWS))
     says_nothing = Published(table(pl.concat([blank] * N_ROWS)), rows)
-    nothing = replace(scene, published=says_nothing, earlier=[says_nothing])
+    nothing = replace(threat_model, published=says_nothing, earlier=[says_nothing])
     scores = DISCLOSURE_ATTACKS.make(name).measure(nothing, seed=1)
     assert {score.value for key, score in scores.items() if key.endswith("certain")} == {0}
 

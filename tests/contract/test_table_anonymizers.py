@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableChanger
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS, Perturber
 from tokumei.anonymize.tables import anonymize_table
 from tokumei.core.registry import part_options
 from tokumei.counting.count import count_classes
@@ -30,7 +30,7 @@ HIERARCHIES = {column: FromData().build(column, PEOPLE[column]) for column in QU
 
 def release_by(name: str, seed: int = 1) -> Release:
     method = TABLE_ANONYMIZERS.make(name)
-    is_changer = isinstance(method, TableChanger)
+    is_changer = isinstance(method, Perturber)
     asked = [] if is_changer else [SAFETY.make("k-anonymity", k=3)]
     goal = Goal(asked, method=method, numeric=["age"], suppression=0.0 if is_changer else 0.1)
     return anonymize_table(PEOPLE, HIERARCHIES, goal, keep=["illness"], seed=seed)
@@ -58,7 +58,7 @@ def test_anonymizer_releases_no_column_that_was_not_declared_and_keeps_the_other
 
 @pytest.mark.parametrize("name", list(TABLE_ANONYMIZERS))
 def test_anonymizer_that_was_asked_for_k_keeps_it(name: str) -> None:
-    if isinstance(TABLE_ANONYMIZERS.make(name), TableChanger):
+    if isinstance(TABLE_ANONYMIZERS.make(name), Perturber):
         pytest.skip("changes values at random and is asked for nothing")
     counts = count_classes(release_by(name).frame, QUASI_IDENTIFIERS)
     assert counts.k >= 3

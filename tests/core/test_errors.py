@@ -3,7 +3,7 @@ import pytest
 from tokumei.core.errors import Fault, FaultList, InputError, UnknownPart, shown
 
 
-def test_fault_with_place_and_value_reads_as_one_line() -> None:
+def test_fault_with_index_and_value_reads_as_one_line() -> None:
     fault = Fault("a real date", "T.csv", 7, "date", "2011/2/30")
     assert str(fault) == "T.csv, line 7, column date: found '2011/2/30', expected a real date"
 

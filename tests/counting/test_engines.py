@@ -160,7 +160,7 @@ def test_value_without_a_label_is_named_on_spark(spark_engine: str, tmp_path: Pa
 
 
 @pytest.mark.xdist_group("postgres")
-def test_postgres_table_by_name_is_counted_in_place(postgres_engine: str) -> None:
+def test_postgres_table_by_name_is_counted_in_index(postgres_engine: str) -> None:
     import psycopg
 
     with psycopg.connect(postgres_engine, autocommit=True) as connection:
@@ -178,7 +178,7 @@ def test_postgres_without_such_a_table_says_so(postgres_engine: str) -> None:
         count_classes("nobody", ["sex"], engine=postgres_engine)
 
 
-def test_duckdb_file_by_address_is_counted_in_place(tmp_path: Path) -> None:
+def test_duckdb_file_by_address_is_counted_in_index(tmp_path: Path) -> None:
     import duckdb
 
     with duckdb.connect(str(tmp_path / "d.db")) as connection:

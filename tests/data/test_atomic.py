@@ -56,7 +56,7 @@ def test_failing_rename_puts_the_old_folder_back(tmp_path: Path, monkeypatch: py
     assert [path.name for path in tmp_path.rglob("*")] == ["out", "old"]
 
 
-def test_folder_takes_the_place_of_a_folder(tmp_path: Path) -> None:
+def test_folder_takes_the_index_of_a_folder(tmp_path: Path) -> None:
     target = tmp_path / "out"
     target.mkdir()
     (target / "old").touch()
@@ -66,7 +66,7 @@ def test_folder_takes_the_place_of_a_folder(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["out", "new"]
 
 
-def test_file_does_not_take_the_place_of_a_folder(tmp_path: Path) -> None:
+def test_file_does_not_take_the_index_of_a_folder(tmp_path: Path) -> None:
     target = tmp_path / "out"
     target.mkdir()
     (target / "old").touch()

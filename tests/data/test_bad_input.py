@@ -60,7 +60,7 @@ SHAPES: dict[str, tuple[bytes, int, str | None, str | None, str]] = {
 
 @pytest.mark.parametrize("kind", SHAPES)
 @pytest.mark.parametrize("read", [read_csv, scan_csv])
-def test_csv_of_bad_shape_names_the_place(read: Callable[..., Any], kind: str, write: Write) -> None:
+def test_csv_of_bad_shape_names_the_index(read: Callable[..., Any], kind: str, write: Write) -> None:
     content, line, column, value, expected = SHAPES[kind]
     path = write(content)
     fault = faults_of(read, path).faults[0]
@@ -199,8 +199,8 @@ def test_more_than_twenty_bad_cells_are_listed_in_the_order_of_the_file(write: W
     row = "15100,0,2010/13/1,9:09,21258,10.95,x\r\n"
     error = faults_of(pwscup2017.read_history, write(row * 40))
     assert (len(error.faults), error.n_faults) == (20, 80)
-    places = [(fault.line, fault.column) for fault in error.faults]
-    assert places == [(line, column) for line in range(1, 11) for column in ("date", "quantity")]
+    indices = [(fault.line, fault.column) for fault in error.faults]
+    assert indices == [(line, column) for line in range(1, 11) for column in ("date", "quantity")]
 
 
 def test_gzip_bomb_stops_at_the_limit(write: Write) -> None:

@@ -33,8 +33,8 @@ def make_workbook(path: Path, sheets: dict[str, list[list[Any]]], cells: dict[st
             sheet = workbook.add_worksheet(name)
             for number, row in enumerate(rows):
                 sheet.write_row(number, 0, row)
-            for place, value in (cells or {}).items():
-                sheet.write(place, value)
+            for index, value in (cells or {}).items():
+                sheet.write(index, value)
     return path
 
 

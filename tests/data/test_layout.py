@@ -48,12 +48,12 @@ def cells_per_row(text: str) -> list[int] | None:
     This is what `check_layout` should accept, written as slowly and plainly as can be.
     """
     counts, ends, n_cells, state = [], set(), 1, "start"
-    place = 0
-    while place < len(text):
-        letter, after = text[place], text[place + 1 : place + 2]
+    index = 0
+    while index < len(text):
+        letter, after = text[index], text[index + 1 : index + 2]
         if state == "quoted":
             if letter == '"' and after == '"':
-                place += 1
+                index += 1
             elif letter == '"':
                 state = "closed"
         elif letter == ",":
@@ -61,7 +61,7 @@ def cells_per_row(text: str) -> list[int] | None:
         elif letter == "\n" or (letter == "\r" and after == "\n"):
             counts.append(n_cells)
             ends.add(letter)
-            place += letter == "\r"
+            index += letter == "\r"
             n_cells, state = 1, "start"
         elif letter == "\r" or state == "closed":
             return None
@@ -71,7 +71,7 @@ def cells_per_row(text: str) -> list[int] | None:
             state = "quoted"
         else:
             state = "bare"
-        place += 1
+        index += 1
     if text and not text.endswith("\n"):
         counts.append(n_cells)
     is_whole = counts and state != "quoted" and len(ends) < 2 and len(set(counts)) == 1
@@ -107,8 +107,8 @@ def test_layout_agrees_with_a_plain_reader(text: str, tmp_path_factory: pytest.T
 @settings(deadline=None, max_examples=200)
 @given(text=texts, cuts=st.lists(st.integers(0, 24), max_size=4))
 def test_layout_is_the_same_however_the_file_is_cut_into_blocks(text: str, cuts: list[int]) -> None:
-    places = [0, *sorted(cuts), len(text)]
-    blocks = [text[start:end] for start, end in pairwise(places) if text[start:end]]
+    indices = [0, *sorted(cuts), len(text)]
+    blocks = [text[start:end] for start, end in pairwise(indices) if text[start:end]]
     outcomes: list[object] = []
     for pieces in ([text] if text else [], blocks):
         try:

@@ -56,7 +56,7 @@ def test_other_kind_version_and_further_fields_are_named(key: PrivateKey) -> Non
             parse_signed(json.dumps(shape | change), "note", 1)
 
 
-def test_fields_name_the_place_and_what_was_expected() -> None:
+def test_fields_name_the_index_and_what_was_expected() -> None:
     fields = Fields({"a": {"b": -1}, "c": [{"d": "x"}]}, "f.json")
     with pytest.raises(InputError, match=r"f.json, column a.b: found '-1', expected a whole number from 0"):
         fields.inside("a").whole("b")

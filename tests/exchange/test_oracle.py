@@ -66,8 +66,8 @@ def told_by_offer(offer: Offer) -> list[Told]:
     """Give the counts that margins publish; a leaf of no group has no row."""
     told: list[Told] = []
     group_of = {}
-    for place, (name, groups) in enumerate(offer.knowledge.get("attributes", {}).items()):
-        at = [next((g for g, (leaves, _) in enumerate(groups) if cell[place] in leaves), -1) for cell in CELLS]
+    for index, (name, groups) in enumerate(offer.knowledge.get("attributes", {}).items()):
+        at = [next((g for g, (leaves, _) in enumerate(groups) if cell[index] in leaves), -1) for cell in CELLS]
         group_of[name] = np.array(at)
         told += [(group_of[name] == g, n_rows) for g, (_, n_rows) in enumerate(groups)]
         told.append((group_of[name] == -1, 0))

@@ -28,9 +28,9 @@ OTHER = Hierarchy.of_levels(
 def trees(draw: st.DrawFn) -> Hierarchy:
     columns = [["a", "b", "c", "d"][: draw(st.integers(1, 4))]]
     for _ in range(draw(st.integers(0, 3))):
-        place = {label: number for number, label in enumerate(dict.fromkeys(columns[-1]))}
-        labels = draw(st.lists(st.sampled_from("abuv"), min_size=len(place), max_size=len(place)))
-        columns.append([labels[place[label]] for label in columns[-1]])
+        index = {label: number for number, label in enumerate(dict.fromkeys(columns[-1]))}
+        labels = draw(st.lists(st.sampled_from("abuv"), min_size=len(index), max_size=len(index)))
+        columns.append([labels[index[label]] for label in columns[-1]])
     return Hierarchy.of_levels("x", columns)
 
 

@@ -23,9 +23,9 @@ CELL = st.text(alphabet="ab ,;|\t\"\n'é*", min_size=1, max_size=6)
 def nested(draw: st.DrawFn) -> Hierarchy:
     columns = [draw(st.lists(CELL, min_size=1, max_size=6, unique=True))]
     for _ in range(draw(st.integers(0, 3))):
-        place = {label: number for number, label in enumerate(dict.fromkeys(columns[-1]))}
-        labels = draw(st.lists(CELL, min_size=len(place), max_size=len(place)))
-        columns.append([labels[place[label]] for label in columns[-1]])
+        index = {label: number for number, label in enumerate(dict.fromkeys(columns[-1]))}
+        labels = draw(st.lists(CELL, min_size=len(index), max_size=len(index)))
+        columns.append([labels[index[label]] for label in columns[-1]])
     return Hierarchy.of_levels("x", columns)
 
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from tests.journey.commands import tokumei_here
 
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableChanger, searches
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS, Perturber, searches
 from tokumei.cli.main import main
 from tokumei.data.files.formats import read_frame
 from tokumei.data.made.services import make_service
@@ -44,7 +44,7 @@ def command(folder: Path) -> list[object]:
 @pytest.mark.parametrize("method", [name for name in TABLE_ANONYMIZERS if name not in searches()])
 def test_every_row_method_writes_a_release_its_rows_and_its_recipe(folder: Path, tokumei: Tokumei, method: str) -> None:
     kind = TABLE_ANONYMIZERS.make(method)
-    asked = [] if isinstance(kind, TableChanger) else ["--k", "5", "--suppress", "0.05"]
+    asked = [] if isinstance(kind, Perturber) else ["--k", "5", "--suppress", "0.05"]
     out, recipe, rows = (folder / f"{method}.{suffix}" for suffix in ("csv", "json", "rows.csv"))
     publishes_rows = method not in ("marginals", "dp-counts")
     wanted = ["--rows", rows] if publishes_rows else []

@@ -69,7 +69,7 @@ def play(tokumei: CommandLine, name: str, folder: Path, cup: Path) -> list[dict[
     for team, anonymizer in zip(TEAMS, edition.anonymizers(), strict=False):
         assert tokumei.run("contest", "submit", cup, "--team", team, "--with", anonymizer)["number"] == 1
     assert tokumei.run("contest", "check", kit, kit / "sample" / "release")["is_valid"]
-    own, official = (tokumei.run("contest", "score", place, kit / "sample" / "release") for place in (kit, cup))
+    own, official = (tokumei.run("contest", "score", index, kit / "sample" / "release") for index in (kit, cup))
     assert own["utility"] == official["utility"]
     tokumei.run("contest", "submit", cup, "--team", "gamma", kit / "sample" / "release")
     tokumei.run("contest", "attack", cup, "--team", "beta", "--target", "alpha", kit, exit_code=1)

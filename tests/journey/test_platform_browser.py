@@ -51,7 +51,7 @@ class Words:
     meaning: str
     found: str
     verdicts: tuple[str, ...]
-    place: str
+    index: str
     figure: str
 
 
@@ -68,7 +68,7 @@ ENGLISH = Words(
     meaning="0 if every cell says the true value",
     found="0: nobody is found, 1: everybody",
     verdicts=("This proves the release unsafe.", "This does not prove the release unsafe."),
-    place="Place",
+    index="Place",
     figure="Use and safety lost, by team",
 )
 JAPANESE = Words(
@@ -84,7 +84,7 @@ JAPANESE = Words(
     meaning="0 は全セルが真の値のまま",
     found="0 は発見なし、1 は全員発見",
     verdicts=("この加工データが安全でないことを証明しました。", "この加工データが安全でないことの証明にはなりません。"),
-    place="順位",
+    index="順位",
     figure="チーム別の有用性と安全性の損失",
 )
 
@@ -233,7 +233,7 @@ class Player:
         page = self.page
         page.goto("/contests/cup/scoreboard")
         assert page.locator("main table").first.locator("tbody tr").count() == n_teams
-        assert self.words.place in page.inner_text("main thead")
+        assert self.words.index in page.inner_text("main thead")
         figures = page.locator("figure img")
         assert figures.count() == 3
         for number in range(3):

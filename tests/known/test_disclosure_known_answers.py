@@ -15,7 +15,7 @@ from tokumei.attack.disclosure.homogeneity import Homogeneity
 from tokumei.attack.disclosure.intersection import Intersection
 from tokumei.attack.disclosure.presence import Presence
 from tokumei.attack.disclosure.record_linkage import RecordLinkage
-from tokumei.attack.scene import Published, Scene
+from tokumei.attack.threat_model import Published, ThreatModel
 from tokumei.data.files.formats import read_frame
 from tokumei.data.table import Table
 from tokumei.hierarchy.files import read_hierarchies
@@ -27,14 +27,14 @@ N_ROWS, N_UNIQUE, N_CLASSES = 30_162, 15_512, 19_502
 
 
 @pytest.fixture(scope="module")
-def adult(shared_data: Path) -> Scene:
+def adult(shared_data: Path) -> ThreatModel:
     frame = read_frame(shared_data / "adult" / "adult.csv.gz")
     hierarchies = read_hierarchies(shared_data / "adult" / "hierarchies", [*COLUMNS, SENSITIVE])
     table = Table.with_quasi_identifiers(frame, COLUMNS, sensitive=[SENSITIVE])
-    return Scene(table, Published(table, pl.Series(range(frame.height))), hierarchies, numeric=["age"])
+    return ThreatModel(table, Published(table, pl.Series(range(frame.height))), hierarchies, numeric=["age"])
 
 
-def release(adult: Scene, columns: list[str], k: int, suppression: float, method: str = "optimal") -> Published:
+def release(adult: ThreatModel, columns: list[str], k: int, suppression: float, method: str = "optimal") -> Published:
     hierarchies = {name: adult.hierarchies[name] for name in columns}
     keep = [name for name in adult.original.frame.columns if name not in columns]
     numeric = [name for name in columns if name == "age"]
@@ -44,7 +44,7 @@ def release(adult: Scene, columns: list[str], k: int, suppression: float, method
     return Published(Table.with_quasi_identifiers(made.frame, COLUMNS, sensitive=[SENSITIVE]), made.rows)
 
 
-def test_untouched_copy_by_all_columns_is_certain_of_exactly_the_unique(adult: Scene) -> None:
+def test_untouched_copy_by_all_columns_is_certain_of_exactly_the_unique(adult: ThreatModel) -> None:
     scores = RecordLinkage().measure(replace(adult, known=[*COLUMNS, SENSITIVE]), seed=1)
     assert scores["certain"].value == N_UNIQUE / N_ROWS
     assert scores["success"].inputs["expected"] == pytest.approx(N_CLASSES / N_ROWS)
@@ -56,7 +56,9 @@ def test_untouched_copy_by_all_columns_is_certain_of_exactly_the_unique(adult: S
     ("k", "suppression", "method"),
     [(2, 0.0, "optimal"), (5, 0.1, "optimal"), (10, 0.02, "optimal"), (5, 0.0, "mondrian"), (5, 0.0, "min-dis")],
 )
-def test_k_anonymous_release_is_found_at_most_one_in_k(adult: Scene, k: int, suppression: float, method: str) -> None:
+def test_k_anonymous_release_is_found_at_most_one_in_k(
+    adult: ThreatModel, k: int, suppression: float, method: str
+) -> None:
     attacked = replace(adult, published=release(adult, COLUMNS, k, suppression, method))
     scores = RecordLinkage().measure(attacked, seed=1)
     assert scores["certain"].value == 0
@@ -70,7 +72,7 @@ def test_k_anonymous_release_is_found_at_most_one_in_k(adult: Scene, k: int, sup
     assert Homogeneity().measure(attacked, seed=1)["certain"].value < 1
 
 
-def test_two_releases_together_find_more_than_each(adult: Scene) -> None:
+def test_two_releases_together_find_more_than_each(adult: ThreatModel) -> None:
     first = release(adult, ["sex", "age", "race", "education"], 5, 0.02)
     last = release(adult, ["sex", "marital-status", "workclass", "occupation"], 5, 0.02)
     by_few = replace(adult, known=["sex", "age", "marital-status", "education", "occupation"])
@@ -78,7 +80,7 @@ def test_two_releases_together_find_more_than_each(adult: Scene) -> None:
     assert scores["linked-success"].inputs["expected"] > scores["success"].inputs["expected_from_the_last_alone"]
 
 
-def test_presence_of_a_half_is_found_out_by_all_columns(adult: Scene) -> None:
+def test_presence_of_a_half_is_found_out_by_all_columns(adult: ThreatModel) -> None:
     rows = pl.Series(range(0, N_ROWS, 2))
     half = Table.with_quasi_identifiers(adult.original.frame[rows], COLUMNS, sensitive=[SENSITIVE])
     everybody = adult.original.frame.select(COLUMNS)

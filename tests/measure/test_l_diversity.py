@@ -73,8 +73,8 @@ SOME_ROWS = st.lists(st.tuples(st.sampled_from("ABC"), st.sampled_from("uvwxyz")
 def test_all_kinds_equal_their_definitions_in_plain_python(rows: Rows, c: float) -> None:
     frame = pl.DataFrame(rows, schema=["zip", "illness"], orient="row")
     entropies, recursives = [], []
-    for place in sorted({place for place, _ in rows}):
-        r = sorted(Counter(s for p, s in rows if p == place).values(), reverse=True)
+    for index in sorted({index for index, _ in rows}):
+        r = sorted(Counter(s for p, s in rows if p == index).values(), reverse=True)
         entropies.append(math.exp(-sum(n / sum(r) * math.log(n / sum(r)) for n in r)))
         recursives.append(max((n for n in range(1, len(r) + 1) if r[0] < c * sum(r[n - 1 :])), default=0))
     assert achieved(LDiversity("illness", 1, "entropy"), frame) == pytest.approx(entropies)

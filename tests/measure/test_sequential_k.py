@@ -21,7 +21,7 @@ People = list[list[tuple[int, int] | None]]
 def matched(people: People) -> SeveralReleases:
     frames = []
     for release in range(3):
-        rows = [(str(one), *row) for one, places in enumerate(people) if (row := places[release])]
+        rows = [(str(one), *row) for one, indices in enumerate(people) if (row := indices[release])]
         frames.append(pl.DataFrame(rows, schema={"id": pl.String, "at": pl.Int64, "illness": pl.Int64}, orient="row"))
     return SeveralReleases.of(frames, ["at"], sensitive=["illness"], person="id")
 
@@ -69,11 +69,11 @@ def test_no_people_have_k_0_and_nothing_fails() -> None:
     st.lists(st.lists(st.none() | st.tuples(st.integers(0, 1), st.integers(0, 2)), min_size=3, max_size=3), max_size=9)
 )
 def test_intersection_is_that_of_the_plain_definition(people: People) -> None:
-    people = [places for places in people if any(places)]
+    people = [indices for indices in people if any(indices)]
     together = Intersection.of(matched(people))
     remaining = together.n_remaining("illness").tolist()
-    for number, places in enumerate(people):
-        seen = {release: row for release, row in enumerate(places) if row}
+    for number, indices in enumerate(people):
+        seen = {release: row for release, row in enumerate(indices) if row}
         classes = [
             [other for other in people if (row := other[release]) and row[0] == own[0]] for release, own in seen.items()
         ]

@@ -156,7 +156,7 @@ def test_distances_equal_their_definitions_in_plain_python(rows: Rows) -> None:
     for name in sorted({name for name, _ in rows}):
         own = Counter(n for other, n in rows if other == name)
         gap = {n: own[n] / own.total() - overall[n] / len(rows) for n in domain}
-        steps = [abs(sum(gap[m] for m in present[: place + 1])) for place in range(len(present))]
+        steps = [abs(sum(gap[m] for m in present[: index + 1])) for index in range(len(present))]
         ordered.append(sum(steps) / max(1, len(present) - 1))
         hierarchical.append(tree_distance(gap, NESTED))
     assert achieved(TCloseness("n", 1, "ordered"), counts) == pytest.approx(ordered, abs=1e-12)

@@ -33,13 +33,13 @@ def test_third_attribute_hangs_on_the_one_it_depends_on() -> None:
 
 
 def test_equal_sizes_are_counted_together() -> None:
-    sizes, weights = expected_sizes({place: np.full(10, 100.0) for place in range(9)}, {})
+    sizes, weights = expected_sizes({index: np.full(10, 100.0) for index in range(9)}, {})
     assert sizes == pytest.approx([1_000 / 10**9])
     assert weights == pytest.approx([10**9])
 
 
 def test_many_different_sizes_stay_few() -> None:
-    rows = {place: np.geomspace(1, 1_000, 50) for place in range(6)}
+    rows = {index: np.geomspace(1, 1_000, 50) for index in range(6)}
     sizes, weights = expected_sizes(rows, {})
     assert len(sizes) <= MOST_SIZES + 1
     assert weights.sum() == pytest.approx(50**6)
@@ -47,7 +47,7 @@ def test_many_different_sizes_stay_few() -> None:
 
 
 def test_classes_that_are_next_to_impossible_stay_above_zero() -> None:
-    sizes, _ = expected_sizes({place: np.array([1e-40, 1.0]) for place in range(10)}, {})
+    sizes, _ = expected_sizes({index: np.array([1e-40, 1.0]) for index in range(10)}, {})
     assert sizes.min() > 0
 
 

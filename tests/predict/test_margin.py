@@ -83,9 +83,9 @@ def test_level_of_whole_groups_is_known() -> None:
 
 
 def test_level_that_splits_a_group_gives_one_label_few_rows_and_says_so() -> None:
-    places = Margin.of_rows(PLACES, {"a": 3, "b": 50, "d": 12}, 10).at(0, small=3)
-    assert sorted(places.rows.tolist()) == [3, 12, 50]
-    assert (places.is_split, places.hides_labels) == (True, True)
+    indices = Margin.of_rows(PLACES, {"a": 3, "b": 50, "d": 12}, 10).at(0, small=3)
+    assert sorted(indices.rows.tolist()) == [3, 12, 50]
+    assert (indices.is_split, indices.hides_labels) == (True, True)
 
 
 def test_split_group_leaves_most_to_the_label_that_has_most_of_its_own() -> None:

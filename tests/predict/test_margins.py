@@ -31,7 +31,7 @@ TRIPLE = Lattice.of([SEX, AGE, CITY])
 
 
 def table_of(lattice: Lattice, *groups: tuple[str | None, ...], rows: list[int]) -> ClassCounts:
-    columns = {name: [group[place] for group in groups] for place, name in enumerate(lattice.attributes)}
+    columns = {name: [group[index] for group in groups] for index, name in enumerate(lattice.attributes)}
     return ClassCounts.of_groups(lattice.attributes, pl.DataFrame(columns | {"n": rows}))
 
 

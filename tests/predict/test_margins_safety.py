@@ -45,9 +45,9 @@ def possible_tables(knowledge: Knowledge) -> Ints:
     tables = all_tables()
     is_possible = np.ones(len(tables), bool)
     group_of: dict[str, list[int]] = {}
-    for place, (name, groups) in enumerate(knowledge["attributes"].items()):
+    for index, (name, groups) in enumerate(knowledge["attributes"].items()):
         members = [leaves for leaves, _ in groups]
-        group_of[name] = [next((g for g, leaves in enumerate(members) if cell[place] in leaves), -1) for cell in CELLS]
+        group_of[name] = [next((g for g, leaves in enumerate(members) if cell[index] in leaves), -1) for cell in CELLS]
         for group, n_rows in [*enumerate(n_rows for _, n_rows in groups), (-1, 0)]:
             is_possible &= tables[:, np.array(group_of[name]) == group].sum(axis=1) == n_rows
     for table in knowledge["tables"]:
@@ -70,7 +70,7 @@ def classes_of(node: Node) -> list[npt.NDArray[np.bool_]]:
 
 
 def fit(rows: list[int], k_p: int) -> Knowledge:
-    columns = {name: [CELLS[row][place] for row in rows] for place, name in enumerate(LATTICE.attributes)}
+    columns = {name: [CELLS[row][index] for row in rows] for index, name in enumerate(LATTICE.attributes)}
     counts = ClassCounts.of_groups(LATTICE.attributes, pl.DataFrame(columns | {"n": [1] * len(rows)}))
     return Margins(k_p=k_p).fit(LATTICE, counts).knowledge
 

@@ -13,7 +13,7 @@ from tokumei.predict.two_way import TwoWay, deviance, expected_rows, forest, spr
 
 
 def margin(*sizes: int) -> Margin:
-    names = [str(place) for place in range(len(sizes))]
+    names = [str(index) for index in range(len(sizes))]
     hierarchy = Hierarchy.of_levels("x", [names, ["*"] * len(names)])
     return Margin.of_groups(hierarchy, [([name], size) for name, size in zip(names, sizes, strict=True)])
 

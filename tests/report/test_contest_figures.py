@@ -12,7 +12,7 @@ from tokumei.report.contest_figures import SIDES, _labels, attack_figure, histor
 TEAMS = {"utility": [0.0, 0.001, 0.5], "safety": [1.0, 0.999, 0.2], "is_ranked": [True, True, False]}
 
 
-def test_teams_at_nearly_one_place_share_a_label() -> None:
+def test_teams_at_nearly_one_index_share_a_label() -> None:
     svg = standings_figure(pl.DataFrame({"team": ["a1", "b2", "c3"]} | TEAMS), x_title="use", y_title="safety")
     assert ">a1, b2<" in svg
     assert ">c3<" in svg

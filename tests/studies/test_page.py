@@ -121,7 +121,7 @@ def test_tolerance_is_told_in_words_or_plain_digits() -> None:
         ("Euclid, Elements (300 BC)", "Euclid, Elements (300 BC)"),
     ],
 )
-def test_paper_of_a_source_is_what_stands_before_the_place(source: str, paper: str) -> None:
+def test_paper_of_a_source_is_what_stands_before_the_index(source: str, paper: str) -> None:
     assert paper_of(source) == paper
 
 
@@ -154,7 +154,7 @@ def test_index_has_every_study_under_its_paper_with_what_its_page_says(tmp_path:
     headings = [line[3:] for line in index.splitlines() if line.startswith("## ")]
     assert len(headings) == len(set(headings))
     thesis, slides = (
-        next(place for place, one in enumerate(headings) if word in one) for word in ("thesis", "PWS 2017")
+        next(number for number, one in enumerate(headings) if word in one) for word in ("thesis", "PWS 2017")
     )
     assert thesis < slides
     # Nothing was run but one study: of the others there is no page to read.

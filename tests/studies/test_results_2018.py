@@ -95,7 +95,7 @@ def test_rounding_reach_is_not_exceeded_by_small_changes(
         return
     step = 1e-6
     moved = [
-        side + step * np.array([move[place] for move in moves[: len(pairs)]]) for place, side in enumerate((one, other))
+        side + step * np.array([move[index] for move in moves[: len(pairs)]]) for index, side in enumerate((one, other))
     ]
     before, after = pearson_correlation(list(one), list(other)), pearson_correlation(list(moved[0]), list(moved[1]))
     assert before is not None

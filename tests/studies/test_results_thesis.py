@@ -16,7 +16,7 @@ from tokumei.measure.loss.prec import Prec
 from tokumei.measure.losses import CellLoss
 from tokumei.predict.quadrants import Quadrants
 from tokumei.studies.results import thesis_losses
-from tokumei.studies.results._made_services import MadeServices, places_of
+from tokumei.studies.results._made_services import MadeServices, indices_of
 from tokumei.studies.results._thesis import (
     Appendix,
     Regression,
@@ -146,8 +146,8 @@ def test_made_services_have_the_k_that_counting_each_gives() -> None:
     assert made.residents.sum() == 6
 
 
-def test_places_of_the_largest_services_are_the_first_ten() -> None:
-    assert list(range(100))[places_of("> 100,000")] == list(range(10))
+def test_indices_of_the_largest_services_are_the_first_ten() -> None:
+    assert list(range(100))[indices_of("> 100,000")] == list(range(10))
 
 
 def test_smallest_class_of_a_normal_distribution_is_its_tail() -> None:

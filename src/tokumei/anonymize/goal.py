@@ -19,7 +19,7 @@ from tokumei.measure.requirement import Requirement, value_shares
 class Goal:
     """What a release must promise, what it may lose, and how it is found.
 
-    The loss is what a search keeps small. A method that regroups rows is measured by the certainty penalty.
+    The loss is what a search keeps small. A local recoding is measured by the certainty penalty.
     """
 
     requirements: Sequence[Requirement]

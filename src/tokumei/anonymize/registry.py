@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from tokumei.anonymize.changing import Changed, Original
 from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.task import LocalTask
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.anonymize.search.problem import Problem
 from tokumei.anonymize.search.result import Found
 from tokumei.core.registry import Registry
@@ -34,22 +34,22 @@ class TableSearch(Protocol):
 
 
 @runtime_checkable
-class TableRegrouper(Protocol):
+class LocalRecoder(Protocol):
     """Generalizes class by class, so that equal values may become different labels; its fields are its options."""
 
-    def regroup(self, task: LocalTask, *, seed: int) -> LocalRecoding:
+    def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:
         """Give what becomes of every class; CannotAnonymize if nothing holds."""
 
 
 @runtime_checkable
-class TableChanger(Protocol):
+class Perturber(Protocol):
     """Changes values at random, leaves rows out or publishes counts; its fields are its options."""
 
-    def change(self, original: Original, *, seed: int) -> Changed:
+    def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Give what is released; the same seed gives the same."""
 
 
-TableAnonymizer = TableSearch | TableRegrouper | TableChanger
+TableAnonymizer = TableSearch | LocalRecoder | Perturber
 
 HISTORY_ANONYMIZERS: Registry[HistoryAnonymizer] = Registry("history anonymizer", "tokumei.anonymize.history")
 TABLE_ANONYMIZERS: Registry[TableAnonymizer] = Registry("table anonymizer", "tokumei.anonymize.table")

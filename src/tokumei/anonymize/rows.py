@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.changing import Original
 from tokumei.anonymize.goal import Goal, against_original, check_classes, part_as_dict, released_columns
 from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.task import EncodedRows, Ints, LocalTask, encode_rows, flat_hierarchy, people_domain
-from tokumei.anonymize.registry import TableChanger, TableRegrouper
+from tokumei.anonymize.perturbation import Original
+from tokumei.anonymize.registry import LocalRecoder, Perturber
 from tokumei.anonymize.search.problem import check_asked
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
@@ -54,7 +54,7 @@ def release_rows(
     keep: Sequence[str] = (),
     seed: int | None = None,
 ) -> RowRelease:
-    """Make the release of a frame by a method that regroups or changes rows, and count it again.
+    """Make the release of a frame by local recoding or perturbation, and count it again.
 
     A method that changes values at random is given a seed nobody can guess, unless there is one: who has the seed
     could undo the changes.
@@ -67,9 +67,9 @@ def release_rows(
     asked = _Asked(frame, tuple(quasi_identifiers), columns, hierarchies, goal, keep)
     method = goal.method
     with step(f"anonymizing by {part_name(method)}"):
-        if isinstance(method, TableRegrouper):
-            made = _regrouped(method, asked, seed or 0)
-        elif isinstance(method, TableChanger):
+        if isinstance(method, LocalRecoder):
+            made = _recoded_locally(method, asked, seed or 0)
+        elif isinstance(method, Perturber):
             made = _changed(method, asked, fresh_seed() if seed is None else seed)
         else:
             raise TypeError(f"{part_name(method)} works on levels, not on rows")
@@ -82,11 +82,11 @@ def _check_is_used(goal: Goal, quasi_identifiers: Sequence[str]) -> None:
     if goal.preference:
         raise InputError.of(f"no columns to prefer: {name} does not choose between levels", column="prefer")
     for column in goal.weights:
-        if isinstance(goal.method, TableChanger):
+        if isinstance(goal.method, Perturber):
             raise InputError.of(f"no weights: {name} does not weigh columns", column="weights", value=column)
         if column not in quasi_identifiers:
             raise InputError.of("a quasi-identifier", column="weights", value=column)
-    if goal.suppression and isinstance(goal.method, TableChanger):
+    if goal.suppression and isinstance(goal.method, Perturber):
         expected = f"0: {name} leaves no rows out to meet a requirement"
         raise InputError.of(expected, column="suppress", value=goal.suppression)
 
@@ -132,12 +132,12 @@ class _Asked:
         )
 
 
-def _regrouped(method: TableRegrouper, asked: _Asked, seed: int) -> RowRelease:
+def _recoded_locally(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
     if not asked.goal.requirements:
         raise InputError.of("at least one requirement, such as k")
     encoded = asked.encoded()
     task = replace(encoded.task, requirements=against_original(encoded.task.requirements, encoded.task.counts))
-    recoding = method.regroup(task, seed=seed)
+    recoding = method.recode_locally(task, seed=seed)
     n_suppressed = recoding.n_suppressed(task)
     if n_suppressed > task.n_may_suppress:
         allowed = f"of which {task.n_may_suppress:,} may be"
@@ -156,7 +156,7 @@ def _regrouped(method: TableRegrouper, asked: _Asked, seed: int) -> RowRelease:
     )
 
 
-def _changed(method: TableChanger, asked: _Asked, seed: int) -> RowRelease:
+def _changed(method: Perturber, asked: _Asked, seed: int) -> RowRelease:
     goal, frame = asked.goal, asked.frame
     if any(population_of(one) is not None for one in goal.requirements):
         raise InputError.of(f"no requirement of a population: {part_name(method)} changes values at random")
@@ -170,7 +170,7 @@ def _changed(method: TableChanger, asked: _Asked, seed: int) -> RowRelease:
         dict(asked.hierarchies),
         told,
     )
-    changed = method.change(original, seed=seed)
+    changed = method.perturb(original, seed=seed)
     recipe = Recipe(part_name(method), {**asked.recipe_options(), **changed.facts}, seed)
     n_suppressed = 0 if changed.rows is None else frame.height - changed.frame.height
     release = Release(changed.frame, recipe, rows=changed.rows)
@@ -193,7 +193,7 @@ def _recounted(made: RowRelease, asked: _Asked) -> ClassCounts | None:
     try:
         check_classes(counts, made.checked)
     except PromiseBroken as broken:
-        if isinstance(asked.goal.method, TableRegrouper):
+        if isinstance(asked.goal.method, LocalRecoder):
             raise
         # Random changes promise nothing of classes; that they were asked to is no fault of theirs.
         raise CannotAnonymize(f"By {part_name(asked.goal.method)}, {broken}.") from None
@@ -229,7 +229,7 @@ def _with_labeled_population(requirement: Requirement, task: LocalTask, recoding
         for attribute, cells in zip(task.attributes, recoding.cells, strict=True)
     ]
     # Numbered, since a column may have any name, that of the sizes too.
-    numbered = [one.alias(str(place)) for place, one in enumerate([*columns, pl.Series(population.sizes[there])])]
+    numbered = [one.alias(str(index)) for index, one in enumerate([*columns, pl.Series(population.sizes[there])])]
     return with_population(
         requirement, ClassCounts.of_groups([one.name for one in task.attributes], pl.DataFrame(numbered))
     )

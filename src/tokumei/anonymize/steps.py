@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.anonymize.naming import customer_periods, release_under_pseudonyms
+from tokumei.anonymize.pseudonymizing import customer_periods, release_under_pseudonyms
 from tokumei.core.registry import part_name
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release

@@ -188,9 +188,9 @@ def _suppressed(problem: Problem, found: Found, recodings: Sequence[Recoding]) -
     classes = problem.packed.at(found.judged.node)
     gone = classes.classes.taken((~problem.kept(classes)).nonzero()[0])
     columns = {}
-    for place, (recoding, level) in enumerate(zip(recodings, found.judged.node, strict=True)):
-        labels = [*problem.lattice.hierarchies[place].levels[level].labels, None]
-        at = problem.packed.labels(gone, place)
+    for index, (recoding, level) in enumerate(zip(recodings, found.judged.node, strict=True)):
+        labels = [*problem.lattice.hierarchies[index].levels[level].labels, None]
+        at = problem.packed.labels(gone, index)
         columns[recoding.column] = pl.Series([labels[label] for label in at], dtype=pl.String)
     return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
@@ -202,8 +202,8 @@ def _shares(problem: Problem, found: Found) -> dict[str, float]:
     classes = problem.packed.at(found.judged.node)
     gone = classes.classes.taken((~problem.kept(classes)).nonzero()[0])
     shares = {}
-    for place, (name, level) in enumerate(problem.lattice.levels(found.judged.node).items()):
-        cost = problem.level_costs[place][level]
-        rest = cost.rest[problem.packed.labels(gone, place)] @ gone.sizes
+    for index, (name, level) in enumerate(problem.lattice.levels(found.judged.node).items()):
+        cost = problem.level_costs[index][level]
+        rest = cost.rest[problem.packed.labels(gone, index)] @ gone.sizes
         shares[name] = cost.rise + float(rest) / problem.n_rows
     return shares

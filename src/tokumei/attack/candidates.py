@@ -18,10 +18,10 @@ import numpy.typing as npt
 import polars as pl
 from scipy import sparse
 
-from tokumei.attack.scene import Scene, column_of
+from tokumei.attack.threat_model import ThreatModel, column_of
 from tokumei.core.progress import SilentBar, step
 from tokumei.counting.grouping import group_rows
-from tokumei.hierarchy.meaning import Bools, Ints, LeafSets
+from tokumei.hierarchy.label_semantics import Bools, Ints, LeafSets
 
 Words = npt.NDArray[np.uint64]
 WORD_BITS = 64
@@ -35,22 +35,22 @@ FEW_LABELS = 256
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """People by what is known of them: the place of each known value, or UNKNOWN, a row each class."""
+    """People by what is known of them: the index of each known value, or UNKNOWN, a row each class."""
 
-    places: Ints
+    indices: Ints
     class_of: Ints
 
     @classmethod
-    def of(cls, scene: Scene, frame: pl.DataFrame, name: str, known: Bools) -> People:
+    def of(cls, threat_model: ThreatModel, frame: pl.DataFrame, name: str, known: Bools) -> People:
         """Look up what is known of these people; `known` tells which cells are."""
         columns = []
-        for place, column in enumerate(scene.known_columns):
-            values = scene.vocabulary(column).places(column_of(frame, column, name))
-            columns.append(np.where(known[:, place], values, UNKNOWN))
-        return cls.of_places(columns, frame.height)
+        for index, column in enumerate(threat_model.known_columns):
+            values = threat_model.vocabulary(column).indices(column_of(frame, column, name))
+            columns.append(np.where(known[:, index], values, UNKNOWN))
+        return cls.of_indices(columns, frame.height)
 
     @classmethod
-    def of_places(cls, columns: Sequence[Ints], n_people: int) -> People:
+    def of_indices(cls, columns: Sequence[Ints], n_people: int) -> People:
         """Group people of whom the same is known."""
         table = np.column_stack(columns) if columns else np.zeros((n_people, 0), np.int64)
         first, class_of = classes_of(table)
@@ -59,7 +59,7 @@ class People:
     @cached_property
     def sizes(self) -> Ints:
         """The number of people of each class."""
-        return np.bincount(self.class_of, minlength=len(self.places))
+        return np.bincount(self.class_of, minlength=len(self.indices))
 
     @cached_property
     def members(self) -> list[Ints]:
@@ -76,11 +76,11 @@ class Records:
     sets: Sequence[LeafSets]
 
     @classmethod
-    def of(cls, scene: Scene, frame: pl.DataFrame, name: str) -> Records:
+    def of(cls, threat_model: ThreatModel, frame: pl.DataFrame, name: str) -> Records:
         """Read the labels of a release."""
         columns, sets = [], []
-        for column in scene.known_columns:
-            codes, leaf_sets = scene.vocabulary(column).read(column_of(frame, column, name))
+        for column in threat_model.known_columns:
+            codes, leaf_sets = threat_model.vocabulary(column).read(column_of(frame, column, name))
             columns.append(codes)
             sets.append(leaf_sets)
         return cls.of_labels(columns, sets, frame.height)
@@ -104,10 +104,10 @@ class Records:
 
     def fit(self, people: People, persons: Ints, records: Ints) -> Bools:
         """Tell for each person, beside them a record, whether the record may be theirs."""
-        places, labels = people.places[people.class_of[persons]], self.labels[self.class_of[records]]
+        indices, labels = people.indices[people.class_of[persons]], self.labels[self.class_of[records]]
         out = np.ones(len(persons), bool)
         for column, sets in enumerate(self.sets):
-            known = places[:, column]
+            known = indices[:, column]
             out &= (known == UNKNOWN) | sets.contain(labels[:, column], known)
         return out
 
@@ -130,30 +130,30 @@ class Candidates:
 
     def chunks(self) -> list[Ints]:
         """Give classes of people that are compared at once, like beside like: few records fit any of them."""
-        if not len(self.people.places):
+        if not len(self.people.indices):
             return []
-        order = np.arange(len(self.people.places))
-        if self.people.places.shape[1]:
-            order = np.lexsort([self.people.places[:, column] for column in reversed(self._telling_columns)])
+        order = np.arange(len(self.people.indices))
+        if self.people.indices.shape[1]:
+            order = np.lexsort([self.people.indices[:, column] for column in reversed(self._telling_columns)])
         size = min(MOST_AT_ONCE, max(1, PIECE_BITS // max(1, self.records.n_classes)))
         return np.split(order, range(size, len(order), size))
 
     def pieces(self, chunks: Sequence[Ints] | None = None) -> Iterator[Piece]:
         """Compare the people of each chunk with the records; whoever gives the chunks tells how far it is."""
-        with step("comparing", len(self.people.places)) if chunks is None else nullcontext(SilentBar()) as bar:
+        with step("comparing", len(self.people.indices)) if chunks is None else nullcontext(SilentBar()) as bar:
             for chunk in self.chunks() if chunks is None else chunks:
-                places = self.people.places[chunk]
-                possible = self._possible(places)
+                indices = self.people.indices[chunk]
+                possible = self._possible(indices)
                 n_words = max(1, -(-len(possible) // WORD_BITS))
                 words = np.repeat(packed(np.ones((1, len(possible)), bool), n_words), len(chunk), axis=0)
-                for column in range(places.shape[1]):
-                    words &= self._rows(column, places[:, column], possible, n_words)
+                for column in range(indices.shape[1]):
+                    words &= self._rows(column, indices[:, column], possible, n_words)
                 yield Piece(chunk, possible, words)
                 bar.advance(len(chunk))
 
     def counts(self) -> Ints:
         """Give for each class of people the number of records that fit."""
-        out = np.zeros(len(self.people.places), np.int64)
+        out = np.zeros(len(self.people.indices), np.int64)
         for piece in self.pieces():
             sizes = self.records.sizes[piece.records]
             # Each binary digit of the sizes is a row of bits, so that counting bits is enough.
@@ -180,28 +180,28 @@ class Candidates:
         n_fitting = []
         for column, sets in enumerate(self.records.sets):
             n_records = np.bincount(self.records.labels[:, column], minlength=sets.n_labels)
-            steps = np.zeros(sets.n_places + 1)
+            steps = np.zeros(sets.n_indices + 1)
             np.add.at(steps, sets.first, n_records[sets.label])
             np.add.at(steps, sets.end, -n_records[sets.label])
-            by_place = np.append(np.cumsum(steps)[:-1], self.records.n_classes)
+            by_index = np.append(np.cumsum(steps)[:-1], self.records.n_classes)
             # The last entry is that of UNKNOWN.
-            n_fitting.append(float(by_place[self.people.places[:, column]].mean()))
+            n_fitting.append(float(by_index[self.people.indices[:, column]].mean()))
         return sorted(range(len(n_fitting)), key=n_fitting.__getitem__)
 
-    def _possible(self, places: Ints) -> Ints:
+    def _possible(self, indices: Ints) -> Ints:
         """Give the classes of records that could fit one of these people, judged a column at a time."""
         possible = np.arange(self.records.n_classes)
         for column in self._telling_columns:
-            low, high = int(places[:, column].min()), int(places[:, column].max())
+            low, high = int(indices[:, column].min()), int(indices[:, column].max())
             if low != UNKNOWN:
                 reached = self.records.sets[column].reach(low, high)
                 possible = possible[reached[self.records.labels[possible, column]]]
         return possible
 
-    def _rows(self, column: int, places: Ints, possible: Ints, n_words: int) -> Words:
-        """Give for each place the possible records that its value fits; all for a value that is not known."""
+    def _rows(self, column: int, indices: Ints, possible: Ints, n_words: int) -> Words:
+        """Give for each index the possible records that its value fits; all for a value that is not known."""
         sets, labels = self.records.sets[column], self.records.labels[possible, column]
-        distinct, at = np.unique(places, return_inverse=True)
+        distinct, at = np.unique(indices, return_inverse=True)
         wanted = None
         if sets.n_labels > FEW_LABELS:
             wanted, labels = np.unique(labels, return_inverse=True)

@@ -107,8 +107,8 @@ def _nearest_by_rare_items(released: csr_array, known: csr_array) -> tuple[Indic
     """Find those whose answer the rarest items settle, −1 for the rest; items are sorted from rare to common."""
     sizes, our_sizes = _sizes(released), _sizes(known)
     n_rare = np.minimum(sizes, np.floor(RARE_SHARE * sizes) + 1)
-    place = np.arange(released.nnz) - np.repeat(released.indptr[:-1], np.diff(released.indptr))
-    is_rare = place < np.repeat(n_rare, np.diff(released.indptr))
+    index = np.arange(released.nnz) - np.repeat(released.indptr[:-1], np.diff(released.indptr))
+    is_rare = index < np.repeat(n_rare, np.diff(released.indptr))
     ends = np.append(0, np.cumsum(n_rare)).astype(released.indptr.dtype)
     rare = csr_array((released.data[is_rare], released.indices[is_rare], ends), shape=released.shape)
     best, how_like = np.full(released.shape[0], -1, np.int32), np.zeros(released.shape[0], np.float32)

@@ -54,13 +54,13 @@ def nearest_rows(classes: SharedClasses, values: Floats, published_values: Float
     above = np.searchsorted(sorted_keys, wanted)
     # The last lower key, and the first row that has it.
     below = np.searchsorted(sorted_keys, sorted_keys[np.maximum(above - 1, 0)])
-    gaps, places = [], []
-    for place, is_there in ((below, above > 0), (np.minimum(above, len(order) - 1), above < len(order))):
-        row = order[place]
+    gaps, indices = [], []
+    for index, is_there in ((below, above > 0), (np.minimum(above, len(order) - 1), above < len(order))):
+        row = order[index]
         is_there = is_there & (classes.known[row] == classes.published)
         gaps.append(np.where(is_there, np.abs(values[row] - published_values), np.inf))
-        places.append(np.where(is_there, row, NOBODY))
-    nearest: Ints = np.where(gaps[0] <= gaps[1], places[0], places[1])
+        indices.append(np.where(is_there, row, NOBODY))
+    nearest: Ints = np.where(gaps[0] <= gaps[1], indices[0], indices[1])
     return nearest
 
 
@@ -70,8 +70,8 @@ def as_guess(rows: npt.NDArray[np.int64]) -> pl.Series:
     return guess.set(guess == NOBODY, None)
 
 
-def sensitive_place(table: Table, column: str, number: int) -> int:
-    """Give the place, among the sensitive columns, of the one that is named, or else of the table's column of a number.
+def sensitive_index(table: Table, column: str, number: int) -> int:
+    """Give the index, among the sensitive columns, of the one that is named, or else of the table's column of a number.
 
     Columns are counted from 1, as the contest of 2015 did.
     """

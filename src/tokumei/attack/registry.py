@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol
 
 import polars as pl
 
-from tokumei.attack.scene import Scene
+from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.registry import Registry
 from tokumei.core.score import Score
 from tokumei.data.history import History
@@ -40,7 +40,7 @@ class DisclosureAttack(Protocol):
     needs: ClassVar[tuple[str, ...]]
     """What a scene must have besides the original and the release: sensitive, earlier, population."""
 
-    def measure(self, scene: Scene, *, seed: int) -> Mapping[str, Score]:
+    def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Attack the release as far as the scene allows and judge the guesses, the main score first."""
 
 

@@ -11,37 +11,37 @@ import numpy.typing as npt
 
 from tokumei.attack.candidates import People, Records
 from tokumei.attack.judge import wilson_interval
-from tokumei.attack.scene import NOBODY, Published, Scene
+from tokumei.attack.threat_model import NOBODY, Published, ThreatModel
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.hierarchy.meaning import Bools, Ints
+from tokumei.hierarchy.label_semantics import Bools, Ints
 
 Floats = npt.NDArray[np.float64]
 
 
-def target_people(scene: Scene, seed: int, targets: Ints | None = None) -> People:
+def target_people(threat_model: ThreatModel, seed: int, targets: Ints | None = None) -> People:
     """Give what is known of the people who are in the release, or of these rows of the original."""
-    known = scene.known_cells
+    known = threat_model.known_cells
     if known is None:
-        known = scene.known_mask(scene.original.n_rows, "original", seed)
-    rows = scene.targets if targets is None else targets
-    return People.of(scene, scene.original.frame[rows], scene.original.name, known[rows])
+        known = threat_model.known_mask(threat_model.original.n_rows, "original", seed)
+    rows = threat_model.targets if targets is None else targets
+    return People.of(threat_model, threat_model.original.frame[rows], threat_model.original.name, known[rows])
 
 
-def control_people(scene: Scene, seed: int) -> People | None:
+def control_people(threat_model: ThreatModel, seed: int) -> People | None:
     """Give what is known of people who are not in the release, where some are given."""
-    if scene.control is None or not scene.control.height:
+    if threat_model.control is None or not threat_model.control.height:
         return None
-    known = scene.known_mask(scene.control.height, "control", seed)
-    return People.of(scene, scene.control, "control", known)
+    known = threat_model.known_mask(threat_model.control.height, "control", seed)
+    return People.of(threat_model, threat_model.control, "control", known)
 
 
 def own_records(published: Published, targets: Ints, n_people: int) -> tuple[Ints, Ints]:
-    """Give the records of these targets: the place of each one's owner among the targets, and the record."""
+    """Give the records of these targets: the index of each one's owner among the targets, and the record."""
     owners = published.owners(n_people)
-    place = np.minimum(np.searchsorted(targets, owners), len(targets) - 1)
-    records = np.flatnonzero((owners != NOBODY) & (targets[place] == owners))
-    return place[records], records
+    index = np.minimum(np.searchsorted(targets, owners), len(targets) - 1)
+    records = np.flatnonzero((owners != NOBODY) & (targets[index] == owners))
+    return index[records], records
 
 
 def n_own_fitting(people: People, records: Records, owners: Ints, own: Ints) -> Ints:

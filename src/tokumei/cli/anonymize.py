@@ -90,7 +90,7 @@ def table(
 ) -> None:
     """Anonymize a table so that it keeps what was asked for, with as little loss as the method can.
 
-    The default searches one level for each column. Others, such as mondrian, regroup rows; pram, noise and swap change
+    The default searches one level for each column. Others, such as mondrian, recode locally; pram, noise and swap change
     values at random. Columns that are neither quasi-identifiers, nor named by a requirement, nor kept, are not
     released.
 

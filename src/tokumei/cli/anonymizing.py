@@ -59,8 +59,8 @@ class Written:
         from tokumei.data.files.atomic import atomic_path
 
         named = [one for one in (self.out, self.recipe, self.rows) if one is not None]
-        for place, one in enumerate(named):
-            if one.resolve() in [other.resolve() for other in named[:place]]:
+        for index, one in enumerate(named):
+            if one.resolve() in [other.resolve() for other in named[:index]]:
                 raise InputError.of("another file for each of --out, --recipe and --rows", file=one)
             # The release may be a folder, which some engines write.
             if one is not self.out and one.is_dir():
@@ -126,7 +126,7 @@ def anonymize_levels(
 def anonymize_rows(
     source: Source, typed: GoalOptions, method: TableAnonymizer, keep: Sequence[str], seed: int | None, files: Written
 ) -> tuple[Facts, list[Facts]]:
-    """Regroup or change rows, write the release, and give the facts and what became of each column."""
+    """Recode locally or perturb, write the release, and give the facts and what became of each column."""
     from tokumei.anonymize.rows import release_rows
     from tokumei.core.registry import part_name
     from tokumei.data.files.formats import check_can_be_written, write_frame

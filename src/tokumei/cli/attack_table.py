@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tokumei.attack.registry import DisclosureAttack
-    from tokumei.attack.scene import Published, Scene
+    from tokumei.attack.threat_model import Published, ThreatModel
     from tokumei.core.score import Score
     from tokumei.data.table import Table
     from tokumei.hierarchy.hierarchy import Hierarchy
@@ -98,7 +98,7 @@ def attack_table(
     Example: tokumei attack table --original people.csv --release release.csv --qi sex,age --numeric age --sensitive
     illness --rows rows.csv
     """
-    from tokumei.attack.scene import Scene, column_of
+    from tokumei.attack.threat_model import ThreatModel, column_of
     from tokumei.data.files.formats import read_frame
 
     started = time.perf_counter()
@@ -110,7 +110,7 @@ def attack_table(
         numbers = names(numeric, "--numeric") if numeric else []
         for name in [*wanted, *numbers]:
             column_of(people.frame, name, people.name)
-        scene = Scene(
+        threat_model = ThreatModel(
             original=people,
             published=read_published(release, rows, people, attributes, columns),
             hierarchies=hierarchies_of(hierarchies, [*wanted, *columns]),
@@ -121,17 +121,17 @@ def attack_table(
             population=None if population is None else read_frame(population),
             control=None if control is None else read_frame(control),
         )
-        left_out = {name: lack for name, part in parts.items() if (lack := lacks(scene, part))}
+        left_out = {name: lack for name, part in parts.items() if (lack := lacks(threat_model, part))}
         if attack != ALL and left_out:
             raise InputError.of(f"{left_out[attack]}, which {attack} needs")
         found: dict[str, dict[str, Score]] = {}
         for name, part in parts.items():
             if name not in left_out:
-                found[name] = dict(part.measure(scene, seed=seed))
+                found[name] = dict(part.measure(threat_model, seed=seed))
     result: dict[str, Any] = {
         "rows": people.n_rows,
-        "released": scene.published.table.n_rows,
-        "known": scene.known_columns,
+        "released": threat_model.published.table.n_rows,
+        "known": threat_model.known_columns,
         "seed": seed,
         "seconds": round(time.perf_counter() - started, 3),
     }
@@ -170,14 +170,14 @@ def chosen_attacks(name: str, options: list[str] | None) -> dict[str, Disclosure
     return {one: DISCLOSURE_ATTACKS.make(one) for one in DISCLOSURE_ATTACKS}
 
 
-def lacks(scene: Scene, part: DisclosureAttack) -> str | None:
+def lacks(threat_model: ThreatModel, part: DisclosureAttack) -> str | None:
     """Say what an attack needs and the files do not give."""
     has = {
-        "sensitive": bool(scene.sensitive),
-        "earlier": bool(scene.earlier),
-        "population": scene.population is not None,
+        "sensitive": bool(threat_model.sensitive),
+        "earlier": bool(threat_model.earlier),
+        "population": threat_model.population is not None,
     }
-    words = {"sensitive": "a --sensitive column that is not known"} if scene.original.sensitive else {}
+    words = {"sensitive": "a --sensitive column that is not known"} if threat_model.original.sensitive else {}
     missing = [words.get(need, f"--{need}") for need in part.needs if not has[need]]
     return " and ".join(missing) or None
 
@@ -202,7 +202,7 @@ def read_published(
     """Read a release with the truth about it: the rows of a file, or else those of the original in their order."""
     import polars as pl
 
-    from tokumei.attack.scene import Published
+    from tokumei.attack.threat_model import Published
     from tokumei.data.files.formats import read_frame
     from tokumei.data.table import Table
 

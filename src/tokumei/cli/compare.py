@@ -61,7 +61,7 @@ def compare(
 ) -> None:
     """Run methods on one table, and compare what each found and what it cost.
 
-    By default all that search levels; with --loss ncp also those that regroup rows, which are measured by it.
+    By default all that search levels; with --loss ncp also local recodings, which are measured by it.
 
     Example: tokumei compare people.csv --qi sex,age --hierarchies hierarchies --k 5 --out compare.html
     """
@@ -79,7 +79,7 @@ def compare(
         results = []
         failed: list[CannotAnonymize] = []
         for name, method in made.items():
-            run = _run_rows if hasattr(method, "regroup") else _run_levels
+            run = _run_rows if hasattr(method, "recode_locally") else _run_levels
             results.append(_run(name, run, failed, source, counts, read, replace(goal, method=method)))
         if failed and len(failed) == len(results):
             raise failed[0]
@@ -105,8 +105,8 @@ def compare(
 def _usual_methods(loss: str | None) -> list[str]:
     from tokumei.anonymize.registry import TABLE_ANONYMIZERS, searches
 
-    regroupers = [name for name in TABLE_ANONYMIZERS if hasattr(TABLE_ANONYMIZERS.get(name), "regroup")]
-    return [*(name for name in searches() if name != "exhaustive"), *(regroupers if loss == "ncp" else [])]
+    recoders = [name for name in TABLE_ANONYMIZERS if hasattr(TABLE_ANONYMIZERS.get(name), "recode_locally")]
+    return [*(name for name in searches() if name != "exhaustive"), *(recoders if loss == "ncp" else [])]
 
 
 def _methods(listed: list[str]) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _run_rows(source: Source, counts: Any, hierarchies: Any, goal: Any) -> dict[
     from tokumei.core.registry import part_name
 
     if part_name(goal.loss) != "ncp":
-        raise InputError.of("--loss ncp, which methods that regroup rows are measured by")
+        raise InputError.of("--loss ncp, which local recodings are measured by")
     found = release_rows(source.frame(part_name(goal.method)), list(hierarchies), hierarchies, goal)
     return {
         "loss": found.loss and found.loss.value,

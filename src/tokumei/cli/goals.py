@@ -65,10 +65,10 @@ class GoalOptions:
     def read_hierarchies(self, method: TableAnonymizer) -> dict[str, Hierarchy]:
         """Read the hierarchies that a method needs.
 
-        A search needs one for every column. A method that regroups rows takes numbers as they are and, where no folder
+        A search needs one for every column. A local recoding takes numbers as they are and, where no folder
         is named at all, any other column as values without order; one that changes values takes what there is.
         """
-        from tokumei.anonymize.registry import TableRegrouper, TableSearch
+        from tokumei.anonymize.registry import LocalRecoder, TableSearch
         from tokumei.hierarchy.files import has_hierarchy, read_hierarchies
 
         folder, wanted = self.hierarchies, self.quasi_identifiers
@@ -78,20 +78,20 @@ class GoalOptions:
             return {}
         numbers = names(self.numeric, "--numeric") if self.numeric else []
         if not isinstance(method, TableSearch):
-            is_needed = isinstance(method, TableRegrouper)
+            is_needed = isinstance(method, LocalRecoder)
             wanted = [one for one in wanted if has_hierarchy(folder, one) or (is_needed and one not in numbers)]
         return read_hierarchies(folder, wanted)
 
     def goal(self, method: TableAnonymizer) -> Goal:
         """Make what is asked of a method."""
         from tokumei.anonymize.goal import Goal
-        from tokumei.anonymize.registry import TableChanger, TableSearch
+        from tokumei.anonymize.registry import Perturber, TableSearch
         from tokumei.core.registry import part_name
         from tokumei.counting.count import count_classes
         from tokumei.hierarchy.files import has_hierarchy, read_hierarchies
         from tokumei.measure.losses import LOSSES
 
-        if self.loss is not None and isinstance(method, TableChanger):
+        if self.loss is not None and isinstance(method, Perturber):
             expected = f"none: {part_name(method)} is measured by what it promises"
             raise InputError.of(expected, column="--loss", value=self.loss)
         if self.loss not in (None, "ncp") and not isinstance(method, TableSearch):

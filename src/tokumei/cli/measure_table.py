@@ -100,7 +100,7 @@ def typed(before: Table, after: Table, numeric: list[str]) -> tuple[Table, Table
 
     import polars as pl
 
-    from tokumei.attack.scene import column_of
+    from tokumei.attack.threat_model import column_of
 
     for name in numeric:
         columns = [column_of(table.frame, name, table.name) for table in (before, after)]

@@ -48,10 +48,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title:
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for place, name in enumerate(columns):
-        is_number = all(isinstance(row[place], (int, float)) for row in rows)
+    for index, name in enumerate(columns):
+        is_number = all(isinstance(row[index], (int, float)) for row in rows)
         # Numbers and names stay whole, as names are copied; it is sentences that give way on a narrow screen.
-        is_whole = is_number or all(_is_name(row[place]) for row in rows)
+        is_whole = is_number or all(_is_name(row[index]) for row in rows)
         table.add_column(name, justify="right" if is_number else "left", overflow="fold", no_wrap=is_whole)
     for row in rows:
         table.add_row(*(_shown(value) for value in row))

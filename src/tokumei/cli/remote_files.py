@@ -55,7 +55,7 @@ def fetch_all(reached: Server, contest: str, to: Path | None) -> list[Path]:
     """Fetch every file of a contest into a folder; each is there whole or not at all."""
     folder = Path(_safe(contest)) if to is None else to
     listed = reached.get(f"/contests/{part(contest)}/files")
-    wanted = {folder / _place(file): file for file in listed}
+    wanted = {folder / _index(file): file for file in listed}
     if len(wanted) != len(listed):
         raise NotReached(f"{reached.url} lists two files under one name.")
     with step("downloading", sum(int(file["n_bytes"]) for file in listed)) as bar:
@@ -81,7 +81,7 @@ def _fetch(reached: Server, contest: str, file: dict[str, Any], target: Path, ba
             raise NotReached(f"{reached.url} sent another number of bytes of {file['name']} than it told; try again.")
 
 
-def _place(file: dict[str, Any]) -> Path:
+def _index(file: dict[str, Any]) -> Path:
     """Say where a file goes; all names are the server's, so that none is used unchecked."""
     if file.get("kind") not in FOLDERS:
         raise InputError.of(f"a kind of file: {', '.join(FOLDERS)}", value=file.get("kind"))

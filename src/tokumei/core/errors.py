@@ -42,13 +42,13 @@ class Fault:
     value: str | None = None
 
     def __str__(self) -> str:
-        place = [self.file] if self.file is not None else []
+        index = [self.file] if self.file is not None else []
         if self.line is not None:
-            place.append(f"line {self.line}")
+            index.append(f"line {self.line}")
         if self.column is not None:
-            place.append(f"column {self.column}")
+            index.append(f"column {self.column}")
         found = "" if self.value is None else f"found {shown(self.value)}, "
-        return f"{', '.join(place)}: {found}expected {self.expected}" if place else f"{found}expected {self.expected}"
+        return f"{', '.join(index)}: {found}expected {self.expected}" if index else f"{found}expected {self.expected}"
 
 
 class InputError(TokumeiError):

@@ -56,7 +56,7 @@ class ClassCounts:
     """The classes of some columns with their sizes and, where asked for, the sensitive values in each.
 
     `domains` holds the distinct values of each column in ascending order, missing last; `codes[c, i]` is the
-    place of class i's value in the domain of column c. Classes are in ascending order of their codes.
+    index of class i's value in the domain of column c. Classes are in ascending order of their codes.
     """
 
     columns: tuple[str, ...]
@@ -71,7 +71,7 @@ class ClassCounts:
 
         Combinations may repeat; their sizes are added up.
         """
-        encoded = [encode(groups.to_series(place)) for place in range(len(columns))]
+        encoded = [encode(groups.to_series(index)) for index in range(len(columns))]
         domains = tuple(domain.alias(name) for name, (domain, _) in zip(columns, encoded, strict=True))
         codes = [code for _, code in encoded]
         grouping = group_rows(codes, [len(domain) for domain in domains], groups.height)
@@ -100,7 +100,7 @@ class ClassCounts:
 
     def domain(self, column: str) -> pl.Series:
         """Give the distinct values of a column."""
-        return self.domains[self._place(column)]
+        return self.domains[self._index(column)]
 
     def maps(self, recodings: Iterable[Recoding]) -> dict[str, ColumnMap]:
         """Give what these recodings do to the domains here, to be used for any number of roll-ups."""
@@ -109,7 +109,7 @@ class ClassCounts:
     def roll_up(self, maps: Mapping[str, ColumnMap]) -> ClassCounts:
         """Give the counts after recoding some columns, without touching rows."""
         for column in maps:
-            self._place(column)
+            self._index(column)
         used = [maps.get(column) for column in self.columns]
         domains = tuple(
             domain if column_map is None else column_map.domain.alias(column)
@@ -125,9 +125,9 @@ class ClassCounts:
 
     def over(self, columns: Sequence[str]) -> ClassCounts:
         """Give the counts of some of the columns, in the order asked for."""
-        places = [self._place(column) for column in columns]
-        codes = [self.codes[place] for place in places]
-        domains = tuple(self.domains[place] for place in places)
+        indices = [self._index(column) for column in columns]
+        codes = [self.codes[index] for index in indices]
+        domains = tuple(self.domains[index] for index in indices)
         grouping = group_rows(codes, [len(domain) for domain in domains], self.n_classes)
         return ClassCounts(tuple(columns), domains, _take(codes, grouping), *self._sums(grouping))
 
@@ -149,19 +149,19 @@ class ClassCounts:
         histograms = {name: histogram.rolled_up(grouping) for name, histogram in self.histograms.items()}
         return grouping.sums(self.sizes), histograms
 
-    def _place(self, column: str) -> int:
+    def _index(self, column: str) -> int:
         if column not in self.columns:
             raise InputError.of(f"a counted column: {', '.join(self.columns)}", value=column)
         return self.columns.index(column)
 
 
 def encode(values: pl.Series) -> tuple[pl.Series, Codes]:
-    """Give the distinct values in ascending order, missing last, and the place of each value among them."""
+    """Give the distinct values in ascending order, missing last, and the index of each value among them."""
     domain = values.unique().sort(nulls_last=True)
-    places = pl.DataFrame({"value": domain, "place": np.arange(len(domain), dtype=np.int32)})
+    indices = pl.DataFrame({"value": domain, "index": np.arange(len(domain), dtype=np.int32)})
     asked = pl.DataFrame({"value": values})
-    found = asked.join(places, on="value", how="left", nulls_equal=True, maintain_order="left")
-    return domain, found["place"].to_numpy()
+    found = asked.join(indices, on="value", how="left", nulls_equal=True, maintain_order="left")
+    return domain, found["index"].to_numpy()
 
 
 def _take(codes: Sequence[Codes] | npt.NDArray[np.int32], grouping: Grouping) -> npt.NDArray[np.int32]:

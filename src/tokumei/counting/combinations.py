@@ -22,7 +22,7 @@ BLOCK_OCCURRENCES = 10_000_000
 
 @dataclass(frozen=True)
 class Combinations:
-    """Some combinations of one size: a row for each with the places of its items, and who bought it.
+    """Some combinations of one size: a row for each with the indices of its items, and who bought it.
 
     `n_alike` is the most of the buyers who share one secret, and `secret` is that one; both are 0 without secrets.
     """
@@ -109,8 +109,8 @@ def _pairs(bought: Matrix, secrets: Matrix) -> Iterator[Combinations]:
         if with_secrets.nnz:
             first_of, column, counts = _product(left, with_secrets, start, n_items)
             secret_of, second_of = np.divmod(column, n_items)
-            places = np.searchsorted(keys, first_of * n_items + second_of)
-            n_alike, secret = _most(places, secret_of, counts, len(keys))
+            indices = np.searchsorted(keys, first_of * n_items + second_of)
+            n_alike, secret = _most(indices, secret_of, counts, len(keys))
         yield Combinations(np.column_stack([first, second]), n_buyers.astype(np.int64), n_alike, secret)
 
 
@@ -146,10 +146,10 @@ def _beside(secrets: Matrix, bought: Matrix) -> Matrix:
     return sparse.csr_array((np.ones(len(item)), cells), shape=shape)
 
 
-def _most(places: Ints, secret: Ints, counts: Floats, n_places: int) -> tuple[Ints, Ints]:
-    """Give for each place the largest of its counts and the secret it belongs to; 0 and 0 where there is none."""
-    order = np.lexsort((-secret, counts, places))
-    last = order[np.flatnonzero(np.diff(places[order], append=-1))]
-    n_alike, which = np.zeros(n_places, np.int64), np.zeros(n_places, np.int64)
-    n_alike[places[last]], which[places[last]] = counts[last].astype(np.int64), secret[last]
+def _most(indices: Ints, secret: Ints, counts: Floats, n_indices: int) -> tuple[Ints, Ints]:
+    """Give for each index the largest of its counts and the secret it belongs to; 0 and 0 where there is none."""
+    order = np.lexsort((-secret, counts, indices))
+    last = order[np.flatnonzero(np.diff(indices[order], append=-1))]
+    n_alike, which = np.zeros(n_indices, np.int64), np.zeros(n_indices, np.int64)
+    n_alike[indices[last]], which[indices[last]] = counts[last].astype(np.int64), secret[last]
     return n_alike, which

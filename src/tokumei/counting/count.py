@@ -80,8 +80,8 @@ def write_recoded(
 
 
 def _check_once(columns: Sequence[str]) -> None:
-    for place, column in enumerate(columns):
-        if column in columns[:place]:
+    for index, column in enumerate(columns):
+        if column in columns[:index]:
             raise InputError.of("each column once", value=column)
 
 

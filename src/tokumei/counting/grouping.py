@@ -57,7 +57,7 @@ def group_recoded_rows(
 
 @dataclass(frozen=True)
 class TableGrouping:
-    """Equal keys found by a table with a place for every possible key: best where those are few."""
+    """Equal keys found by a table with an index for every possible key: best where those are few."""
 
     keys: Indices
     n_keys: int

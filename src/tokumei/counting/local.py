@@ -32,7 +32,7 @@ class LocalRelation:
     def group_sizes(self, columns: Sequence[str], recodings: Mapping[str, Recoding]) -> pl.DataFrame:
         """Count the rows of each combination of the recoded columns."""
         # Places as names, so that no column of the user's can clash with the count.
-        names = [str(place) for place in range(len(columns))]
+        names = [str(index) for index in range(len(columns))]
         keys = [self._recoded(column, recodings).alias(name) for name, column in zip(names, columns, strict=True)]
         grouped = (
             self.rows.select(keys).group_by(names).agg(pl.len().alias("n"))

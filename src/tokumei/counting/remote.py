@@ -77,7 +77,7 @@ class RemoteRelation:
         """Count the rows of each combination of the recoded columns."""
         used = {column: recoding for column, recoding in recodings.items() if column in columns}
         recoded = self._recoded(used)
-        names = [f"c{place}" for place in range(len(columns))]
+        names = [f"c{index}" for index in range(len(columns))]
         keys = recoded.select(**{name: recoded[column] for name, column in zip(names, columns, strict=True)})
         counted = keys.group_by(names).aggregate(n=keys.count()) if names else recoded.aggregate(n=recoded.count())
         return plain_types(self.engine.fetch(counted.select(*names, "n")))
@@ -90,7 +90,7 @@ class RemoteRelation:
         """Write rows as planned."""
         rows = self._recoded(plan.recodings).select(*plan.columns)
         if plan.without is not None and not plan.without.is_empty():
-            names = {column: f"without_{place}" for place, column in enumerate(plan.without.columns)}
+            names = {column: f"without_{index}" for index, column in enumerate(plan.without.columns)}
             gone = self.engine.labels(plan.without.rename(names))
             # identical_to, since a missing value must find its like.
             rows = rows.anti_join(gone, [rows[column].identical_to(gone[name]) for column, name in names.items()])
@@ -99,8 +99,8 @@ class RemoteRelation:
     def _recoded(self, recodings: Mapping[str, Recoding]) -> Any:
         """Join each column with its labels: a join takes hierarchies of any size, a CASE does not."""
         table = self.table
-        for place, (column, recoding) in enumerate(recodings.items()):
-            value, label = f"value_{place}", f"label_{place}"
+        for index, (column, recoding) in enumerate(recodings.items()):
+            value, label = f"value_{index}", f"label_{index}"
             labels = recoding.as_type(self.schema[column]).rename({"value": value, "label": label})
             right = self.engine.labels(labels)
             joined = table.left_join(right, table[column] == right[value])

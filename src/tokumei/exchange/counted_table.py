@@ -39,8 +39,8 @@ class CountedTable:
     def classes(self, node: Node) -> ClassCounts:
         """Give the classes of a node by its labels, split by the columns that are carried along."""
         at, counts = self._counts_for(node)
-        places = [place for place, level in enumerate(node) if level != at[place]]
-        return counts.roll_up({self.lattice.attributes[place]: self._map(place, node[place]) for place in places})
+        indices = [index for index, level in enumerate(node) if level != at[index]]
+        return counts.roll_up({self.lattice.attributes[index]: self._map(index, node[index]) for index in indices})
 
     def k(self, node: Node) -> int:
         """Give the true k of a node."""
@@ -48,13 +48,13 @@ class CountedTable:
             self._ks[node] = self.classes(node).over(self.lattice.attributes).k
         return self._ks[node]
 
-    def _map(self, place: int, level: int) -> ColumnMap:
+    def _map(self, index: int, level: int) -> ColumnMap:
         """Give what the labels counted become at a level."""
         at, counts = self._counts_for(self.lattice.top)
-        if (place, level) not in self._maps:
-            recoding = relabeling(self.lattice.hierarchies[place], at[place], level)
-            self._maps[place, level] = ColumnMap.of(counts.domain(recoding.column), recoding)
-        return self._maps[place, level]
+        if (index, level) not in self._maps:
+            recoding = relabeling(self.lattice.hierarchies[index], at[index], level)
+            self._maps[index, level] = ColumnMap.of(counts.domain(recoding.column), recoding)
+        return self._maps[index, level]
 
     def _counts_for(self, node: Node) -> tuple[Node, ClassCounts]:
         """Give counts that a node follows from."""

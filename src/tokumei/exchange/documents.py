@@ -54,7 +54,7 @@ class Fields:
 
     shape: Mapping[str, Any]
     file: str | None = None
-    place: str = ""
+    index: str = ""
     asked: set[str] = field(default_factory=set)
 
     def text(self, name: str, *, one_of: Sequence[str] = (), most: int = 10_000) -> str:
@@ -136,7 +136,7 @@ class Fields:
         return self.shape[name]
 
     def _path(self, name: str) -> str:
-        return f"{self.place}.{name}" if self.place else name
+        return f"{self.index}.{name}" if self.index else name
 
 
 def sign(kind: str, version: int, body: Mapping[str, Any], key: PrivateKey) -> Signed:
@@ -179,7 +179,7 @@ def read_json(text: str, *, file: str | None = None) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = dict(pairs)
         if len(names) < len(pairs):
-            twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
+            twice = next(name for index, (name, _) in enumerate(pairs) if name in dict(pairs[:index]))
             raise InputError.of("each name once", file=file, value=twice)
         return names
 
@@ -194,9 +194,9 @@ def read_json(text: str, *, file: str | None = None) -> Any:
         raise InputError.of("JSON of sensible depth, with numbers of sensible length", file=file) from None
 
 
-def _object(value: Any, file: str | None, place: str) -> Mapping[str, Any]:
+def _object(value: Any, file: str | None, index: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise InputError.of("an object", file=file, column=place or None)
+        raise InputError.of("an object", file=file, column=index or None)
     return value
 
 

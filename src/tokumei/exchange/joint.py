@@ -66,12 +66,12 @@ def published_tables(fitted: Fitted) -> list[Partitions]:
     if not isinstance(fitted, FittedMargins):
         return []
     tables: list[Partitions] = []
-    for place, margin in enumerate(fitted.margins):
-        tables.append({place: margin.group_of[margin.group_of >= 0]})
+    for index, margin in enumerate(fitted.margins):
+        tables.append({index: margin.group_of[margin.group_of >= 0]})
     for table in fitted.tables:
         parts = {table.first: table.first_parts, table.second: table.second_parts}
         tables.append(
-            {place: each[(groups := fitted.margins[place].group_of)[groups >= 0]] for place, each in parts.items()}
+            {index: each[(groups := fitted.margins[index].group_of)[groups >= 0]] for index, each in parts.items()}
         )
     return tables
 
@@ -82,10 +82,10 @@ def joiner(fitted: Fitted) -> Callable[[Node], bool]:
         return lambda _: True
     published = [_as_keys(table) for table in published_tables(fitted)]
     by_level = [[codes[margin.group_of >= 0] for codes in margin.codes] for margin in fitted.margins]
-    keys = [[_as_keys({place: parts}) for parts in levels] for place, levels in enumerate(by_level)]
+    keys = [[_as_keys({index: parts}) for parts in levels] for index, levels in enumerate(by_level)]
 
     def can_join(node: Node) -> bool:
-        own = {name: key for place, level in enumerate(node) for name, key in keys[place][level].items()}
+        own = {name: key for index, level in enumerate(node) for name, key in keys[index][level].items()}
         return _close_no_circle([own, *published])
 
     return can_join
@@ -99,7 +99,7 @@ def closes_no_circle(tables: Sequence[Partitions]) -> bool:
 def _close_no_circle(tables: Sequence[Mapping[int, bytes]]) -> bool:
     left = list(tables)
     while len(left) > 1:
-        ear = next((place for place in range(len(left)) if _is_ear(left[place], _without(left, place))), None)
+        ear = next((index for index in range(len(left)) if _is_ear(left[index], _without(left, index))), None)
         if ear is None:
             return False
         left = _without(left, ear)
@@ -112,8 +112,8 @@ def _close_no_circle(tables: Sequence[Mapping[int, bytes]]) -> bool:
 def _as_keys(table: Partitions) -> dict[int, bytes]:
     """Give the parts of a table as bytes; an attribute in one part tells nothing, and is left out."""
     return {
-        place: np.unique(parts, return_inverse=True)[1].astype(np.int64).tobytes()
-        for place, parts in table.items()
+        index: np.unique(parts, return_inverse=True)[1].astype(np.int64).tobytes()
+        for index, parts in table.items()
         if len(parts) and parts.min() != parts.max()
     }
 
@@ -125,17 +125,17 @@ def _parts(key: bytes) -> Ints:
 def _is_ear(table: Mapping[int, bytes], others: Sequence[Mapping[int, bytes]]) -> bool:
     """Whether one of the other tables holds all that a table shares with them."""
     shared = {}
-    for place, parts in table.items():
-        rest = frozenset(other[place] for other in others if place in other)
+    for index, parts in table.items():
+        rest = frozenset(other[index] for other in others if index in other)
         if not rest:
             continue
         common = _shared(rest, parts)
         if common is None:
             return False
         if any(common):
-            shared[place] = common
+            shared[index] = common
     return any(
-        all(place in other and _follows(other[place], common) for place, common in shared.items()) for other in others
+        all(index in other and _follows(other[index], common) for index, common in shared.items()) for other in others
     )
 
 
@@ -168,5 +168,5 @@ def _both(one: Ints, other: Ints) -> Ints:
     return parts
 
 
-def _without(tables: Sequence[Mapping[int, bytes]], place: int) -> list[Mapping[int, bytes]]:
-    return [*tables[:place], *tables[place + 1 :]]
+def _without(tables: Sequence[Mapping[int, bytes]], index: int) -> list[Mapping[int, bytes]]:
+    return [*tables[:index], *tables[index + 1 :]]

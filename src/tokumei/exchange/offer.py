@@ -250,7 +250,7 @@ def _read_hierarchy(fields: Fields) -> Hierarchy:
     for level in fields.objects("levels"):
         labels, codes = level.texts("labels"), level.items("codes")
         if not all(isinstance(code, int) and 0 <= code < len(labels) for code in codes):
-            raise level.fault(f"places from 0 to {len(labels) - 1}", "codes")
+            raise level.fault(f"indices from 0 to {len(labels) - 1}", "codes")
         columns.append([labels[code] for code in codes])
         level.done()
     if len({len(column) for column in columns}) > 1:

@@ -99,10 +99,10 @@ def connections(
     A value connects where its text is a label of the level, or a leaf below one. With a hierarchy of their own,
     given by the labels of their distinct values at each level, users see the finest level of theirs that connects.
     """
-    place = offer.lattice.attributes.index(attribute) if attribute in offer.lattice.attributes else None
-    if place is None:
+    index = offer.lattice.attributes.index(attribute) if attribute in offer.lattice.attributes else None
+    if index is None:
         raise InputError.of(f"an attribute: {', '.join(offer.lattice.attributes)}", value=attribute)
-    hierarchy = offer.hierarchies[place]
+    hierarchy = offer.hierarchies[index]
     plain = values.drop_nulls().unique().cast(pl.String).sort().to_list()
     ways = [plain, *(list(labels) for labels in own_levels or [])]
     found = []

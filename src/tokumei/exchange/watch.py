@@ -30,7 +30,7 @@ SIMILAR = 0.9
 
 @dataclass(frozen=True)
 class Pair:
-    """Two offers that have something in common, by their places; `likeness` is 1 where nothing differs."""
+    """Two offers that have something in common, by their indices; `likeness` is 1 where nothing differs."""
 
     first: int
     second: int
@@ -53,8 +53,8 @@ def formula_of(offer: Offer) -> object:
 def copies(offers: Sequence[Offer]) -> list[Pair]:
     """Give the pairs of offers with one formula and the same class counts."""
     formulas = [formula_of(offer) for offer in offers]
-    places = combinations(range(len(offers)), 2)
-    return [Pair(one, other, 1.0) for one, other in places if formulas[one] == formulas[other]]
+    indices = combinations(range(len(offers)), 2)
+    return [Pair(one, other, 1.0) for one, other in indices if formulas[one] == formulas[other]]
 
 
 def likeness(one: Offer, other: Offer) -> float:
@@ -95,8 +95,8 @@ def tampering(offer: Offer, node: Node, classes: pl.DataFrame) -> list[str]:
     remarks = []
     if k > FAR_ABOVE * high:
         remarks.append(f"Its k of {k:,} is far above the {high:,.0f} that the formula allows at most.")
-    for place, hierarchy in enumerate(offer.hierarchies):
-        known = set(hierarchy.levels[node[place]].labels)
+    for index, hierarchy in enumerate(offer.hierarchies):
+        known = set(hierarchy.levels[node[index]].labels)
         strange = set(classes[hierarchy.attribute].drop_nulls().to_list()) - known
         if strange:
             remarks.append(f"{hierarchy.attribute} has {len(strange):,} labels that its level does not have.")

@@ -29,7 +29,7 @@ SUPPRESSED = "*"
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One level: its labels, and for each leaf the place of its label among them."""
+    """One level: its labels, and for each leaf the index of its label among them."""
 
     labels: tuple[str, ...]
     codes: npt.NDArray[np.int32]
@@ -37,9 +37,9 @@ class Level:
     @classmethod
     def of(cls, labels: Sequence[str]) -> Level:
         """Make the level of one label for each leaf; labels keep the order in which they first stand."""
-        place: dict[str, int] = {}
-        codes = np.fromiter((place.setdefault(label, len(place)) for label in labels), np.int32, len(labels))
-        return cls(tuple(place), codes)
+        index: dict[str, int] = {}
+        codes = np.fromiter((index.setdefault(label, len(index)) for label in labels), np.int32, len(labels))
+        return cls(tuple(index), codes)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -74,10 +74,10 @@ class Hierarchy:
                 faults.add(f"each value once (it stands in line {seen[leaf]} too)", line=line, column="1", value=leaf)
             seen.setdefault(leaf, line)
         levels = tuple(Level.of(column) for column in columns)
-        for place in range(1, len(levels)):
-            if len(levels[place]) > len(levels[place - 1]):
-                expected = f"at most {len(levels[place - 1])} labels, as many as the level before"
-                faults.add(expected, column=str(place + 1), value=f"{len(levels[place])} labels")
+        for index in range(1, len(levels)):
+            if len(levels[index]) > len(levels[index - 1]):
+                expected = f"at most {len(levels[index - 1])} labels, as many as the level before"
+                faults.add(expected, column=str(index + 1), value=f"{len(levels[index])} labels")
         faults.raise_if_any()
         return cls(attribute, levels)
 
@@ -126,8 +126,8 @@ class Hierarchy:
     def check_nested(self, *, file: str | None = None) -> None:
         """Refuse levels that cross, naming the first leaf whose label does not follow from the level before."""
         faults = FaultList(file)
-        for place in range(1, len(self.levels)):
-            fine, coarse = self.levels[place - 1], self.levels[place]
+        for index in range(1, len(self.levels)):
+            fine, coarse = self.levels[index - 1], self.levels[index]
             if not _follows(fine, coarse):
                 first = np.unique(fine.codes, return_index=True)[1]
                 wanted = coarse.codes[first[fine.codes]]
@@ -135,7 +135,7 @@ class Hierarchy:
                     label = fine.labels[fine.codes[leaf]]
                     expected = f"'{coarse.labels[wanted[leaf]]}', the label of '{label}' above"
                     found = coarse.labels[coarse.codes[leaf]]
-                    faults.add(expected, line=int(leaf) + 1, column=str(place + 1), value=found)
+                    faults.add(expected, line=int(leaf) + 1, column=str(index + 1), value=found)
         faults.raise_if_any()
 
     def check_level(self, level: int) -> None:

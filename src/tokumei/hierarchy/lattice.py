@@ -29,7 +29,7 @@ class Lattice:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The attribute of each place in a node."""
+        """The attribute of each index in a node."""
         return tuple(hierarchy.attribute for hierarchy in self.hierarchies)
 
     @property
@@ -63,7 +63,7 @@ class Lattice:
 
     def height(self, node: Node) -> int:
         """Give the number of steps from the bottom to a node on the longest way."""
-        return sum(self.ranks[place][level] for place, level in enumerate(node))
+        return sum(self.ranks[index][level] for index, level in enumerate(node))
 
     @cached_property
     def by_height(self) -> tuple[tuple[Node, ...], ...]:
@@ -77,17 +77,17 @@ class Lattice:
     def coarser_neighbors(self, node: Node) -> list[Node]:
         """Give the nodes one step up: one attribute at a directly coarser level."""
         return [
-            (*node[:place], level, *node[place + 1 :])
-            for place, hierarchy in enumerate(self.hierarchies)
-            for level in hierarchy.above[node[place]]
+            (*node[:index], level, *node[index + 1 :])
+            for index, hierarchy in enumerate(self.hierarchies)
+            for level in hierarchy.above[node[index]]
         ]
 
     def finer_neighbors(self, node: Node) -> list[Node]:
         """Give the nodes one step down: one attribute at a directly finer level."""
         return [
-            (*node[:place], level, *node[place + 1 :])
-            for place, hierarchy in enumerate(self.hierarchies)
-            for level in hierarchy.below[node[place]]
+            (*node[:index], level, *node[index + 1 :])
+            for index, hierarchy in enumerate(self.hierarchies)
+            for level in hierarchy.below[node[index]]
         ]
 
     def is_coarser_or_equal(self, node: Node, other: Node) -> bool:

@@ -10,7 +10,7 @@ from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.requirement import sensitive_histogram
-from tokumei.measure.safety._distances import natural_places
+from tokumei.measure.safety._distances import natural_indices
 from tokumei.measure.safety._population import PopulationMatch
 from tokumei.measure.safety._sensitive import SensitiveValues
 from tokumei.measure.safety.alpha_k import AlphaK
@@ -109,7 +109,7 @@ def _sensitive_scores(
         BetaLikeness(column, 1, "enhanced").score(values),
         XYAnonymity(column, 1).score(values),
     ]
-    if natural_places(values.domain) is not None:
+    if natural_indices(values.domain) is not None:
         scores.append(TCloseness(column, 1, "ordered").score(values))
     if hierarchy is not None:
         scores.append(TCloseness(column, 1, "hierarchical", hierarchy).score(values))

@@ -39,7 +39,7 @@ class Attribute:
         return int(self.leaf_sizes.sum())
 
     def leaf_labels(self, level: int) -> npt.NDArray[np.int64]:
-        """Give the place of each leaf's label at a level; a missing value has a label of its own below the top."""
+        """Give the index of each leaf's label at a level; a missing value has a label of its own below the top."""
         codes = self.hierarchy.levels[level].codes
         n_labels = len(self.hierarchy.levels[level])
         return np.append(codes, 0 if n_labels == 1 else n_labels).astype(np.int64)

@@ -96,8 +96,8 @@ class SeveralReleases:
         persons, n_persons = _persons(given, called, person)
         values = {column: _encoded_alike([frame[column] for frame in given]) for column in sensitive}
         rows = [
-            PersonRows(name, whose, _classes(frame, own), {column: values[column][1][place] for column in sensitive})
-            for place, (frame, name, own, whose) in enumerate(zip(given, called, by_release, persons, strict=True))
+            PersonRows(name, whose, _classes(frame, own), {column: values[column][1][index] for column in sensitive})
+            for index, (frame, name, own, whose) in enumerate(zip(given, called, by_release, persons, strict=True))
         ]
         return cls(tuple(rows), n_persons, {column: domain for column, (domain, _) in values.items()})
 
@@ -125,10 +125,10 @@ class SeveralReleases:
 
     def _of_persons(self, of_rows: Sequence[Indices]) -> Indices:
         out = np.full((self.n_persons, len(self.releases)), ABSENT, np.int64)
-        for place, (release, values) in enumerate(zip(self.releases, of_rows, strict=True)):
+        for index, (release, values) in enumerate(zip(self.releases, of_rows, strict=True)):
             row_of = release.row_of(self.n_persons)
             is_there = row_of != ABSENT
-            out[is_there, place] = values[row_of[is_there]]
+            out[is_there, index] = values[row_of[is_there]]
         return out
 
 
@@ -142,10 +142,10 @@ def _columns_of_each(columns: Sequence[str] | Sequence[Sequence[str]], n_release
 
 
 def _check_columns(frame: pl.DataFrame, name: str, columns: Sequence[str], person: str | None) -> None:
-    for place, column in enumerate(columns):
+    for index, column in enumerate(columns):
         if column not in frame.columns:
             raise InputError.of(f"one of the columns {', '.join(frame.columns)}", file=name, column=column)
-        if column in columns[:place]:
+        if column in columns[:index]:
             expected = "a person's number that is no other column" if column == person else "each column once"
             raise InputError.of(expected, file=name, column=column)
 

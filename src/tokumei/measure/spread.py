@@ -21,7 +21,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.meaning import LeafSets, Vocabulary
+from tokumei.hierarchy.label_semantics import LeafSets, Vocabulary
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ NUMBER_BINS = 10
 
 @dataclass(frozen=True, eq=False)
 class Labeled:
-    """A column of one table: the label of each row, and what the labels stand for, in the order of places."""
+    """A column of one table: the label of each row, and what the labels stand for, in the order of indices."""
 
     codes: Ints
     sets: LeafSets
@@ -44,10 +44,10 @@ class Labeled:
         return np.bincount(self.codes, minlength=self.sets.n_labels)
 
     def shares(self, group_of: Ints, n_groups: int) -> Floats:
-        """Give the share of each label that lies in each group of places; labels that stand for nothing lie nowhere."""
+        """Give the share of each label that lies in each group of indices; labels of nothing lie nowhere."""
         out = np.zeros((self.sets.n_labels, n_groups))
         for group in range(n_groups):
-            # How many places of the group lie before each place.
+            # How many indices of the group lie before each index.
             before = np.concatenate([[0], np.cumsum(group_of == group)])
             np.add.at(out[:, group], self.sets.label, before[self.sets.end] - before[self.sets.first])
         return out / np.maximum(self.sets.sizes, 1)[:, None]
@@ -55,7 +55,7 @@ class Labeled:
 
 @dataclass(frozen=True, eq=False)
 class SpreadColumn:
-    """One column of both tables over the same places."""
+    """One column of both tables over the same indices."""
 
     name: str
     vocabulary: Vocabulary
@@ -69,7 +69,7 @@ class SpreadColumn:
 
     @cached_property
     def numbers(self) -> Floats:
-        """The number at each place but that of the missing value."""
+        """The number at each index but that of the missing value."""
         return np.array(self.vocabulary.numbers)
 
     def weights(self, side: Labeled) -> Floats:
@@ -113,7 +113,7 @@ class SpreadColumn:
 
     @cached_property
     def bins(self) -> tuple[Ints, int]:
-        """The bin of each place, and how many bins there are; the missing value has one of its own."""
+        """The bin of each index, and how many bins there are; the missing value has one of its own."""
         n_leaves = self.vocabulary.n_leaves
         if n_leaves <= MOST_BINS:
             return np.arange(n_leaves + 1), n_leaves + 1
@@ -169,8 +169,8 @@ def pair_counts(one: Ints, other: Ints, n_others: int) -> tuple[Ints, Ints, Ints
 
 
 def _original(vocabulary: Vocabulary, values: pl.Series) -> Labeled:
-    places, codes = np.unique(vocabulary.places(values), return_inverse=True)
-    sets = LeafSets.of(vocabulary.n_leaves + 1, [[(place, place + 1)] for place in places.tolist()])
+    indices, codes = np.unique(vocabulary.indices(values), return_inverse=True)
+    sets = LeafSets.of(vocabulary.n_leaves + 1, [[(index, index + 1)] for index in indices.tolist()])
     return Labeled(codes.astype(np.int64), sets)
 
 
@@ -179,15 +179,15 @@ def _released(vocabulary: Vocabulary, cells: pl.Series) -> Labeled:
     # Who says * means some value: the missing one counts only where it stands alone.
     ends = np.where(sets.sizes[sets.label] > 1, np.minimum(sets.end, vocabulary.n_leaves), sets.end)
     is_left = ends > sets.first
-    sets = LeafSets(sets.n_places, sets.n_labels, sets.label[is_left], sets.first[is_left], ends[is_left])
-    # In the order of places, so that an untouched column is added up exactly as the original is.
-    first = np.full(sets.n_labels, sets.n_places)
+    sets = LeafSets(sets.n_indices, sets.n_labels, sets.label[is_left], sets.first[is_left], ends[is_left])
+    # In the order of indices, so that an untouched column is added up exactly as the original is.
+    first = np.full(sets.n_labels, sets.n_indices)
     np.minimum.at(first, sets.label, sets.first)
     order = np.lexsort([np.arange(sets.n_labels), sets.sizes, first])
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     by_rank = np.argsort(rank[sets.label], kind="stable")
-    moved = LeafSets(sets.n_places, sets.n_labels, rank[sets.label][by_rank], sets.first[by_rank], sets.end[by_rank])
+    moved = LeafSets(sets.n_indices, sets.n_labels, rank[sets.label][by_rank], sets.first[by_rank], sets.end[by_rank])
     return Labeled(rank[codes], moved)
 
 

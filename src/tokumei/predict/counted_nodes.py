@@ -47,13 +47,13 @@ def roll_up_counter(lattice: Lattice, counts: ClassCounts) -> Callable[[Node], C
     over = counts.over(lattice.attributes)
     maps: dict[tuple[int, int], ColumnMap] = {}
 
-    def map_of(place: int, level: int) -> ColumnMap:
-        if (place, level) not in maps:
-            hierarchy = lattice.hierarchies[place]
-            maps[place, level] = over.maps([hierarchy.recoding(level)])[hierarchy.attribute]
-        return maps[place, level]
+    def map_of(index: int, level: int) -> ColumnMap:
+        if (index, level) not in maps:
+            hierarchy = lattice.hierarchies[index]
+            maps[index, level] = over.maps([hierarchy.recoding(level)])[hierarchy.attribute]
+        return maps[index, level]
 
     def classes(node: Node) -> ClassCounts:
-        return over.roll_up({name: map_of(place, node[place]) for place, name in enumerate(lattice.attributes)})
+        return over.roll_up({name: map_of(index, node[index]) for index, name in enumerate(lattice.attributes)})
 
     return classes

@@ -110,7 +110,7 @@ def _together(logs: Floats, weights: Floats) -> tuple[Floats, Floats]:
         return logs, weights
     least = logs.min()
     step = max(LEAST_STEP, (logs.max() - least) / MOST_SIZES)
-    places = ((logs - least) / step).astype(np.int64)
-    total: Floats = np.bincount(places, weights).astype(np.float64)
+    indices = ((logs - least) / step).astype(np.int64)
+    total: Floats = np.bincount(indices, weights).astype(np.float64)
     occurs = total > 0
-    return np.bincount(places, weights * logs)[occurs] / total[occurs], total[occurs]
+    return np.bincount(indices, weights * logs)[occurs] / total[occurs], total[occurs]

@@ -46,7 +46,7 @@ class FittedMargins:
             },
             "tables": [
                 {
-                    "attributes": [self.lattice.attributes[place] for place in (table.first, table.second)],
+                    "attributes": [self.lattice.attributes[index] for index in (table.first, table.second)],
                     "parts": [table.first_parts.tolist(), table.second_parts.tolist()],
                     "rows": table.counts.tolist(),
                 }
@@ -61,14 +61,14 @@ class FittedMargins:
 
     def predict(self, node: Node) -> Prediction:
         """Predict k, exactly where the published counts hold the node's classes."""
-        present = [place for place, level in enumerate(node) if len(self._at(place, level).rows) > 1]
+        present = [index for index, level in enumerate(node) if len(self._at(index, level).rows) > 1]
         most, is_known = self._bound(node, present)
         if is_known:
             return Prediction.exactly(most)
-        at = {place: self._at(place, node[place]) for place in present}
-        pairs = {pair: self._pair_rows(*((place, node[place]) for place in pair)) for pair in combinations(present, 2)}
+        at = {index: self._at(index, node[index]) for index in present}
+        pairs = {pair: self._pair_rows(*((index, node[index]) for index in pair)) for pair in combinations(present, 2)}
         dependent = {pair: rows for pair, rows in pairs.items() if rows is not None}
-        sizes, weights = expected_sizes({place: at[place].rows for place in present}, dependent)
+        sizes, weights = expected_sizes({index: at[index].rows for index in present}, dependent)
         if any(margin.hides_labels for margin in at.values()):
             # Values are merged where they are fewer than k_p. How many they are is anybody's guess.
             most = max(min(most, self.k_p - 1), 1)
@@ -81,15 +81,15 @@ class FittedMargins:
 
         Any published count that is a class of the node or several together is such a size.
         """
-        at = {place: self._at(place, node[place]) for place in present}
+        at = {index: self._at(index, node[index]) for index in present}
         bounds = [self.n_rows]
         is_known = not present
-        for place in present:
-            bounds.append(int(np.bincount(at[place].parts, self.margins[place].sizes).min()))
-            is_known |= present == [place] and not at[place].is_split
-        for place, table in enumerate(self.tables):
+        for index in present:
+            bounds.append(int(np.bincount(at[index].parts, self.margins[index].sizes).min()))
+            is_known |= present == [index] and not at[index].is_split
+        for index, table in enumerate(self.tables):
             if table.first in present and table.second in present:
-                least, tells_all = self._table_bound(place, node[table.first], node[table.second])
+                least, tells_all = self._table_bound(index, node[table.first], node[table.second])
                 bounds.append(least)
                 is_known |= tells_all and len(present) == 2
         return min(bounds), is_known
@@ -101,7 +101,7 @@ class FittedMargins:
         """What is known of the labels of an attribute at a level."""
         # A small count is 1 to k_p − 1: half-way in logarithms.
         small = math.sqrt(max(self.k_p - 1, 1))
-        return cache(lambda place, level: self.margins[place].at(level, small))
+        return cache(lambda index, level: self.margins[index].at(level, small))
 
     @cached_property
     def _pair_rows(self) -> Callable[[Place, Place], Floats | None]:
@@ -119,8 +119,8 @@ class FittedMargins:
     def _table_bound(self) -> Callable[[int, int, int], tuple[int, bool]]:
         """The smallest count of a table that no class at two levels exceeds, and whether it has all their classes."""
 
-        def table_bound(place: int, first_level: int, second_level: int) -> tuple[int, bool]:
-            table = self.tables[place]
+        def table_bound(index: int, first_level: int, second_level: int) -> tuple[int, bool]:
+            table = self.tables[index]
             first, second = self._at(table.first, first_level), self._at(table.second, second_level)
             first_parts = common_coarsening(table.first_parts, first.parts)
             second_parts = common_coarsening(table.second_parts, second.parts)

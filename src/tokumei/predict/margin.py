@@ -28,7 +28,7 @@ class Margin:
     """The groups of an attribute's leaves with the rows of each; a leaf of no group has no row.
 
     A missing value is a leaf of its own behind the others, with a label of its own at every level but those of one
-    label. `codes[level, leaf]` is the place of the leaf's label at the level.
+    label. `codes[level, leaf]` is the index of the leaf's label at the level.
     """
 
     attribute: str
@@ -49,13 +49,13 @@ class Margin:
     def of_groups(cls, hierarchy: Hierarchy, named: Iterable[tuple[Sequence[Leaf], int]]) -> Margin:
         """Make the margin of groups given by the names of their leaves, as they are published."""
         leaves, codes = leaves_and_codes(hierarchy)
-        places = {leaf: place for place, leaf in enumerate(leaves)}
+        indices = {leaf: index for index, leaf in enumerate(leaves)}
         groups, sizes = [], []
         for names, n_rows in named:
             for name in names:
-                if name not in places:
+                if name not in indices:
                     raise InputError.of("a leaf, in one group only", column=hierarchy.attribute, value=name)
-            groups.append(tuple(places.pop(name) for name in names))
+            groups.append(tuple(indices.pop(name) for name in names))
             sizes.append(int(n_rows))
         return cls(hierarchy.attribute, leaves, codes, tuple(groups), np.array(sizes))
 
@@ -69,8 +69,8 @@ class Margin:
     def group_of(self) -> Ints:
         """The group of each leaf, −1 for a leaf without rows."""
         out = np.full(len(self.leaves), -1)
-        for place, group in enumerate(self.groups):
-            out[list(group)] = place
+        for index, group in enumerate(self.groups):
+            out[list(group)] = index
         return out
 
     def n_labels(self, level: int) -> int:

@@ -63,13 +63,13 @@ def _labels(points: pl.DataFrame) -> pl.DataFrame:
     )
     rows = joined.rows(named=True)
     sides: list[str] = []
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         # In the same band: the labels to the left that may reach here, and the dots that the own label may reach.
         band = [abs(row["safety"] - other["safety"]) < 2 * SAME_PLACE * span["safety"] for other in rows]
         reach = [LETTER * (3 + len(one["team"])) * span["utility"] for one in rows]
         gaps = [other["utility"] - row["utility"] for other in rows]
-        taken = {sides[other] for other in range(place) if band[other] and -gaps[other] < reach[other]}
-        if any(band[other] and gaps[other] < reach[place] for other in range(place + 1, len(rows))):
+        taken = {sides[other] for other in range(index) if band[other] and -gaps[other] < reach[other]}
+        if any(band[other] and gaps[other] < reach[index] for other in range(index + 1, len(rows))):
             taken.add("right")
         sides.append(next((side for side in SIDES if side not in taken), "right"))
     return joined.with_columns(pl.Series("side", sides, dtype=pl.String))

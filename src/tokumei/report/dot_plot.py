@@ -17,7 +17,7 @@ def dot_figure(points: pl.DataFrame, *, x: str, y: str, series: str, x_title: st
 
     things, names = (points[column].unique(maintain_order=True).to_list() for column in (y, series))
     span = (LARGEST_DOT - SMALLEST_DOT) / max(1, len(names) - 1)
-    sizes = [LARGEST_DOT - place * span for place in range(len(names))]
+    sizes = [LARGEST_DOT - index * span for index in range(len(names))]
     base = alt.Chart(points).encode(
         y=alt.Y(f"{y}:N", title=None, sort=things, axis=alt.Axis(labelLimit=0, grid=True)),
         x=alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),

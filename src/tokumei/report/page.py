@@ -39,9 +39,9 @@ class Page:
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> None:
         """Add a table; numbers are aligned to the right."""
         head = "".join(
-            f'<th class="{"number" if all(isinstance(row[place], (int, float)) for row in rows) else "text"}">'
+            f'<th class="{"number" if all(isinstance(row[index], (int, float)) for row in rows) else "text"}">'
             f"{escape(column)}</th>"
-            for place, column in enumerate(columns)
+            for index, column in enumerate(columns)
         )
         body = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows)
         self._parts.append(

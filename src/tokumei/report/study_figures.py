@@ -72,10 +72,10 @@ def parts_figure(points: pl.DataFrame, *, x_title: str, parts: Sequence[str], co
     import altair as alt
 
     rows = points["row"].unique(maintain_order=True).to_list()
-    order = {part: place for place, part in enumerate(parts)}
+    order = {part: index for index, part in enumerate(parts)}
     placed = (
-        points.with_columns(place=pl.col("part").replace_strict(order, return_dtype=pl.Int64))
-        .sort("place", maintain_order=True)
+        points.with_columns(index=pl.col("part").replace_strict(order, return_dtype=pl.Int64))
+        .sort("index", maintain_order=True)
         .with_columns(end=pl.col("share").cum_sum().over("row"))
         .with_columns(start=pl.col("end") - pl.col("share"), middle=pl.col("end") - pl.col("share") / 2)
     )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.attack.disclosure.scenes import Columns, published, scene
+from tests.attack.disclosure.threat_models import Columns, published, threat_model
 
 from tokumei.attack.disclosure.intersection import Intersection
 from tokumei.core.errors import InputError
@@ -15,7 +15,7 @@ LAST = PEOPLE | {"sex": ["*"] * 4}
 
 
 def test_intersection_of_the_worked_example() -> None:
-    both = scene(PEOPLE, LAST, ["illness"], earlier=[published(FIRST, ["illness"])])
+    both = threat_model(PEOPLE, LAST, ["illness"], earlier=[published(FIRST, ["illness"])])
     scores = Intersection().measure(both, seed=1)
     assert list(scores) == ["certain", "success", "linked-certain", "linked-success"]
     assert scores["certain"].value == 1 / 2
@@ -28,20 +28,20 @@ def test_intersection_of_the_worked_example() -> None:
 
 def test_intersection_without_a_shared_sensitive_column_tells_no_more_than_the_last() -> None:
     people, last, first = ({name: columns[name] for name in ("sex", "town")} for columns in (PEOPLE, LAST, FIRST))
-    scores = Intersection().measure(scene(people, last, earlier=[published(first)]), seed=1)
+    scores = Intersection().measure(threat_model(people, last, earlier=[published(first)]), seed=1)
     assert (scores["certain"].value, scores["success"].inputs["expected"]) == (0, 1 / 2)
     assert scores["linked-certain"].value == 1
 
 
 def test_intersection_of_the_same_release_twice_tells_nothing_new() -> None:
-    both = scene(PEOPLE, LAST, ["illness"], earlier=[published(LAST, ["illness"])])
+    both = threat_model(PEOPLE, LAST, ["illness"], earlier=[published(LAST, ["illness"])])
     scores = Intersection().measure(both, seed=1)
     assert scores["success"].inputs["k"] == scores["linked-success"].inputs["k"] == 2
 
 
 def test_intersection_looks_for_people_who_are_in_every_release() -> None:
     first = published({"sex": ["m", "f"], "town": ["*", "*"], "illness": ["cough", "flu"]}, ["illness"], rows=[3, 0])
-    scores = Intersection().measure(scene(PEOPLE, LAST, ["illness"], earlier=[first]), seed=1)
+    scores = Intersection().measure(threat_model(PEOPLE, LAST, ["illness"], earlier=[first]), seed=1)
     assert scores["certain"].inputs["people"] == 2
     # The first release has only flu for women and only cough for men.
     assert scores["certain"].value == 1
@@ -49,11 +49,11 @@ def test_intersection_looks_for_people_who_are_in_every_release() -> None:
 
 def test_intersection_without_an_earlier_release_or_a_common_person_is_refused() -> None:
     with pytest.raises(InputError, match="an earlier release"):
-        Intersection().measure(scene(PEOPLE, LAST, ["illness"]), seed=1)
+        Intersection().measure(threat_model(PEOPLE, LAST, ["illness"]), seed=1)
     only = published({name: column[:1] for name, column in FIRST.items()}, ["illness"], rows=[0])
     last = {name: column[1:] for name, column in LAST.items()}
     with pytest.raises(InputError, match="a person or more in every release"):
-        Intersection().measure(scene(PEOPLE, last, ["illness"], rows=[1, 2, 3], earlier=[only]), seed=1)
+        Intersection().measure(threat_model(PEOPLE, last, ["illness"], rows=[1, 2, 3], earlier=[only]), seed=1)
 
 
 SEXES, TOWNS, VALUES = st.sampled_from(["f", "m"]), st.sampled_from(["A", "B"]), st.sampled_from("xyz")
@@ -73,7 +73,7 @@ def test_intersection_equals_plain_loops(people: list[tuple[str, str, str]], dat
         return record[0] in ("*", person[0]) and record[1] in ("*", person[1])
 
     first, last = released(), released()
-    both = scene(columns(people), columns(last), ["value"], earlier=[published(columns(first), ["value"])])
+    both = threat_model(columns(people), columns(last), ["value"], earlier=[published(columns(first), ["value"])])
     scores = Intersection().measure(both, seed=1)
     n_left, n_linked = [], []
     for one in people:

@@ -5,23 +5,23 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.attack.disclosure.scenes import scene
+from tests.attack.disclosure.threat_models import threat_model
 
 from tokumei.attack.disclosure.record_linkage import RecordLinkage
-from tokumei.attack.scene import Scene
+from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.errors import InputError
 
 PEOPLE = {"sex": list("ffmm"), "age": [31, 31, 35, 38]}
 RELEASED = {"sex": list("ffmm"), "age": ["30-34", "30-34", "*", "38"]}
 
 
-def expected(one: Scene) -> tuple[float, float]:
+def expected(one: ThreatModel) -> tuple[float, float]:
     scores = RecordLinkage().measure(one, seed=1)
     return scores["certain"].value, float(scores["success"].inputs["expected"])
 
 
 def test_record_linkage_of_the_worked_example() -> None:
-    scores = RecordLinkage().measure(scene(PEOPLE, RELEASED), seed=1)
+    scores = RecordLinkage().measure(threat_model(PEOPLE, RELEASED), seed=1)
     assert list(scores) == ["certain", "success"]
     assert scores["certain"].value == 1 / 4
     assert scores["success"].inputs["expected"] == 5 / 8
@@ -32,43 +32,43 @@ def test_record_linkage_of_the_worked_example() -> None:
 
 def test_record_linkage_of_an_untouched_copy_is_certain_of_the_unique() -> None:
     # The two women are alike, the men are not.
-    assert expected(scene(PEOPLE, PEOPLE)) == (1 / 2, 3 / 4)
+    assert expected(threat_model(PEOPLE, PEOPLE)) == (1 / 2, 3 / 4)
 
 
 def test_record_linkage_by_fewer_known_columns_finds_fewer() -> None:
-    assert expected(scene(PEOPLE, PEOPLE, known=["sex"])) == (0, 1 / 2)
+    assert expected(threat_model(PEOPLE, PEOPLE, known=["sex"])) == (0, 1 / 2)
 
 
 def test_record_linkage_by_known_cells_uses_no_others() -> None:
     cells = np.array([[1, 1], [0, 0], [0, 1], [1, 0]], bool)
     # One of two women, one of four, the man of 35 alone, one of two men.
-    assert expected(scene(PEOPLE, PEOPLE, known_cells=cells)) == (1 / 4, (1 / 2 + 1 / 4 + 1 + 1 / 2) / 4)
+    assert expected(threat_model(PEOPLE, PEOPLE, known_cells=cells)) == (1 / 4, (1 / 2 + 1 / 4 + 1 + 1 / 2) / 4)
 
 
 def test_record_linkage_looks_only_for_people_who_are_released() -> None:
     kept = {"sex": ["m", "f"], "age": [38, 31]}
     # The woman of the second row is gone, so the first is alone; the man of 35 is gone as well.
-    assert expected(scene(PEOPLE, kept, rows=[3, 0])) == (1, 1)
+    assert expected(threat_model(PEOPLE, kept, rows=[3, 0])) == (1, 1)
 
 
 def test_record_linkage_of_records_that_were_exchanged_is_certain_of_nobody() -> None:
-    assert expected(scene(PEOPLE, PEOPLE, rows=[2, 3, 0, 1])) == (0, 0)
+    assert expected(threat_model(PEOPLE, PEOPLE, rows=[2, 3, 0, 1])) == (0, 0)
 
 
 def test_record_linkage_of_somebody_with_two_records_finds_either() -> None:
     twice = {"sex": list("mmm"), "age": [35, 35, 38]}
-    assert expected(scene(PEOPLE, twice, rows=[2, 2, None])) == (0, 1)
+    assert expected(threat_model(PEOPLE, twice, rows=[2, 2, None])) == (0, 1)
 
 
 def test_record_linkage_control_is_how_often_certainty_is_wrong() -> None:
     others = pl.DataFrame({"sex": ["m", "f", "f"], "age": [38, 31, 40]})
     # The first is taken for the man of 38; two records fit the second and none the third.
-    scores = RecordLinkage().measure(scene(PEOPLE, PEOPLE, control=others), seed=1)
+    scores = RecordLinkage().measure(threat_model(PEOPLE, PEOPLE, control=others), seed=1)
     assert scores["certain"].control == 1 / 3
 
 
 def test_record_linkage_with_the_same_seed_draws_the_same() -> None:
-    one = scene(PEOPLE, RELEASED, known_share=0.5)
+    one = threat_model(PEOPLE, RELEASED, known_share=0.5)
     assert RecordLinkage().measure(one, seed=3) == RecordLinkage().measure(one, seed=3)
 
 
@@ -76,7 +76,7 @@ def test_record_linkage_with_the_same_seed_draws_the_same() -> None:
 def test_record_linkage_of_a_copy_is_certain_of_exactly_the_unique(people: list[tuple[str, int]]) -> None:
     columns = {"name": [name for name, _ in people], "number": [number for _, number in people]}
     n_unique = sum(people.count(one) == 1 for one in people)
-    certain, success = expected(scene(columns, columns))
+    certain, success = expected(threat_model(columns, columns))
     assert certain == n_unique / len(people)
     assert success == pytest.approx(len(set(people)) / len(people))
 
@@ -96,4 +96,4 @@ def test_record_linkage_of_a_scene_that_does_not_fit_together_is_refused(
     changes: dict[str, object], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        RecordLinkage().measure(scene(PEOPLE, RELEASED, **changes), seed=1)  # type: ignore[arg-type]
+        RecordLinkage().measure(threat_model(PEOPLE, RELEASED, **changes), seed=1)  # type: ignore[arg-type]

@@ -32,17 +32,17 @@ def align(purchases: Purchases, members: Sequence[int], *, n_rounds: int = 0) ->
     out and joined again, which never costs more.
     """
     mine = [purchases.rows[member] for member in members]
-    order = sorted(range(len(members)), key=lambda place: (len(mine[place]), place))
+    order = sorted(range(len(members)), key=lambda index: (len(mine[index]), index))
     aligned = np.empty((len(mine[order[0]]), len(members)), dtype=np.int64)
     aligned[:, order[0]] = mine[order[0]]
     cost = 0.0
-    for n_joined, place in enumerate(order[1:], start=1):
-        aligned[:, place], cost = _join(purchases, aligned[:, order[:n_joined]], mine[place])
+    for n_joined, index in enumerate(order[1:], start=1):
+        aligned[:, index], cost = _join(purchases, aligned[:, order[:n_joined]], mine[index])
     for _ in range(n_rounds if len(members) > 2 else 0):
         before = cost
-        for place in order:
-            others = [other for other in order if other != place]
-            aligned[:, place], cost = _join(purchases, aligned[:, others], mine[place])
+        for index in order:
+            others = [other for other in order if other != index]
+            aligned[:, index], cost = _join(purchases, aligned[:, others], mine[index])
         if cost > before - 1e-9:
             break
     n_deleted = sum(len(rows) - len(aligned) for rows in mine)

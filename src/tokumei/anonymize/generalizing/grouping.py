@@ -124,8 +124,8 @@ def _improve(estimate: Estimate, pair_costs: Floats, groups: Indices, random: np
     customers = np.sort(groups.ravel())
     n_near = min(N_NEAR, len(customers) - 1)
     near = customers[np.argsort(pair_costs[np.ix_(customers, customers)], axis=1, kind="stable")[:, :n_near]]
-    place = np.empty(len(pair_costs), dtype=np.int64)
-    place[groups.ravel()] = np.arange(groups.size)
+    index = np.empty(len(pair_costs), dtype=np.int64)
+    index[groups.ravel()] = np.arange(groups.size)
     costs, best = estimate.costs(groups), groups.copy()
     least = float(costs.sum())
     n_tried = max(1, n_groups // 4)
@@ -135,8 +135,8 @@ def _improve(estimate: Estimate, pair_costs: Floats, groups: Indices, random: np
     with step("grouping customers", total=n_batches) as bar:
         for batch in range(n_batches):
             heat = mean * HOTTEST * (COLDEST / HOTTEST) ** (batch / n_batches)
-            moves = _draw_moves(near, customers, place, size, n_tried, random)
-            _exchange(estimate, flat, costs, place, moves, size, heat, random)
+            moves = _draw_moves(near, customers, index, size, n_tried, random)
+            _exchange(estimate, flat, costs, index, moves, size, heat, random)
             if batch % 100 == 99 or batch == n_batches - 1:
                 bar.advance(100)
                 if costs.sum() < least:
@@ -145,16 +145,16 @@ def _improve(estimate: Estimate, pair_costs: Floats, groups: Indices, random: np
 
 
 def _draw_moves(
-    near: Indices, customers: Indices, place: Indices, size: int, n_tried: int, random: np.random.Generator
+    near: Indices, customers: Indices, index: Indices, size: int, n_tried: int, random: np.random.Generator
 ) -> tuple[Indices, Indices]:
     """Draw pairs of places to exchange, each group in one pair at most."""
     mover = random.integers(0, len(customers), n_tried)
     # Nearer ones are drawn more often.
     goal = near[mover, (near.shape[1] * random.random(n_tried) ** 2).astype(np.int64)]
-    one, to = place[customers[mover]], place[goal]
+    one, to = index[customers[mover]], index[goal]
     # Any member of the goal's group makes room, but the goal itself.
     other = to - to % size + (to % size + random.integers(1, size, n_tried)) % size
-    last_use = np.full(len(place), -1)
+    last_use = np.full(len(index), -1)
     moves = np.arange(n_tried)
     last_use[one // size] = moves
     last_use[other // size] = moves
@@ -166,7 +166,7 @@ def _exchange(
     estimate: Estimate,
     flat: Indices,
     costs: Floats,
-    place: Indices,
+    index: Indices,
     moves: tuple[Indices, Indices],
     size: int,
     heat: float,
@@ -184,5 +184,5 @@ def _exchange(
     is_made = random.random(n_moves) < np.exp(np.minimum(-more / heat, 0))
     one, other, line = one[is_made], other[is_made], line[is_made]
     flat[one], flat[other] = flat[other], flat[one]
-    place[flat[one]], place[flat[other]] = one, other
+    index[flat[one]], index[flat[other]] = one, other
     costs[one // size], costs[other // size] = new[line], new[line + n_moves]

@@ -115,14 +115,14 @@ def _add_dummies(history: History, missing: pl.DataFrame, rng: np.random.Generat
     beside = _draw_row(kept, missing, "customer", rng)
     like = _draw_row(kept, missing, "item", rng)
     # Before or after with the same chance, so that neither the first nor the last row of an invoice must be real.
-    place = beside + rng.choice([-0.5, 0.5], len(beside)) * rng.random(len(beside))
+    index = beside + rng.choice([-0.5, 0.5], len(beside)) * rng.random(len(beside))
     frame = history.frame
     dummies = frame[beside].with_columns(
         missing["item"], *(frame[column].gather(like) for column in ("price", "quantity"))
     )
     together = pl.concat([rows, dummies.with_columns(row=pl.lit(None, pl.Int64)).select(rows.columns)])
-    places = np.concatenate([np.arange(history.n_rows, dtype=np.float64), place])
-    ordered = together[np.argsort(places, kind="stable")]
+    indices = np.concatenate([np.arange(history.n_rows, dtype=np.float64), index])
+    ordered = together[np.argsort(indices, kind="stable")]
     return Changed(History(ordered.drop("row"), history.name), ordered["row"])
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.naming import customer_periods, release_under_pseudonyms
+from tokumei.anonymize.pseudonymizing import customer_periods, release_under_pseudonyms
 from tokumei.anonymize.steps import recipe_of
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator

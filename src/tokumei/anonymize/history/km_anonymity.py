@@ -96,9 +96,9 @@ def _without_rare_pairs(bought: Matrix, k: int) -> Matrix:
         items = items[np.argsort(rank[items])]
         among = is_rare[np.ix_(items, items)]
         may_stay = np.ones(len(items), bool)
-        for place in range(len(items)):
-            if may_stay[place]:
-                may_stay[place + 1 :] &= ~among[place, place + 1 :]
+        for index in range(len(items)):
+            if may_stay[index]:
+                may_stay[index + 1 :] &= ~among[index, index + 1 :]
         taken.append(customer * bought.shape[1] + items[~may_stay])
     row, column = np.divmod(np.concatenate([*taken, np.array([], np.int64)]), bought.shape[1])
     kept = sparse.csr_array(bought - sparse.csr_array((np.ones(len(row)), (row, column)), shape=bought.shape))

@@ -1,4 +1,4 @@
-"""The attributes as groups are cut along them: a place for every class, and how wide a run of places is."""
+"""The attributes as groups are cut along them: an index for every class, and how wide a run of indices is."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from tokumei.anonymize.local.task import Codes, Floats, Ints, LocalAttribute
 
 
 class Axis(Protocol):
-    """One attribute: the place of each class, the missing value being one past the last."""
+    """One attribute: the index of each class, the missing value being one past the last."""
 
     @property
-    def places(self) -> Codes:
-        """The place of each class."""
+    def indices(self) -> Codes:
+        """The index of each class."""
 
     @property
     def missing(self) -> int:
-        """The place of a missing value."""
+        """The index of a missing value."""
 
     @property
     def is_ordered(self) -> bool:
-        """Whether a cut is a place in the order of numbers; else it gives every child of a label a part."""
+        """Whether a cut is an index in the order of numbers; else it gives every child of a label a part."""
 
     def widths(self, low: Ints, high: Ints) -> Floats:
-        """Give the certainty penalty of the label that covers each run of places, 0 for a single one."""
+        """Give the certainty penalty of the label that covers each run of indices, 0 for a single one."""
 
-    def keys(self, places: Codes, group_at: Ints, low: Ints, high: Ints) -> Codes:
+    def keys(self, indices: Codes, group_at: Ints, low: Ints, high: Ints) -> Codes:
         """Give what tells the parts of a group apart: equal keys stay together, and the missing value's is last.
 
-        `places` are those of some classes, `group_at` the group of each, `low` and `high` the ends of every group.
+        `indices` are those of some classes, `group_at` the group of each, `low` and `high` the ends of every group.
         """
 
 
@@ -39,7 +39,7 @@ class Axis(Protocol):
 class NumberAxis:
     """A numeric attribute, in the order of its numbers."""
 
-    places: Codes
+    indices: Codes
     missing: int
     numbers: Floats
 
@@ -56,9 +56,9 @@ class NumberAxis:
         out: Floats = (self.numbers[high] - self.numbers[low]) / (whole or 1.0)
         return out
 
-    def keys(self, places: Codes, group_at: Ints, low: Ints, high: Ints) -> Codes:  # noqa: ARG002
-        """Give the places themselves."""
-        return places
+    def keys(self, indices: Codes, group_at: Ints, low: Ints, high: Ints) -> Codes:  # noqa: ARG002
+        """Give the indices themselves."""
+        return indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +69,9 @@ class TreeAxis:
     cross are made to nest: two leaves are together at a level if they are so there and at all coarser ones.
     """
 
-    places: Codes
+    indices: Codes
     missing: int
-    # The label of each place at each level, the missing value's being greater than any.
+    # The label of each index at each level, the missing value's being greater than any.
     labels: Codes
     # What each label of each level costs.
     costs: Floats
@@ -83,19 +83,19 @@ class TreeAxis:
         """Give labels numbers from the top down, so that those below one label follow each other."""
         levels, n_leaves = attribute.hierarchy.levels, attribute.n_leaves
         nested = [np.zeros(n_leaves, np.int64)] * len(levels)
-        for place in range(len(levels) - 1, -1, -1):
-            above = nested[place + 1] if place + 1 < len(levels) else np.zeros(n_leaves, np.int64)
-            pairs = above * len(levels[place]) + levels[place].codes
-            nested[place] = np.unique(pairs, return_inverse=True)[1].reshape(-1)
-        # At level 0 every leaf is alone, so its number there is its place.
+        for index in range(len(levels) - 1, -1, -1):
+            above = nested[index + 1] if index + 1 < len(levels) else np.zeros(n_leaves, np.int64)
+            pairs = above * len(levels[index]) + levels[index].codes
+            nested[index] = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+        # At level 0 every leaf is alone, so its number there is its index.
         labels = np.full((len(levels), n_leaves + 1), n_leaves, np.int32)
         costs = np.zeros((len(levels), n_leaves + 1))
-        for place, codes in enumerate(nested):
-            labels[place, nested[0]] = codes
+        for index, codes in enumerate(nested):
+            labels[index, nested[0]] = codes
             n_below = np.bincount(codes)
-            costs[place, : len(n_below)] = np.where(n_below > 1, n_below / n_leaves, 0.0)
-        place_of_leaf = np.append(nested[0], n_leaves).astype(np.int32)
-        return cls(place_of_leaf[attribute.leaf_of], attribute.missing, labels, costs)
+            costs[index, : len(n_below)] = np.where(n_below > 1, n_below / n_leaves, 0.0)
+        index_of_leaf = np.append(nested[0], n_leaves).astype(np.int32)
+        return cls(index_of_leaf[attribute.leaf_of], attribute.missing, labels, costs)
 
     def widths(self, low: Ints, high: Ints) -> Floats:
         """Give the share of all leaves that the closest label covers."""
@@ -103,10 +103,10 @@ class TreeAxis:
         level = np.minimum(self._levels(low, high), len(self.labels) - 1)
         return self.costs[level, self.labels[level, low]]
 
-    def keys(self, places: Codes, group_at: Ints, low: Ints, high: Ints) -> Codes:
+    def keys(self, indices: Codes, group_at: Ints, low: Ints, high: Ints) -> Codes:
         """Give the labels one level below the closest that covers the group."""
         below = np.maximum(self._levels(low, high) - 1, 0)
-        return self.labels[below[group_at], places]
+        return self.labels[below[group_at], indices]
 
     def _levels(self, low: Ints, high: Ints) -> Ints:
         """Give the finest level with one label for both ends: as they nest, the number of levels with two."""

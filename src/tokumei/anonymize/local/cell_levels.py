@@ -30,15 +30,15 @@ class CellLevels:
         """Start with every cell as it is."""
         trees = tuple(ValueTree.of(one) for one in task.attributes)
         cells = cls(task, trees, [], [])
-        for place in range(len(trees)):
+        for index in range(len(trees)):
             levels = np.zeros(task.n_classes, np.int64)
             cells.levels.append(levels)
-            cells.nodes.append(cells.nodes_at(place, levels))
+            cells.nodes.append(cells.nodes_at(index, levels))
         return cells
 
     @property
     def columns(self) -> range:
-        """The places of the attributes."""
+        """The indices of the attributes."""
         return range(len(self.trees))
 
     @cached_property
@@ -52,46 +52,46 @@ class CellLevels:
         """For each tree, level and leaf the next level at which a cell says less; what says nothing is suppressed."""
         return [_next_levels(tree) for tree in self.trees]
 
-    def nodes_at(self, place: int, levels: Ints) -> Codes:
+    def nodes_at(self, index: int, levels: Ints) -> Codes:
         """Give the node that each class would have in one attribute at these levels."""
-        tree = self.trees[place]
+        tree = self.trees[index]
         return tree.node_at[levels, tree.attribute.leaf_of].astype(np.int32)
 
-    def is_lost(self, place: int) -> Bools:
+    def is_lost(self, index: int) -> Bools:
         """Say which cells of an attribute are suppressed."""
-        out: Bools = self.nodes[place] == self.trees[place].nothing
+        out: Bools = self.nodes[index] == self.trees[index].nothing
         return out
 
-    def costs(self, place: int) -> Floats:
+    def costs(self, index: int) -> Floats:
         """Give the weighted certainty penalty of each class's cell."""
-        return self.node_costs[place][self.nodes[place]]
+        return self.node_costs[index][self.nodes[index]]
 
-    def rest(self, place: int) -> Floats:
+    def rest(self, index: int) -> Floats:
         """Give what each cell has still to lose."""
-        out: Floats = self.task.column_weights[place] - self.costs(place)
+        out: Floats = self.task.column_weights[index] - self.costs(index)
         return out
 
-    def raised(self, place: int) -> Ints:
+    def raised(self, index: int) -> Ints:
         """Give the level of each cell of an attribute one step up its value tree."""
-        return self._next_levels[place][self.levels[place], self.trees[place].attribute.leaf_of]
+        return self._next_levels[index][self.levels[index], self.trees[index].attribute.leaf_of]
 
-    def put(self, place: int, levels: Ints) -> None:
+    def put(self, index: int, levels: Ints) -> None:
         """Give the cells of an attribute these levels."""
-        self.levels[place], self.nodes[place] = levels, self.nodes_at(place, levels)
+        self.levels[index], self.nodes[index] = levels, self.nodes_at(index, levels)
 
-    def lose(self, place: int, classes: Bools) -> None:
+    def lose(self, index: int, classes: Bools) -> None:
         """Suppress the cells of some classes."""
-        self.put(place, np.where(classes, len(self.trees[place].node_at) - 1, self.levels[place]))
+        self.put(index, np.where(classes, len(self.trees[index].node_at) - 1, self.levels[index]))
 
-    def groups(self, places: Sequence[int]) -> Ints:
+    def groups(self, indices: Sequence[int]) -> Ints:
         """Give classes that have the same labels in some attributes the same number."""
-        columns = [self.nodes[place] for place in places]
-        return group_rows(columns, [self.trees[place].n_nodes for place in places], self.task.n_classes).group_of
+        columns = [self.nodes[index] for index in indices]
+        return group_rows(columns, [self.trees[index].n_nodes for index in indices], self.task.n_classes).group_of
 
     @property
     def loss(self) -> float:
         """The weighted certainty penalty of all rows together."""
-        return float(sum(self.costs(place) @ self.task.sizes for place in self.columns))
+        return float(sum(self.costs(index) @ self.task.sizes for index in self.columns))
 
     def recoding(self, is_suppressed: Bools) -> LocalRecoding:
         """Give the cells as they are now, some classes being left out."""

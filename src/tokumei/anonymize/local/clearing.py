@@ -21,8 +21,8 @@ def recode_branches(rare: RareCombinations) -> None:
     plan = rare.plan()
     total = cells.loss + _planned_loss(cells, plan)
     while True:
-        steps = {place: _step(cells, place, plan) for place in cells.columns if place not in closed}
-        column = max(steps, key=lambda place: steps[place][0], default=None)
+        steps = {index: _step(cells, index, plan) for index in cells.columns if index not in closed}
+        column = max(steps, key=lambda index: steps[index][0], default=None)
         if column is None or steps[column][0] <= 0:
             return
         before = cells.levels[column], rare.is_rare.copy()
@@ -42,31 +42,31 @@ def suppress_rare(rare: RareCombinations) -> None:
     """Suppress cells until no combination is rare; those of others may become so when some are gone."""
     rare.count()
     while rare.is_rare.any():
-        for place, classes in enumerate(rare.plan()):
-            rare.cells.lose(place, classes)
+        for index, classes in enumerate(rare.plan()):
+            rare.cells.lose(index, classes)
         rare.count()
 
 
 def _planned_loss(cells: CellLevels, plan: Bools) -> float:
     """Give what suppressing the cells of a plan would lose."""
-    return float(sum((cells.rest(place) * cells.task.sizes)[classes].sum() for place, classes in enumerate(plan)))
+    return float(sum((cells.rest(index) * cells.task.sizes)[classes].sum() for index, classes in enumerate(plan)))
 
 
-def _step(cells: CellLevels, place: int, plan: Bools) -> tuple[float, Ints]:
+def _step(cells: CellLevels, index: int, plan: Bools) -> tuple[float, Ints]:
     """Give what seems to be gained by writing branches of a column one step up, and the levels after that.
 
     A branch goes up if writing all its cells by its label loses less than suppressing those that the plan names.
     """
-    tree, leaf_of, sizes = cells.trees[place], cells.trees[place].attribute.leaf_of, cells.task.sizes
-    costs, rest = cells.costs(place), cells.rest(place)
-    levels, raised, is_lost = cells.levels[place].copy(), cells.raised(place), cells.is_lost(place)
-    planned = plan[place] & ~is_lost
+    tree, leaf_of, sizes = cells.trees[index], cells.trees[index].attribute.leaf_of, cells.task.sizes
+    costs, rest = cells.costs(index), cells.rest(index)
+    levels, raised, is_lost = cells.levels[index].copy(), cells.raised(index), cells.is_lost(index)
+    planned = plan[index] & ~is_lost
     gained = 0.0
     for level in np.unique(raised[planned]).tolist():
         if level == len(tree.node_at) - 1:
             continue
         nodes = tree.node_at[level][leaf_of]
-        rise = np.where(is_lost, 0.0, np.maximum(cells.node_costs[place][nodes] - costs, 0.0))
+        rise = np.where(is_lost, 0.0, np.maximum(cells.node_costs[index][nodes] - costs, 0.0))
         saved = _by_node(nodes, np.where(planned, rest, 0.0) * sizes, tree.n_nodes)
         saved -= _by_node(nodes, rise * sizes, tree.n_nodes)
         is_asked = np.zeros(tree.n_nodes, np.bool_)

@@ -47,13 +47,13 @@ def _make_cuts(task: LocalTask, group_of: Ints, parts: list[tuple[Ints, Ints]]) 
     n_groups = int(group_of.max(initial=-1)) + 1
     # Judged among all groups, since some requirements speak of all classes together.
     proposed = group_of.copy()
-    for place, (_, second) in enumerate(parts):
-        proposed[second] = n_groups + place
+    for index, (_, second) in enumerate(parts):
+        proposed[second] = n_groups + index
     holds = task.holds(proposed, n_groups + len(parts))
     is_made = []
     n_made = 0
-    for place, (first, second) in enumerate(parts):
-        made = bool(len(first) and len(second) and holds[group_of[first[0]]] and holds[n_groups + place])
+    for index, (first, second) in enumerate(parts):
+        made = bool(len(first) and len(second) and holds[group_of[first[0]]] and holds[n_groups + index])
         is_made.append(made)
         if made:
             group_of[second] = n_groups + n_made
@@ -87,7 +87,7 @@ def _nearer_first(extents: Extents, classes: Ints) -> Floats:
 
 
 def _furthest(costs: Floats) -> int:
-    """Give the place of the first that is as far as any, but for rounding."""
+    """Give the index of the first that is as far as any, but for rounding."""
     return int(np.argmax(costs >= costs.max() - ROUNDING))
 
 

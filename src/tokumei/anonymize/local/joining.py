@@ -45,14 +45,14 @@ class Extents:
             for (tree, weight), start in zip(trees, starts, strict=False)
         )
         nodes = [one.start + one.tree.node_at[0][one.tree.attribute.leaf_of] for one in joints]
-        lines = [_places(one) * weight for one, weight in pairs if one.is_numeric]
+        lines = [_indices(one) * weight for one, weight in pairs if one.is_numeric]
         widths = [[weight] for one, weight in pairs if one.is_numeric]
-        places = np.array(lines, np.float64).reshape(len(lines), task.n_classes)
+        indices = np.array(lines, np.float64).reshape(len(lines), task.n_classes)
         return cls(
             joints,
             np.array(nodes, np.int64).reshape(len(nodes), task.n_classes),
-            places,
-            places.copy(),
+            indices,
+            indices.copy(),
             np.array(widths, np.float64).reshape(len(lines), 1),
         )
 
@@ -63,12 +63,12 @@ class Extents:
             nodes, low, high = nodes[:, others], low[:, others], high[:, others]
         total = np.zeros(nodes.shape[1])
         tables = []
-        for place, one in enumerate(self.joints):
-            node = int(self.nodes[place, group])
+        for index, one in enumerate(self.joints):
+            node = int(self.nodes[index, group])
             if one.is_small:
                 tables.append(one.table(node))
             else:
-                total += one.costs(node, nodes[place])
+                total += one.costs(node, nodes[index])
         if tables:
             # Mode "clip" saves numpy a pass over the nodes.
             total += np.concatenate(tables).take(nodes[: len(tables)], mode="clip").sum(axis=0)
@@ -80,8 +80,8 @@ class Extents:
 
     def join(self, into: int, group: int) -> None:
         """Make the labels of one group cover another too."""
-        for place, one in enumerate(self.joints):
-            self.nodes[place, into] = one.joint(int(self.nodes[place, into]), int(self.nodes[place, group]))
+        for index, one in enumerate(self.joints):
+            self.nodes[index, into] = one.joint(int(self.nodes[index, into]), int(self.nodes[index, group]))
         np.minimum(self.low[:, into], self.low[:, group], out=self.low[:, into])
         np.maximum(self.high[:, into], self.high[:, group], out=self.high[:, into])
 
@@ -153,10 +153,10 @@ def refuse_population(task: LocalTask, name: str) -> None:
         raise InputError.of(f"no requirement of a population: the groups that {name} makes share values")
 
 
-def _places(attribute: LocalAttribute) -> Floats:
+def _indices(attribute: LocalAttribute) -> Floats:
     """Give the number of each class, from 0 for the least to 1 for the greatest."""
     numbers = attribute.numbers
     width = float(numbers[-1] - numbers[0])
     shares = (numbers - numbers[0]) / width if width else np.zeros(len(numbers))
-    places: Floats = np.append(shares, FAR)[attribute.leaf_of]
-    return places
+    indices: Floats = np.append(shares, FAR)[attribute.leaf_of]
+    return indices

@@ -94,10 +94,10 @@ def merge_failing(task: LocalTask, extents: Extents, *, block: int, order: Order
 
 def without_failing(task: LocalTask, group_of: Ints) -> Ints:
     """Leave the groups that fail out, numbering the others from 0; CannotAnonymize if too many rows would go."""
-    groups, place = np.unique(group_of, return_inverse=True)
-    holds = task.holds(place.reshape(-1), len(groups))
+    groups, index = np.unique(group_of, return_inverse=True)
+    holds = task.holds(index.reshape(-1), len(groups))
     number = np.where(holds, np.cumsum(holds) - 1, -1)
-    out: Ints = number[place.reshape(-1)]
+    out: Ints = number[index.reshape(-1)]
     n_out = int(task.sizes[out < 0].sum())
     if n_out > task.n_may_suppress:
         allowed = f"of which {task.n_may_suppress:,} may be"
@@ -138,9 +138,9 @@ def _rounds(
 
 def _failing(task: LocalTask, group_of: Ints) -> Bools:
     """Say for each group, by its number, whether it fails."""
-    groups, place = np.unique(group_of, return_inverse=True)
+    groups, index = np.unique(group_of, return_inverse=True)
     fails = np.zeros(task.n_classes, np.bool_)
-    fails[groups] = ~task.holds(place.reshape(-1), len(groups))
+    fails[groups] = ~task.holds(index.reshape(-1), len(groups))
     return fails
 
 

@@ -54,16 +54,16 @@ class RareCombinations:
     @cached_property
     def has_column(self) -> Bools:
         """For each column and combination whether the column is in it."""
-        return np.array([[place in one for one in self.combinations] for place in self.cells.columns], np.bool_)
+        return np.array([[index in one for one in self.combinations] for index in self.cells.columns], np.bool_)
 
     def count(self, column: int | None = None) -> None:
         """Count again all combinations, or those with a column that changed."""
         task = self.cells.task
-        is_lost = [self.cells.is_lost(place) for place in self.cells.columns]
-        for row, places in enumerate(self.combinations):
-            if column is None or column in places:
-                group_of = self.cells.groups(places)
-                is_told = ~np.any([is_lost[place] for place in places], axis=0)
+        is_lost = [self.cells.is_lost(index) for index in self.cells.columns]
+        for row, indices in enumerate(self.combinations):
+            if column is None or column in indices:
+                group_of = self.cells.groups(indices)
+                is_told = ~np.any([is_lost[index] for index in indices], axis=0)
                 group_of = np.where(is_told, group_of, -1)
                 holds = task.holds(group_of, int(group_of.max(initial=-1)) + 1)
                 self.is_rare[row] = is_told & ~np.append(holds, True)[group_of]
@@ -73,7 +73,7 @@ class RareCombinations:
 
         Class by class the cell goes first that ends the most rare combinations for what it loses.
         """
-        rest = np.array([self.cells.rest(place) for place in self.cells.columns])
+        rest = np.array([self.cells.rest(index) for index in self.cells.columns])
         out = np.zeros(rest.shape, np.bool_)
         classes = np.flatnonzero(self.is_rare.any(axis=0))
         for start in range(0, len(classes), N_TOGETHER):

@@ -15,7 +15,7 @@ from tokumei.hierarchy.leaves import read_number
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of one attribute: for each class the place of its label, and what each label costs.
+    """The cells of one attribute: for each class the index of its label, and what each label costs.
 
     The cost is the certainty penalty: the share of the attribute's values that a label covers, or of its width if it is
     numeric; 0 while it tells the value. A label of None is the missing value itself.
@@ -86,12 +86,12 @@ def _ranges(attribute: LocalAttribute, low: Ints, high: Ints) -> Labeled:
     first, last = pairs // (missing + 1), pairs % (missing + 1)
     is_range = last < missing
     labels: list[str | None] = [None if code == missing else SUPPRESSED for code in first.tolist()]
-    for place, label in zip(
+    for index, label in zip(
         np.flatnonzero(is_range).tolist(),
         range_labels(attribute.hierarchy.leaves, first[is_range], last[is_range]),
         strict=True,
     ):
-        labels[place] = label
+        labels[index] = label
     costs = np.where(first == missing, 0.0, 1.0)
     width = float(numbers[-1] - numbers[0])
     costs[is_range] = (numbers[last[is_range]] - numbers[first[is_range]]) / (width or 1.0)
@@ -136,8 +136,8 @@ def _labels(attribute: LocalAttribute, group_of: Ints, low: Ints, high: Ints) ->
         least, most = _ends(codes, np.where((group_of >= 0) & (label_of[group_of] < 0), group_of, -1), n_groups)
         covered = left[least[left] == most[left]]
         n_leaves = np.bincount(level.codes, minlength=len(level))
-        used, place = np.unique(least[covered], return_inverse=True)
-        label_of[covered] = len(labels) + place
+        used, index = np.unique(least[covered], return_inverse=True)
+        label_of[covered] = len(labels) + index
         labels += [level.labels[code] for code in used]
         costs += [float(n) / attribute.n_leaves if n > 1 else 0.0 for n in n_leaves[used]]
     label_of[label_of < 0] = 0

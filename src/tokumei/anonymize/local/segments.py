@@ -37,16 +37,16 @@ def starts_of_runs(values: npt.NDArray[np.integer]) -> Bools:
 
 
 def lengths_of(starts: Ints, n: int) -> Ints:
-    """Give the lengths of the runs that start here and fill n places."""
+    """Give the lengths of the runs that start here and fill n indices."""
     return np.diff(starts, append=n)
 
 
 def spread(starts: Ints, n: int) -> Ints:
-    """Give for each of n places the number of its run."""
+    """Give for each of n indices the number of its run."""
     return np.repeat(np.arange(len(starts)), lengths_of(starts, n))
 
 
 def within_run(values: Ints, starts: Ints) -> Ints:
-    """Add up what stands before each place in its own run."""
+    """Add up what stands before each index in its own run."""
     before = np.cumsum(values) - values
     return before - np.repeat(before[starts], lengths_of(starts, len(values)))

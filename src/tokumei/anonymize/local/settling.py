@@ -28,55 +28,55 @@ def settle(cells: CellLevels) -> Bools:
         fails = ~_holds(cells, group_of)
         if not fails.any():
             return fails
-        steps = [_step_up(cells, place, group_of, fails) for place in cells.columns]
+        steps = [_step_up(cells, index, group_of, fails) for index in cells.columns]
         best = max((one for one in steps if one is not None), key=lambda one: one.key, default=None)
         if best is None:
             return _leave_out_or_fill(cells)
-        cells.put(best.place, np.where(best.goes, best.levels, cells.levels[best.place]))
+        cells.put(best.index, np.where(best.goes, best.levels, cells.levels[best.index]))
 
 
 @dataclass(frozen=True, eq=False)
 class StepUp:
     """What a step up in one column would do: who goes, to which levels, and how much that brings for what is lost."""
 
-    place: int
+    index: int
     levels: Ints
     goes: Bools
     # Rows that hold come before labels that are shared; of equals the one that loses least.
     key: tuple[bool, float, float]
 
 
-def _step_up(cells: CellLevels, place: int, group_of: Ints, fails: Bools) -> StepUp | None:
+def _step_up(cells: CellLevels, index: int, group_of: Ints, fails: Bools) -> StepUp | None:
     """Look at a step up of all failing rows in one column; None if they have no cell left there."""
     sizes = cells.task.sizes
-    goes = fails & ~cells.is_lost(place)
+    goes = fails & ~cells.is_lost(index)
     if not goes.any():
         return None
-    levels = cells.raised(place)
-    nodes = np.where(goes, cells.nodes_at(place, levels), cells.nodes[place])
-    rise = (cells.node_costs[place][nodes] - cells.costs(place)) * sizes
-    moved = _groups_with(cells, place, nodes, goes, fails)
+    levels = cells.raised(index)
+    nodes = np.where(goes, cells.nodes_at(index, levels), cells.nodes[index])
+    rise = (cells.node_costs[index][nodes] - cells.costs(index)) * sizes
+    moved = _groups_with(cells, index, nodes, goes, fails)
     settled = goes & _holds(cells, moved)
     who, gain = settled, float(sizes[settled].sum())
     if not settled.any():
         who, gain = goes, float(_n_groups(group_of[fails]) - _n_groups(moved[fails]))
     lost = float(rise[who].sum())
-    return StepUp(place, levels, who, (bool(settled.any()), gain / max(LEAST_LOSS, lost), -lost))
+    return StepUp(index, levels, who, (bool(settled.any()), gain / max(LEAST_LOSS, lost), -lost))
 
 
 def _n_groups(group_of: Ints) -> int:
     return int(np.count_nonzero(np.bincount(group_of)))
 
 
-def _groups_with(cells: CellLevels, place: int, nodes: Codes, goes: Bools, fails: Bools) -> Ints:
+def _groups_with(cells: CellLevels, index: int, nodes: Codes, goes: Bools, fails: Bools) -> Ints:
     """Give classes with equal labels the same number, one column having other nodes; −1 where nobody goes.
 
     Those that go can only meet failing ones, and others that have one of their new nodes: all the rest is left aside.
     """
-    is_met = np.zeros(cells.trees[place].n_nodes, np.bool_)
+    is_met = np.zeros(cells.trees[index].n_nodes, np.bool_)
     is_met[nodes[goes]] = True
     looked_at = np.flatnonzero(fails | is_met[nodes])
-    columns = [(nodes if one == place else cells.nodes[one])[looked_at] for one in cells.columns]
+    columns = [(nodes if one == index else cells.nodes[one])[looked_at] for one in cells.columns]
     grouping = group_rows(columns, [tree.n_nodes for tree in cells.trees], len(looked_at))
     out = np.full(len(fails), -1, np.int64)
     out[looked_at] = grouping.group_of
@@ -102,8 +102,8 @@ def _leave_out_or_fill(cells: CellLevels) -> Bools:
         if fails.all():
             allowed = f"of which {task.n_may_suppress:,} may be"
             raise CannotAnonymize(f"{n_failing:,} of {task.n_rows:,} rows would have to be left out, {allowed}.")
-        rest = np.sum([cells.rest(place) for place in cells.columns], axis=0) * task.sizes
+        rest = np.sum([cells.rest(index) for index in cells.columns], axis=0) * task.sizes
         to_lose = np.bincount(group_of, rest)[group_of]
         least = int(np.argmin(np.where(fails, np.inf, to_lose)))
-        for place in cells.columns:
-            cells.lose(place, group_of == group_of[least])
+        for index in cells.columns:
+            cells.lose(index, group_of == group_of[least])

@@ -123,7 +123,7 @@ class LabelTree:
 class Step:
     """One label of an attribute, the labels below it, and how far the loss falls if no row has to be left out."""
 
-    place: int
+    index: int
     label: Label
     below: list[Label]
     gain: float
@@ -160,17 +160,17 @@ class Specializing:
         self.now = self._judged(np.zeros(task.n_classes, np.int64), costs)
         self._number = itertools.count()
         self.steps: list[tuple[float, int, Step]] = []
-        for place, labels in enumerate(self.labels):
-            self._offer(place, labels[0])
+        for index, labels in enumerate(self.labels):
+            self._offer(index, labels[0])
 
     def run(self) -> Standing:
         """Take the best step until none is left, and give where that leads."""
         while (best := self._best()) is not None:
             step, self.now = best
-            self.labels[step.place].remove(step.label)
-            self.labels[step.place] += step.below
+            self.labels[step.index].remove(step.label)
+            self.labels[step.index] += step.below
             for label in step.below:
-                self._offer(step.place, label)
+                self._offer(step.index, label)
         return self.now
 
     def recoding(self) -> LocalRecoding:
@@ -188,13 +188,13 @@ class Specializing:
             cells.append(Cells(code_of[attribute.leaf_of], texts, np.array([one.cost for one in told])))
         return LocalRecoding(tuple(cells), ~is_kept)
 
-    def _offer(self, place: int, label: Label) -> None:
-        tree = self.trees[place]
+    def _offer(self, index: int, label: Label) -> None:
+        tree = self.trees[index]
         below = tree.below(label)
         falls = sum(int(tree.rows[one.leaves].sum()) * (label.cost - one.cost) for one in below)
-        gain = float(self.task.column_weights[place]) * falls / max(1, self.task.n_rows)
+        gain = float(self.task.column_weights[index]) * falls / max(1, self.task.n_rows)
         if gain > 0:
-            heapq.heappush(self.steps, (-gain, next(self._number), Step(place, label, below, gain)))
+            heapq.heappush(self.steps, (-gain, next(self._number), Step(index, label, below, gain)))
 
     def _best(self) -> tuple[Step, Standing] | None:
         """Give the step with the most gain for the anonymity it costs; of equals the one with the larger gain.
@@ -221,7 +221,7 @@ class Specializing:
 
     def _after(self, step: Step) -> Standing:
         """Give what a step would lead to."""
-        attribute = self.task.attributes[step.place]
+        attribute = self.task.attributes[step.index]
         child_of = np.zeros(attribute.n_leaves + 1, np.int32)
         falls = np.zeros(attribute.n_leaves + 1)
         for number, label in enumerate(step.below, start=1):
@@ -231,7 +231,7 @@ class Specializing:
         n_groups = len(self.now.holds)
         pairs = [self.now.group_of.astype(np.int32), child]
         group_of = group_rows(pairs, [n_groups, len(step.below) + 1], self.task.n_classes).group_of
-        costs = self.now.costs - float(self.task.column_weights[step.place]) * falls[attribute.leaf_of]
+        costs = self.now.costs - float(self.task.column_weights[step.index]) * falls[attribute.leaf_of]
         return self._judged(group_of, costs)
 
     def _judged(self, group_of: Ints, costs: Floats) -> Standing:

@@ -42,13 +42,13 @@ class _Open:
     starts: Ints
     classes: Ints
     sizes: Ints
-    # For each attribute the places of the classes.
-    places: list[Codes]
+    # For each attribute the indices of the classes.
+    indices: list[Codes]
     # For each group: its rows, how many of them may be left out, and what its labels cost together.
     rows: Ints
     may_go: Floats
     loss: Floats
-    # For each attribute and group: its first and its last place, missing values aside.
+    # For each attribute and group: its first and its last index, missing values aside.
     low: Ints
     high: Ints
     # For each group and way to cut it: what its label costs, 0 if there is nothing to cut or it was tried. There are
@@ -84,7 +84,7 @@ class _Splitting:
             starts,
             np.arange(task.n_classes),
             task.sizes,
-            [one.places for one in self.axes],
+            [one.indices for one in self.axes],
             np.full(len(starts), float(n_may_go)),
         )
         if not groups_hold(task, self.open.classes, self.open.at_classes(), self.open.rows).all():
@@ -123,37 +123,37 @@ class _Splitting:
         out: Bools = (self.open.wish.max(axis=1, initial=0) <= 0) | (self.open.rows < self.least_rows)
         return out
 
-    def _measured(self, starts: Ints, classes: Ints, sizes: Ints, places: list[Codes], may_go: Floats) -> _Open:
+    def _measured(self, starts: Ints, classes: Ints, sizes: Ints, indices: list[Codes], may_go: Floats) -> _Open:
         """Give groups with the ends of each and what its labels cost."""
         low = np.zeros((len(self.axes), len(starts)), np.int64)
         high, wish = low.copy(), np.zeros((len(starts), 2 * len(self.axes)))
         rows = np.add.reduceat(sizes, starts) if len(starts) else np.zeros(0, np.int64)
-        for place, (axis, own, weight) in enumerate(zip(self.axes, places, self.task.column_weights, strict=True)):
+        for index, (axis, own, weight) in enumerate(zip(self.axes, indices, self.task.column_weights, strict=True)):
             if not len(starts):
                 break
-            low[place], last = np.minimum.reduceat(own, starts), np.maximum.reduceat(own, starts)
+            low[index], last = np.minimum.reduceat(own, starts), np.maximum.reduceat(own, starts)
             has_missing = last == axis.missing
             if has_missing.any():
                 last = np.maximum.reduceat(np.where(own == axis.missing, -1, own), starts)
             is_value = last >= 0
-            high[place] = last
+            high[index] = last
             width = np.zeros(len(starts))
-            width[is_value] = axis.widths(low[place, is_value], high[place, is_value])
-            wish[:, 2 * place] = weight * (has_missing & is_value)
-            wish[:, 2 * place + 1] = weight * np.where((width > 0) & has_missing, 1.0, width)
+            width[is_value] = axis.widths(low[index, is_value], high[index, is_value])
+            wish[:, 2 * index] = weight * (has_missing & is_value)
+            wish[:, 2 * index + 1] = weight * np.where((width > 0) & has_missing, 1.0, width)
         loss = wish.reshape(len(starts), len(self.axes), 2).max(axis=2).sum(axis=1)
-        return _Open(starts, classes, sizes, places, rows, may_go, loss, low, high, wish)
+        return _Open(starts, classes, sizes, indices, rows, may_go, loss, low, high, wish)
 
     def _cut(self, ways: Ints) -> Parts:
         """Give the parts of every group, cut along the way that it chose."""
         now, group_at = self.open, self.open.at_classes()
         axis_of_group, is_apart = ways // 2, ways % 2 == 0
         key = np.zeros(len(now.classes), np.int64)
-        for place, axis in enumerate(self.axes):
-            at = np.flatnonzero((axis_of_group == place)[group_at])
+        for index, axis in enumerate(self.axes):
+            at = np.flatnonzero((axis_of_group == index)[group_at])
             if len(at):
-                own, groups = now.places[place][at], group_at[at]
-                keys = axis.keys(own, groups, now.low[place], now.high[place])
+                own, groups = now.indices[index][at], group_at[at]
+                keys = axis.keys(own, groups, now.low[index], now.high[index])
                 key[at] = np.where(is_apart[groups], own == axis.missing, keys)
         is_number = self.is_ordered[axis_of_group] & ~is_apart
         missing = np.where(is_apart, -1, self.missing[axis_of_group])
@@ -209,19 +209,19 @@ class _Splitting:
             np.cumsum(n_classes) - n_classes,
             now.classes[at],
             now.sizes[at],
-            [np.take(own, at, mode="clip") for own in now.places],
+            [np.take(own, at, mode="clip") for own in now.indices],
             may_go_of_row[parts.group_of[is_taken]] * parts.rows[is_taken],
         )
 
 
 def _taken(groups: _Open, which: Ints, at: Ints) -> _Open:
-    """Give some of the groups, with the places where their classes stand."""
+    """Give some of the groups, with the indices where their classes stand."""
     lengths = lengths_of(groups.starts, len(groups.classes))[which]
     return _Open(
         np.cumsum(lengths) - lengths,
         groups.classes[at],
         groups.sizes[at],
-        [np.take(own, at, mode="clip") for own in groups.places],
+        [np.take(own, at, mode="clip") for own in groups.indices],
         groups.rows[which],
         groups.may_go[which],
         groups.loss[which],
@@ -237,7 +237,7 @@ def _joined(one: _Open, other: _Open) -> _Open:
         np.concatenate([one.starts, other.starts + len(one.classes)]),
         np.concatenate([one.classes, other.classes]),
         np.concatenate([one.sizes, other.sizes]),
-        [np.concatenate(pair) for pair in zip(one.places, other.places, strict=True)],
+        [np.concatenate(pair) for pair in zip(one.indices, other.indices, strict=True)],
         np.concatenate([one.rows, other.rows]),
         np.concatenate([one.may_go, other.may_go]),
         np.concatenate([one.loss, other.loss]),

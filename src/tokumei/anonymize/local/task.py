@@ -119,12 +119,12 @@ class LocalTask:
             return holds
         # Of no rows there is nothing to ask, and measures would divide by their number.
         asked = np.flatnonzero(group_sizes > 0)
-        place = np.full(n_groups, -1, np.int64)
-        place[asked] = np.arange(len(asked))
-        counts = self._grouped(np.flatnonzero(is_in), place[group_of], group_sizes[asked])
+        index = np.full(n_groups, -1, np.int64)
+        index[asked] = np.arange(len(asked))
+        counts = self._grouped(np.flatnonzero(is_in), index[group_of], group_sizes[asked])
         for requirement in self.requirements:
             if type(requirement) is not KAnonymity:
-                at_groups = self._in_groups(requirement, np.flatnonzero(is_in), place[group_of], len(asked))
+                at_groups = self._in_groups(requirement, np.flatnonzero(is_in), index[group_of], len(asked))
                 holds[asked] &= at_groups.holds_in(counts)
         return holds
 
@@ -136,7 +136,7 @@ class LocalTask:
         """Give the counts of groups, with the sensitive values in each."""
         to_group = np.full(self.n_classes, -1, np.int64)
         to_group[classes] = group_of
-        histograms = {name: _regrouped(one, to_group, len(sizes)) for name, one in self.counts.histograms.items()}
+        histograms = {name: _recoded_locally(one, to_group, len(sizes)) for name, one in self.counts.histograms.items()}
         return _counts_of_groups(sizes, histograms)
 
     def _in_groups(self, requirement: Requirement, classes: Ints, group_of: Ints, n_groups: int) -> Requirement:
@@ -172,9 +172,9 @@ def encode_rows(
     populations = [population_of(one) for one in requirements]
     people = [one.over(list(hierarchies)) for one in populations if one is not None]
     columns = []
-    for place, tree in enumerate(trees):
+    for index, tree in enumerate(trees):
         own = frame[tree.attribute]
-        others = [people_domain(one, own).gather(one.codes[place]) for one in people]
+        others = [people_domain(one, own).gather(one.codes[index]) for one in people]
         columns.append(_leaf_codes(tree, pl.concat([own, *others])))
     radices = [len(tree.leaves) + 1 for tree in trees]
     n_rows = frame.height
@@ -226,10 +226,10 @@ def _in_order(tree: Hierarchy) -> Hierarchy:
     order = sorted(range(len(numbers)), key=numbers.__getitem__)
     if order == list(range(len(numbers))):
         return tree
-    places = np.array(order)
+    indices = np.array(order)
     return Hierarchy(
         tree.attribute,
-        tuple(Level.of([level.labels[code] for code in level.codes[places]]) for level in tree.levels),
+        tuple(Level.of([level.labels[code] for code in level.codes[indices]]) for level in tree.levels),
     )
 
 
@@ -239,9 +239,9 @@ def _leaf_codes(tree: Hierarchy, values: pl.Series) -> Codes:
     recoding = tree.recoding(0)
     # Labels of level 0 are the leaves as the hierarchy writes them, whatever the type of the column.
     labels = recoding.labels_of(domain)
-    place = {leaf: code for code, leaf in enumerate(tree.leaves)}
+    index = {leaf: code for code, leaf in enumerate(tree.leaves)}
     pairs = zip(domain, labels, strict=True)
-    codes = [len(place) if value is None else place[str(label)] for value, label in pairs]
+    codes = [len(index) if value is None else index[str(label)] for value, label in pairs]
     table = pl.DataFrame({"value": domain, "code": pl.Series(codes, dtype=pl.Int32)})
     found = pl.DataFrame({"value": values}).join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
     return found["code"].to_numpy()
@@ -257,7 +257,7 @@ def _histogram(class_of: Ints, values: pl.Series, n_classes: int) -> Histogram:
     return Histogram(domain, class_of[first], codes[first], pairs.sums(np.ones(len(codes), np.int64)))
 
 
-def _regrouped(histogram: Histogram, group_of: Ints, n_groups: int) -> Histogram:
+def _recoded_locally(histogram: Histogram, group_of: Ints, n_groups: int) -> Histogram:
     """Add up a histogram over groups of classes; those in no group are left out."""
     groups = group_of[histogram.class_of]
     is_in = groups >= 0

@@ -37,15 +37,15 @@ class ValueTree:
         level_of: list[int] = []
         leaf_in: list[int] = []
         seen: dict[bytes, int] = {}
-        for place, level in enumerate(levels):
+        for index, level in enumerate(levels):
             order = np.argsort(level.codes, kind="stable")
             for leaves in np.split(order, np.cumsum(np.bincount(level.codes))[:-1]):
                 node = seen.setdefault(leaves.tobytes(), len(labels))
                 if node == len(labels):
                     labels.append(level.labels[level.codes[leaves[0]]])
-                    level_of.append(place)
+                    level_of.append(index)
                     leaf_in.append(int(leaves[0]))
-                node_at[place, leaves] = node
+                node_at[index, leaves] = node
         missing, nothing = len(labels), len(labels) + 1
         node_at[:-1, -1], node_at[-1] = missing, nothing
         return cls(
@@ -76,10 +76,10 @@ class ValueTree:
         )
         costs = np.zeros(self.n_nodes)
         # Coarse levels first, so that the finest at which a node stands has the last word.
-        for place in range(len(levels) - 1, -1, -1):
-            rest = loss.level_cost(seen, place).rest
-            costs[self.node_at[place, :-1]] = 1 - rest[levels[place].codes]
-            if place == 0 and len(levels[0]) > 1:
+        for index in range(len(levels) - 1, -1, -1):
+            rest = loss.level_cost(seen, index).rest
+            costs[self.node_at[index, :-1]] = 1 - rest[levels[index].codes]
+            if index == 0 and len(levels[0]) > 1:
                 costs[-2] = 1 - rest[-1]
         costs[-1] = 1
         return costs
@@ -89,22 +89,22 @@ class ValueTree:
         """For each level and node the label in which all its leaves lie; −1 if there is none."""
         levels = self.attribute.hierarchy.levels
         inside = np.full((len(levels), self.n_nodes), -1, np.int64)
-        for place, level in enumerate(levels):
+        for index, level in enumerate(levels):
             for finer in range(len(levels)):
                 nodes = self.node_at[finer, :-1]
                 low, high = np.full(self.n_nodes, len(level)), np.full(self.n_nodes, -1)
                 np.minimum.at(low, nodes, level.codes)
                 np.maximum.at(high, nodes, level.codes)
-                inside[place, low == high] = low[low == high]
+                inside[index, low == high] = low[low == high]
         return inside
 
     def joined(self, node: int, others: Ints) -> Ints:
         """Give the closest node that covers this one and each of the others: of the finest level, or nothing."""
         out = np.full(len(others), self.nothing, np.int64)
-        for place in range(len(self._inside) - 1, -1, -1):
-            label = self._inside[place, node]
+        for index in range(len(self._inside) - 1, -1, -1):
+            label = self._inside[index, node]
             if label >= 0:
-                out[self._inside[place][others] == label] = self.node_at[place, self.leaf_in[node]]
+                out[self._inside[index][others] == label] = self.node_at[index, self.leaf_in[node]]
         out[others == node] = node
         return out
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tokumei.anonymize.changing import Floats, Original
+from tokumei.anonymize.perturbation import Floats, Original
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.leaves import LARGEST_NUMBER, read_number

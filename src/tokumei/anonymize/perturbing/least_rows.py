@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tokumei.anonymize.changing import Original
+from tokumei.anonymize.perturbation import Original
 from tokumei.core.errors import InputError
 
 # What statistical offices ask for at least; two would know each other's values from their mean.

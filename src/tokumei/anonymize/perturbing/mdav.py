@@ -123,7 +123,7 @@ class _Left:
         return int(farthest[np.argmin(self.ids[farthest])])
 
     def _nearest(self, distances: Floats, k: int) -> Ints:
-        """Give the places of the k nearest."""
+        """Give the indices of the k nearest."""
         near = _near(distances, k)
         some = distances[near]
         bound = np.partition(some, k - 1)[k - 1]
@@ -133,12 +133,12 @@ class _Left:
             tied = tied[np.argpartition(self.ids[tied], n_wanted - 1)[:n_wanted]]
         return np.concatenate([nearer, tied])
 
-    def _remove(self, places: Ints) -> None:
-        """Move the last points into the places that become free."""
-        start = self.n - len(places)
-        free = places[places < start]
-        stays = np.ones(len(places), bool)
-        stays[places[places >= start] - start] = False
+    def _remove(self, indices: Ints) -> None:
+        """Move the last points into the indices that become free."""
+        start = self.n - len(indices)
+        free = indices[indices < start]
+        stays = np.ones(len(indices), bool)
+        stays[indices[indices >= start] - start] = False
         moved = start + np.flatnonzero(stays)
         self.columns[:, free] = self.columns[:, moved]
         self.ids[free] = self.ids[moved]
@@ -152,7 +152,7 @@ def _by_coordinates(points: Floats) -> Ints:
 
 
 def _near(distances: Floats, k: int) -> Ints:
-    """Give places among which the k nearest are, mostly few: selecting the k smallest of all is slow in numpy.
+    """Give indices among which the k nearest are, mostly few: selecting the k smallest of all is slow in numpy.
 
     Of k runs of distances each has one that is at most the k-th smallest of the runs' minima.
     """
@@ -164,10 +164,10 @@ def _near(distances: Floats, k: int) -> Ints:
 
 
 def _first_component(points: Floats) -> Floats:
-    """Give each point's place along the direction in which the points differ most."""
+    """Give each point's index along the direction in which the points differ most."""
     centered = points - points.mean(axis=0)
     direction = np.linalg.eigh(centered.T @ centered)[1][:, -1]
     # The sign of an eigenvector is the library's choice.
     sign = math.copysign(1.0, direction[np.argmax(np.abs(direction))])
-    places: Floats = np.round(centered @ (direction * sign), PROJECTED_DECIMALS)
-    return places
+    indices: Floats = np.round(centered @ (direction * sign), PROJECTED_DECIMALS)
+    return indices

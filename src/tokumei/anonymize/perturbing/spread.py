@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tokumei.anonymize.changing import Floats
+from tokumei.anonymize.perturbation import Floats
 
 
 def standard_deviation(numbers: Floats) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from tokumei.anonymize.changing import Original
+from tokumei.anonymize.perturbation import Original
 from tokumei.core.errors import CannotAnonymize
 
 
@@ -22,7 +22,7 @@ def fewest_alike(original: Original, changed: Sequence[str], *, missing_stays: b
         told += [frame[name].is_null() for name in changed]
     if not told or not frame.height:
         return frame.height
-    named = pl.DataFrame([one.alias(str(place)) for place, one in enumerate(told)])
+    named = pl.DataFrame([one.alias(str(index)) for index, one in enumerate(told)])
     return int(named.group_by(named.columns).len()["len"].min())  # type: ignore[arg-type]
 
 

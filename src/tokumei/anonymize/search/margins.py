@@ -37,22 +37,22 @@ def prove_by_margins(packed: PackedLattice, tags: Tags, k: int, n_way: int) -> P
     out = np.zeros(tags.shape)
     n_nodes = n_classes = 0
     columns, sizes = packed.leaf_columns()
-    members = [[_membership(places) for places in labels.of_leaf] for labels in packed.places]
+    members = [[_membership(indices) for indices in labels.of_leaf] for labels in packed.indices]
     n_leaves = [len(of_level[0]) for of_level in members]
     for subset in itertools.combinations(range(len(members)), min(n_way, len(members))):
         # The attribute with the most leaves first: joining those makes the table small for the others.
-        places = sorted(subset, key=lambda place: -n_leaves[place])
-        shape = [n_leaves[place] for place in places]
+        indices = sorted(subset, key=lambda index: -n_leaves[index])
+        shape = [n_leaves[index] for index in indices]
         if math.prod(shape) > MOST_CELLS:
             continue
-        keys = np.ravel_multi_index([columns[place] for place in places], shape)
+        keys = np.ravel_multi_index([columns[index] for index in indices], shape)
         table = np.bincount(keys, sizes, math.prod(shape)).astype(np.float64).reshape(shape)
-        alone = _n_alone(table, [members[place] for place in places], k)
-        axes = [len(members[place]) if place in subset else 1 for place in range(len(members))]
-        np.maximum(out, alone.transpose(np.argsort(places)).reshape(axes), out=out)
+        alone = _n_alone(table, [members[index] for index in indices], k)
+        axes = [len(members[index]) if index in subset else 1 for index in range(len(members))]
+        np.maximum(out, alone.transpose(np.argsort(indices)).reshape(axes), out=out)
         n_nodes += alone.size
         # The sum over all choices of levels of a product is the product of the sums.
-        n_classes += math.prod(sum(len(level.T) for level in members[place]) for place in places)
+        n_classes += math.prod(sum(len(level.T) for level in members[index]) for index in indices)
     return Proof(out, n_nodes, n_classes)
 
 
@@ -71,8 +71,8 @@ def _n_alone(table: Floats, members: Sequence[Sequence[Floats]], k: int, axis: i
     return np.stack(counts)
 
 
-def _membership(places: npt.NDArray[np.int64]) -> Floats:
+def _membership(indices: npt.NDArray[np.int64]) -> Floats:
     """Give the table that says for each leaf which label it has: 1 there and 0 elsewhere."""
-    out = np.zeros((len(places), int(places.max()) + 1))
-    out[np.arange(len(places)), places] = 1
+    out = np.zeros((len(indices), int(indices.max()) + 1))
+    out[np.arange(len(indices)), indices] = 1
     return out

@@ -1,9 +1,9 @@
 """The classes of any node, each one integer, rolled up from the nearest node already counted.
 
-A class is packed into bit fields, one for each attribute, which hold the places of its labels. Going to a coarser level
-replaces one field through a small table; classes that became equal are found by sorting. 32 bits are used where they
-are enough, else 64; more attributes than that take two words or more. A sensitive attribute's values take a field of
-their own, below the others, so that the same steps roll up its histograms.
+A class is packed into bit fields, one for each attribute, which hold the indices of its labels. Going to a coarser
+level replaces one field through a small table; classes that became equal are found by sorting. 32 bits are used where
+they are enough, else 64; more attributes than that take two words or more. A sensitive attribute's values take a field
+of their own, below the others, so that the same steps roll up its histograms.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Field:
         return (1 << self.bits) - 1
 
     def read(self, words: Sequence[Word]) -> Word:
-        """Take the places of an attribute's labels out of packed classes."""
+        """Take the indices of an attribute's labels out of packed classes."""
         word = words[self.word]
         found: Word = (word >> word.dtype.type(self.shift)) & word.dtype.type(self.mask)
         return found
@@ -62,9 +62,9 @@ class Packed:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def taken(self, places: npt.NDArray[np.int64]) -> Packed:
+    def taken(self, indices: npt.NDArray[np.int64]) -> Packed:
         """Give some of the classes."""
-        return Packed(tuple(word[places] for word in self.words), self.sizes[places])
+        return Packed(tuple(word[indices] for word in self.words), self.sizes[indices])
 
 
 def lay_fields(n_values: Sequence[int]) -> list[Field]:
@@ -81,7 +81,7 @@ def lay_fields(n_values: Sequence[int]) -> list[Field]:
 
 
 def pack(columns: Sequence[npt.NDArray[np.int64]], fields: Sequence[Field], sizes: Sizes) -> Packed:
-    """Pack columns of places into classes and join those that are equal."""
+    """Pack columns of indices into classes and join those that are equal."""
     n_words = max((field.word for field in fields), default=0) + 1
     top_bit = max((field.shift + field.bits for field in fields), default=1)
     words: list[npt.NDArray[np.uint64]] = [np.zeros(len(sizes), np.uint64) for _ in range(n_words)]
@@ -123,14 +123,14 @@ def sorted_order(words: Sequence[Word]) -> npt.NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class LabelPlaces:
-    """For one hierarchy the place of each leaf's label at each level; a missing value stands last, until the top."""
+class LabelIndices:
+    """For one hierarchy the index of each leaf's label at each level; a missing value stands last, until the top."""
 
     hierarchy: Hierarchy
 
     @cached_property
     def of_leaf(self) -> list[npt.NDArray[np.int64]]:
-        """of_leaf[level][leaf]: the place of the leaf's label."""
+        """of_leaf[level][leaf]: the index of the leaf's label."""
         return [
             np.append(level.codes, 0 if len(level) == 1 else len(level)).astype(np.int64)
             for level in self.hierarchy.levels
@@ -141,7 +141,7 @@ class LabelPlaces:
         return {}
 
     def between(self, fine: int, coarse: int) -> npt.NDArray[np.int64]:
-        """Give for each label of a level the place of its label at a coarser one."""
+        """Give for each label of a level the index of its label at a coarser one."""
         if (fine, coarse) not in self._tables:
             table = np.zeros(int(self.of_leaf[fine].max()) + 1, np.int64)
             table[self.of_leaf[fine]] = self.of_leaf[coarse]
@@ -163,16 +163,18 @@ class PackedLattice:
 
     def __init__(self, lattice: Lattice, counts: ClassCounts) -> None:
         self.lattice = lattice
-        self.places = [LabelPlaces(hierarchy) for hierarchy in lattice.hierarchies]
-        columns = [leaf_places(h, counts)[counts.codes[counts.columns.index(h.attribute)]] for h in lattice.hierarchies]
-        # A place for missing values is kept only where some are missing: often that saves the bit that makes 32.
+        self.indices = [LabelIndices(hierarchy) for hierarchy in lattice.hierarchies]
+        columns = [
+            leaf_indices(h, counts)[counts.codes[counts.columns.index(h.attribute)]] for h in lattice.hierarchies
+        ]
+        # An index for missing values is kept only where some are missing: often that saves the bit that makes 32.
         n_leaves = [len(hierarchy.leaves) for hierarchy in lattice.hierarchies]
-        n_places = [n + bool((column == n).any()) for n, column in zip(n_leaves, columns, strict=True)]
+        n_indices = [n + bool((column == n).any()) for n, column in zip(n_leaves, columns, strict=True)]
         self.n_rows = counts.n_rows
-        self.fields = lay_fields(n_places)
+        self.fields = lay_fields(n_indices)
         # A sensitive value stands in the lowest bits, so that the pairs of a class stand together.
         self.values = {name: histogram.values for name, histogram in counts.histograms.items()}
-        self.pair_fields = {name: lay_fields([len(values), *n_places]) for name, values in self.values.items()}
+        self.pair_fields = {name: lay_fields([len(values), *n_indices]) for name, values in self.values.items()}
         pairs = {}
         for name, histogram in counts.histograms.items():
             at = [histogram.value_of.astype(np.int64), *(column[histogram.class_of] for column in columns)]
@@ -182,7 +184,7 @@ class PackedLattice:
             np.bincount(column, counts.sizes, n + 1).astype(np.int64)
             for column, n in zip(columns, n_leaves, strict=True)
         ]
-        self._by_labels = sorted(range(len(n_leaves)), key=lambda place: -n_leaves[place])
+        self._by_labels = sorted(range(len(n_leaves)), key=lambda index: -n_leaves[index])
         self._counted: dict[Node, NodeClasses] = {lattice.bottom: bottom}
         self._nodes = np.array([lattice.bottom])
         self._n_classes = np.array([len(bottom.classes)])
@@ -215,22 +217,22 @@ class PackedLattice:
             pl.Series(h.attribute, [*h.levels[level].labels, None], pl.String)
             for h, level in zip(self.lattice.hierarchies, classes.node, strict=True)
         )
-        codes = [self.labels(classes.classes, place).astype(np.int32) for place in range(len(domains))]
+        codes = [self.labels(classes.classes, index).astype(np.int32) for index in range(len(domains))]
         return ClassCounts(self.lattice.attributes, domains, np.stack(codes), classes.classes.sizes, histograms)
 
     def leaf_columns(self) -> tuple[list[npt.NDArray[np.int64]], Sizes]:
         """Give the leaf of each attribute for each class at the bottom, and the sizes of those classes."""
         bottom = self._counted[self.lattice.bottom].classes
-        return [self.labels(bottom, place) for place in range(len(self.fields))], bottom.sizes
+        return [self.labels(bottom, index) for index in range(len(self.fields))], bottom.sizes
 
     def labels(self, classes: Packed, attribute: int) -> npt.NDArray[np.int64]:
-        """Give the place of each class's label of one attribute."""
+        """Give the index of each class's label of one attribute."""
         return self.fields[attribute].read(classes.words).astype(np.int64)
 
     def _nearest(self, node: Node) -> Node:
         follows = np.ones(len(self._nodes), bool)
-        for place, (level, hierarchy) in enumerate(zip(node, self.lattice.hierarchies, strict=True)):
-            at = self._nodes[:, place]
+        for index, (level, hierarchy) in enumerate(zip(node, self.lattice.hierarchies, strict=True)):
+            at = self._nodes[:, index]
             follows &= (at <= level) if hierarchy.is_nested else ((at == level) | hierarchy.finer[at, level])
         nearest = np.flatnonzero(follows)[np.argmin(self._n_classes[follows])]
         return tuple(int(level) for level in self._nodes[nearest])
@@ -241,17 +243,17 @@ class PackedLattice:
         Those with many labels come first, since they merge most classes. Few combinations of them are ever asked for,
         so that the node half way serves many others.
         """
-        changed = [place for place in self._by_labels if node[place] != source.node[place]]
+        changed = [index for index in self._by_labels if node[index] != source.node[index]]
         if len(changed) < 2:
             return source
         taken = set(changed[: (len(changed) + 1) // 2])
         half = tuple(
-            new if place in taken else old for place, (new, old) in enumerate(zip(node, source.node, strict=True))
+            new if index in taken else old for index, (new, old) in enumerate(zip(node, source.node, strict=True))
         )
         return self.at(half)
 
     def _rolled(self, source: NodeClasses, node: Node) -> NodeClasses:
-        changed = [place for place, level in enumerate(node) if level != source.node[place]]
+        changed = [index for index, level in enumerate(node) if level != source.node[index]]
         classes = self._recoded(source.classes, self.fields, changed, source.node, node)
         pairs = {
             name: self._recoded(packed, self.pair_fields[name][1:], changed, source.node, node)
@@ -263,25 +265,25 @@ class PackedLattice:
         self, packed: Packed, fields: Sequence[Field], changed: Sequence[int], fine: Node, coarse: Node
     ) -> Packed:
         words = list(packed.words)
-        for place in changed:
-            field = fields[place]
+        for index in changed:
+            field = fields[index]
             dtype = words[field.word].dtype.type
-            table = self.places[place].between(fine[place], coarse[place])
-            # Adding the difference replaces the field; it wraps around where the new place is smaller.
+            table = self.indices[index].between(fine[index], coarse[index])
+            # Adding the difference replaces the field; it wraps around where the new index is smaller.
             step = (table - np.arange(len(table))).astype(np.int64).astype(np.uint64)
             difference = (step << np.uint64(field.shift)).astype(dtype)
             words[field.word] = words[field.word] + np.take(difference, field.read(words), mode="clip")
         return joined(words, packed.sizes)
 
 
-def leaf_places(hierarchy: Hierarchy, counts: ClassCounts) -> npt.NDArray[np.int64]:
-    """Give the leaf of each value of a counted column; a missing value has the place after the last leaf."""
-    place = {leaf: number for number, leaf in enumerate(hierarchy.leaves)}
+def leaf_indices(hierarchy: Hierarchy, counts: ClassCounts) -> npt.NDArray[np.int64]:
+    """Give the leaf of each value of a counted column; a missing value has the index after the last leaf."""
+    index = {leaf: number for number, leaf in enumerate(hierarchy.leaves)}
     # At level 0 every value is labeled with its leaf, so that a value without one is an error here.
     labels = hierarchy.recoding(0).labels_of(counts.domain(hierarchy.attribute))
     is_missing = counts.domain(hierarchy.attribute).is_null()
     missing = len(hierarchy.leaves)
-    found = [missing if gone else place[label] for label, gone in zip(labels, is_missing, strict=True)]
+    found = [missing if gone else index[label] for label, gone in zip(labels, is_missing, strict=True)]
     return np.array(found, np.int64)
 
 

@@ -174,7 +174,7 @@ class Problem:
     def is_preferred(self, node: Node, other: Node) -> bool:
         """Whether a node comes before another of equal loss: preferred attributes finer, then the smaller levels."""
         first = [self.lattice.attributes.index(name) for name in self.preference]
-        return ([node[place] for place in first], node) < ([other[place] for place in first], other)
+        return ([node[index] for index in first], node) < ([other[index] for index in first], other)
 
     def _judge(self, classes: NodeClasses) -> Judged:
         sizes = classes.classes.sizes
@@ -198,8 +198,8 @@ class Problem:
         """Add up what the suppressed records still had to lose."""
         gone = classes.classes.taken(np.flatnonzero(~kept))
         rest = np.zeros(len(gone))
-        for place, level in enumerate(classes.node):
-            rest += np.take(self.level_costs[place][level].rest, self.packed.labels(gone, place), mode="clip")
+        for index, level in enumerate(classes.node):
+            rest += np.take(self.level_costs[index][level].rest, self.packed.labels(gone, index), mode="clip")
         return float(rest @ gone.sizes) / self.n_rows
 
     def _is_strong(self, requirement: Requirement) -> bool:

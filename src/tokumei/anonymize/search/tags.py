@@ -60,15 +60,15 @@ class Tags:
             )
         )
 
-    def node(self, place: int) -> Node:
-        """Give the node at a place of the flattened array."""
-        return tuple(int(level) for level in np.unravel_index(place, self.shape))
+    def node(self, index: int) -> Node:
+        """Give the node at an index of the flattened array."""
+        return tuple(int(level) for level in np.unravel_index(index, self.shape))
 
     def sum_over_levels(self, costs: list[list[float]]) -> npt.NDArray[np.float64]:
         """Give for each node the sum of what its levels cost."""
         out = np.zeros(self.shape)
-        for place, of_levels in enumerate(costs):
+        for index, of_levels in enumerate(costs):
             axis = [1] * len(self.shape)
-            axis[place] = len(of_levels)
+            axis[index] = len(of_levels)
             out += np.array(of_levels).reshape(axis)
         return out

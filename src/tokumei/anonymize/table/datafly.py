@@ -41,16 +41,16 @@ def _most_labels(problem: Problem, node: Node) -> Node | None:
     """Give the next node up, or None at the top."""
     classes = problem.packed.at(node).classes
     best: tuple[tuple[int, int], Node] | None = None
-    for place, hierarchy in enumerate(problem.lattice.hierarchies):
-        steps = hierarchy.above[node[place]]
+    for index, hierarchy in enumerate(problem.lattice.hierarchies):
+        steps = hierarchy.above[node[index]]
         if not steps:
             continue
-        n_labels = len(np.unique(problem.packed.labels(classes, place)))
+        n_labels = len(np.unique(problem.packed.labels(classes, index)))
         name = hierarchy.attribute
         given_up = problem.preference.index(name) if name in problem.preference else len(problem.preference)
         key = (n_labels, given_up)
         if best is None or key > best[0]:
-            best = key, (*node[:place], steps[0], *node[place + 1 :])
+            best = key, (*node[:index], steps[0], *node[index + 1 :])
     return None if best is None else best[1]
 
 

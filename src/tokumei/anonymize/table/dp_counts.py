@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.changing import Changed, Original
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.anonymize.tabulating.labeled import LabeledClasses
 from tokumei.anonymize.tabulating.noise import Noise, noisy_counts
 from tokumei.core.errors import InputError, NotAllowed
@@ -67,7 +67,7 @@ class DpCounts:
         if self.ways < 0:
             raise InputError.of("0 or a number of columns", column="ways", value=self.ways)
 
-    def change(self, original: Original, *, seed: int) -> Changed:
+    def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Count, add noise, and give one line for every cell there could be."""
         spent, budget = self._spent_before()
         total = spent + self.epsilon
@@ -87,29 +87,29 @@ class DpCounts:
         if each < LEAST_EPSILON:
             expected = f"at least {LEAST_EPSILON:g} for each of {len(tables):,} tables"
             raise InputError.of(expected, column="epsilon", value=self.epsilon)
-        parts = [self._table(classes, columns, levels, places, each, random) for places in tables]
+        parts = [self._table(classes, columns, levels, indices, each, random) for indices in tables]
         facts = {
             "levels": dict(zip(columns, levels, strict=True)),
-            "tables": [{"columns": [columns[place] for place in places], "epsilon": each} for places in tables],
+            "tables": [{"columns": [columns[index] for index in indices], "epsilon": each} for indices in tables],
             "spent": total,
             "budget": budget,
         }
         promise = Score("epsilon", total, best=0, worst=math.inf, inputs={"this_release": self.epsilon})
         frame = pl.concat(parts, how="diagonal").select(*columns, ROWS)
-        return Changed(frame, None, {"epsilon": promise}, facts)
+        return Perturbed(frame, None, {"epsilon": promise}, facts)
 
     def _table(
         self,
         classes: LabeledClasses,
         columns: Sequence[str],
         levels: Sequence[int],
-        places: Sequence[int],
+        indices: Sequence[int],
         epsilon: float,
         random: np.random.Generator,
     ) -> pl.DataFrame:
         """Give one table; a column that is not in it has no cells, which are empty where tables are put together."""
-        shape = [classes.n_labels(place, levels[place]) for place in places]
-        cells = np.ravel_multi_index([classes.labels(place, levels[place]) for place in places], shape)
+        shape = [classes.n_labels(index, levels[index]) for index in indices]
+        cells = np.ravel_multi_index([classes.labels(index, levels[index]) for index in indices], shape)
         counts = np.bincount(cells, classes.sizes, math.prod(shape)).astype(np.int64)
         sensitivity = 1 if self.neighbors == "add-or-remove" else 2
         noisy = noisy_counts(counts, epsilon, sensitivity, self.noise, random)
@@ -120,9 +120,9 @@ class DpCounts:
             [
                 # A missing value is written out, since an empty cell says that a table lacks the column.
                 pl.Series(
-                    columns[place], [MISSING if text is None else text for text in classes.texts(place, levels[place])]
+                    columns[index], [MISSING if text is None else text for text in classes.texts(index, levels[index])]
                 ).gather(label)
-                for place, label in zip(places, labels, strict=True)
+                for index, label in zip(indices, labels, strict=True)
             ]
         )
         return frame.with_columns(pl.Series(ROWS, noisy).cast(pl.Int64 if self.noise == "geometric" else pl.Float64))
@@ -131,9 +131,9 @@ class DpCounts:
         """Give the columns of each table, by their places; together they must not have too many cells."""
         n_columns = len(levels)
         tables, n_cells = [], 0
-        for places in combinations(range(n_columns), self.ways or n_columns):
-            tables.append(places)
-            n_cells += math.prod(classes.n_labels(place, levels[place]) for place in places)
+        for indices in combinations(range(n_columns), self.ways or n_columns):
+            tables.append(indices)
+            n_cells += math.prod(classes.n_labels(index, levels[index]) for index in indices)
             if n_cells > MOST_CELLS:
                 expected = f"at most {MOST_CELLS:,} cells in all tables: coarser levels, or fewer columns"
                 raise InputError.of(expected, column="levels", value=f"{n_cells:,} or more")

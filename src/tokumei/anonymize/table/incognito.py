@@ -51,7 +51,7 @@ class Incognito:
 
 def _joined(problem: Problem, subset: Subset, held: dict[Subset, set[Levels]]) -> list[Levels]:
     """Give the levels over a subset whose every part held."""
-    hierarchies = [problem.lattice.hierarchies[place] for place in subset]
+    hierarchies = [problem.lattice.hierarchies[index] for index in subset]
     last = range(len(hierarchies[-1].levels))
     parts = [(drop, held[subset[:drop] + subset[drop + 1 :]]) for drop in range(len(subset))]
     return [
@@ -71,14 +71,14 @@ def _holding(problem: Problem, subset: Subset, candidates: list[Levels]) -> set[
 
     def whole(levels: Levels) -> Node:
         at = dict(zip(subset, levels, strict=True))
-        return tuple(at.get(place, level) for place, level in enumerate(top))
+        return tuple(at.get(index, level) for index, level in enumerate(top))
 
     for levels in sorted(candidates, key=lambda one: (lattice.height(whole(one)), one)):
         if levels in known or problem.judge(whole(levels)).holds:
             holding.add(levels)
-            for place, attribute in enumerate(subset):
-                for level in lattice.hierarchies[attribute].above[levels[place]]:
-                    above = (*levels[:place], level, *levels[place + 1 :])
+            for index, attribute in enumerate(subset):
+                for level in lattice.hierarchies[attribute].above[levels[index]]:
+                    above = (*levels[:index], level, *levels[index + 1 :])
                     if above in wanted:
                         known.add(above)
     return holding

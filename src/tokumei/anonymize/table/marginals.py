@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.changing import Changed, Original
 from tokumei.anonymize.local.task import Ints
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.anonymize.tabulating.labeled import LabeledClasses
 from tokumei.anonymize.tabulating.two_way import TwoWayTable, draw_rows, finest_safe_level, safe_tree
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -54,19 +54,19 @@ class Marginals:
         if self.k < 1:
             raise InputError.of("at least 1", column="k", value=self.k)
 
-    def change(self, original: Original, *, seed: int) -> Changed:
+    def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Count columns and pairs of columns, and give the counts or rows drawn from them."""
         columns = list(original.quasi_identifiers)
         if original.n_rows < self.k:
             raise CannotAnonymize(f"There are {original.n_rows:,} rows, fewer than k = {self.k:,}.")
         classes = LabeledClasses.of(original, columns)
-        finest = [finest_safe_level(classes, place, self.k) for place in range(len(columns))]
+        finest = [finest_safe_level(classes, index, self.k) for index in range(len(columns))]
         tree = safe_tree(classes, finest, self.k)
-        counts = [classes.counts(place, level) for place, level in enumerate(finest)]
+        counts = [classes.counts(index, level) for index, level in enumerate(finest)]
         smallest = min(int(one[one > 0].min()) for one in [*counts, *(table.counts for table in tree)])
         facts = {
             "levels": dict(zip(columns, finest, strict=True)),
-            "tables": [[columns[place] for place in table.places] for table in tree],
+            "tables": [[columns[index] for index in table.indices] for table in tree],
         }
         if self.publish == "rows":
             drawn = draw_rows(classes, finest, tree, original.n_rows, generator(seed, "marginals"))
@@ -75,11 +75,11 @@ class Marginals:
             )
         else:
             frame = _tables(classes, columns, finest, tree)
-        return Changed(frame, None, {"k": Score("smallest-count", smallest, best=math.inf, worst=0)}, facts)
+        return Perturbed(frame, None, {"k": Score("smallest-count", smallest, best=math.inf, worst=0)}, facts)
 
 
-def _column(classes: LabeledClasses, name: str, place: int, level: int, labels: Ints) -> pl.Series:
-    return pl.Series(name, classes.texts(place, level), pl.String).gather(labels)
+def _column(classes: LabeledClasses, name: str, index: int, level: int, labels: Ints) -> pl.Series:
+    return pl.Series(name, classes.texts(index, level), pl.String).gather(labels)
 
 
 def _tables(
@@ -87,14 +87,16 @@ def _tables(
 ) -> pl.DataFrame:
     """Write one line a cell: the column and its label, the other column and its label where there is one, the rows."""
     parts = []
-    for place, (name, level) in enumerate(zip(columns, finest, strict=True)):
-        counts = classes.counts(place, level)
+    for index, (name, level) in enumerate(zip(columns, finest, strict=True)):
+        counts = classes.counts(index, level)
         there = np.flatnonzero(counts)
-        label = _column(classes, "label", place, level, there)
+        label = _column(classes, "label", index, level, there)
         parts.append(_cells(name, label, None, None, counts[there]))
     for table in tree:
-        labels = [_column(classes, "label", *one) for one in zip(table.places, table.levels, table.labels, strict=True)]
-        one, other = (columns[place] for place in table.places)
+        labels = [
+            _column(classes, "label", *one) for one in zip(table.indices, table.levels, table.labels, strict=True)
+        ]
+        one, other = (columns[index] for index in table.indices)
         parts.append(_cells(one, labels[0], other, labels[1], table.counts))
     return pl.concat(parts)
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.anonymize.changing import Changed, Floats, Original
+from tokumei.anonymize.perturbation import Floats, Original, Perturbed
 from tokumei.anonymize.perturbing.least_rows import USUAL_K, least_rows
 from tokumei.anonymize.perturbing.mdav import mdav_in_blocks
 from tokumei.anonymize.perturbing.spread import standard_deviation
@@ -62,7 +62,7 @@ class Microaggregate:
         default=50_000, metadata={"help": "Most rows that are grouped together; larger is slower and loses less."}
     )
 
-    def change(self, original: Original, *, seed: int) -> Changed:  # noqa: ARG002
+    def perturb(self, original: Original, *, seed: int) -> Perturbed:  # noqa: ARG002
         """Average the groups; CannotAnonymize if a class has fewer than k rows."""
         k = least_rows(self.k, original)
         columns = original.chosen(self.columns, numeric=True)
@@ -80,7 +80,7 @@ class Microaggregate:
             "lost_variance": lost_variance(numbers, np.stack(centers, axis=1)),
         }
         score = Score("k-anonymity", n_alike, best=math.inf, worst=0, inputs={"columns": [*self.within, *columns]})
-        return Changed(frame, pl.Series("row", np.arange(original.n_rows)), {score.name: score}, facts)
+        return Perturbed(frame, pl.Series("row", np.arange(original.n_rows)), {score.name: score}, facts)
 
     def _check_options(self, original: Original, columns: list[str]) -> None:
         if self.block < 1:
@@ -146,17 +146,17 @@ def lost_variance(before: Floats, after: Floats) -> float:
 def _standardized(numbers: Floats) -> Floats:
     """Give each column in standard deviations, of which only the differences matter; one that does not vary is 0."""
     out = np.empty_like(numbers)
-    for place, column in enumerate(numbers.T):
+    for index, column in enumerate(numbers.T):
         known = column[~np.isnan(column)]
         # From the least, not from the mean, which would be rounded according to the order of the rows.
-        out[:, place] = (column - (known.min() if len(known) else 0.0)) / (standard_deviation(column) or 1.0)
+        out[:, index] = (column - (known.min() if len(known) else 0.0)) / (standard_deviation(column) or 1.0)
     return out
 
 
 def _classes(columns: list[pl.Series], is_missing: npt.NDArray[np.bool_]) -> Iterator[Ints]:
     """Give the rows that agree on some columns and on which numbers are missing, class by class."""
-    keys = [one.alias(f"column {place}") for place, one in enumerate(columns)]
-    keys += [pl.Series(f"missing {place}", one) for place, one in enumerate(is_missing.T)]
+    keys = [one.alias(f"column {index}") for index, one in enumerate(columns)]
+    keys += [pl.Series(f"missing {index}", one) for index, one in enumerate(is_missing.T)]
     frame = pl.DataFrame(keys).with_row_index("row")
     groups = frame.group_by(frame.columns[1:], maintain_order=True).agg("row")["row"]
     for rows in groups:

@@ -51,7 +51,7 @@ class MinDis:
             raise InputError.of("smallest or random", column="order", value=self.order)
         check_block(self.block)
 
-    def regroup(self, task: LocalTask, *, seed: int) -> LocalRecoding:
+    def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:
         """Give the labels of the merged groups; CannotAnonymize if nothing holds."""
         refuse_population(task, "min-dis")
         extents = Extents.of(task, Dis())

@@ -64,7 +64,7 @@ class Mondrian:
         if self.kind not in ("strict", "relaxed"):
             raise InputError.of("strict or relaxed", column="kind", value=self.kind)
 
-    def regroup(self, task: LocalTask, *, seed: int) -> LocalRecoding:  # noqa: ARG002 - nothing is drawn.
+    def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:  # noqa: ARG002 - nothing is drawn.
         """Cut until no part can be cut; CannotAnonymize if even all rows together do not hold."""
         if self.kind == "relaxed" and any(population_of(one) is not None for one in task.requirements):
             raise InputError.of("strict, for a requirement of a population", column="kind", value=self.kind)

@@ -51,7 +51,7 @@ class MuArgus:
         if self.n_way < 1:
             raise InputError.of("at least 1", column="n_way", value=self.n_way)
 
-    def regroup(self, task: LocalTask, *, seed: int) -> LocalRecoding:  # noqa: ARG002 - nothing is drawn.
+    def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:  # noqa: ARG002 - nothing is drawn.
         """Give the labels of every cell; CannotAnonymize if nothing holds."""
         refuse_population(task, "mu-argus")
         cells = CellLevels.of(task)

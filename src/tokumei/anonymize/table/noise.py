@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from tokumei.anonymize.changing import Changed, Floats, Original
+from tokumei.anonymize.perturbation import Floats, Original, Perturbed
 from tokumei.anonymize.perturbing.bisection import last_that_holds
 from tokumei.anonymize.perturbing.bounds import check_bounds, check_inside, known_bounds
 from tokumei.anonymize.perturbing.order import in_random_order
@@ -81,7 +81,7 @@ class Noise:
         default=(), metadata={"help": "The columns to change; the numeric quasi-identifiers if none."}
     )
 
-    def change(self, original: Original, *, seed: int) -> Changed:
+    def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Add noise to each column."""
         names = original.chosen(self.columns, numeric=True)
         self._check_options(names)
@@ -104,10 +104,10 @@ class Noise:
             "no_promise_for_want_of_bounds": unbounded,
         }
         if unbounded:
-            return Changed(frame, rows, facts=facts)
+            return Perturbed(frame, rows, facts=facts)
         k = self._pk(columns, scale, n_alike)
         score = Score("pk-anonymity", k, best=math.inf, worst=0, inputs={"n_alike": n_alike, "columns": names})
-        return Changed(frame, rows, {score.name: score}, facts)
+        return Perturbed(frame, rows, {score.name: score}, facts)
 
     def _check_options(self, names: Sequence[str]) -> None:
         if self.scale is not None and self.pk is not None:
@@ -198,4 +198,4 @@ def written(numbers: Floats, added: Floats, size: float, low: float | None, high
 def n_decimals(numbers: Floats, most: int) -> int:
     """Give how many decimals the numbers have, at most so many."""
     known = numbers[~np.isnan(numbers)]
-    return next((places for places in range(most) if np.array_equal(np.round(known, places), known)), most)
+    return next((indices for indices in range(most) if np.array_equal(np.round(known, indices), known)), most)

@@ -70,8 +70,8 @@ class _Halving:
             for node in (low, high):
                 self._is_holding(node)
             return
-        places = np.argwhere(self.heights[inside] == self.lattice.height(low) + height // 2)
-        layer = [tuple(levels[at] for levels, at in zip(between, place, strict=True)) for place in places]
+        indices = np.argwhere(self.heights[inside] == self.lattice.height(low) + height // 2)
+        layer = [tuple(levels[at] for levels, at in zip(between, index, strict=True)) for index in indices]
         # Where levels cross a layer can be empty; its ends are then looked at by themselves.
         for node in layer or [low, high]:
             is_holding = self._is_holding(node)

@@ -98,8 +98,8 @@ class _BranchAndBound:
         """Give the node with the smallest bound, or None when no node can be better than the best."""
         bound = np.where(self.is_done, np.inf, self.rise + self.penalty)
         while True:
-            place = int(np.argmin(bound))
-            node = self.tags.node(place)
+            index = int(np.argmin(bound))
+            node = self.tags.node(index)
             if np.isinf(bound[node]):
                 return None
             if self._can_win(node):

@@ -101,18 +101,18 @@ class _FromPrediction:
         """Look at all that could still win, fewest classes first."""
         while True:
             left = np.where(self._could_win(), self.class_counts, np.inf)
-            place = int(np.argmin(left))
-            if np.isinf(left.flat[place]):
+            index = int(np.argmin(left))
+            if np.isinf(left.flat[index]):
                 return
-            self._look_at(self.tags.node(place))
+            self._look_at(self.tags.node(index))
 
     def _most_promising(self) -> Node | None:
         could_win = self._could_win()
         if self.tags.n_nodes <= MOST_PREDICTED:
             hopeful = could_win & (self._predictions >= self.k * self.excess)
             left = np.where(hopeful, self.rise, np.inf)
-            place = int(np.argmin(left))
-            return None if np.isinf(left.flat[place]) else self.tags.node(place)
+            index = int(np.argmin(left))
+            return None if np.isinf(left.flat[index]) else self.tags.node(index)
         node = self._finest_by_walking()
         return node if could_win[node] else None
 

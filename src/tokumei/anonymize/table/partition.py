@@ -44,7 +44,7 @@ class Partition:
     | Chiba | east |
     """
 
-    def regroup(self, task: LocalTask, *, seed: int) -> LocalRecoding:  # noqa: ARG002 - nothing is drawn.
+    def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:  # noqa: ARG002 - nothing is drawn.
         """Take steps until none holds; CannotAnonymize if even the labels that tell nothing do not."""
         for attribute in task.attributes:
             attribute.hierarchy.check_nested()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.changing import Changed, Original
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.anonymize.perturbing.order import in_random_order
 from tokumei.anonymize.perturbing.retention import largest_retention, retention_pk
 from tokumei.anonymize.perturbing.unchanged import fewest_alike
@@ -55,7 +55,7 @@ class Pram:
         default=(), metadata={"help": "The columns to change; the quasi-identifiers that are not numeric if none."}
     )
 
-    def change(self, original: Original, *, seed: int) -> Changed:
+    def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Draw the values of each column."""
         self._check_options()
         columns = original.chosen(self.columns, numeric=False)
@@ -77,7 +77,7 @@ class Pram:
             "n_values": dict(zip(columns, n_values, strict=True)),
             "values_that_occur": [name for name in columns if name not in original.hierarchies],
         }
-        return Changed(frame, rows, {score.name: score}, facts)
+        return Perturbed(frame, rows, {score.name: score}, facts)
 
     def _check_options(self) -> None:
         if self.retain is not None and self.pk is not None:
@@ -106,8 +106,8 @@ def _drawn(values: pl.Series, domain: pl.Series, retain: float, rng: np.random.G
     values = _comparable(values)
     is_kept = rng.random(len(values)) < retain
     # Drawn for kept rows too, so that what one row gets does not depend on the others.
-    places = rng.integers(max(1, len(domain)), size=len(values))
-    drawn = domain.gather(places) if len(values) else domain.clear()
+    indices = rng.integers(max(1, len(domain)), size=len(values))
+    drawn = domain.gather(indices) if len(values) else domain.clear()
     return pl.select(pl.when(pl.Series(is_kept)).then(values).otherwise(drawn).alias(values.name)).to_series()
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from tokumei.anonymize.changing import Changed, Original
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
 
@@ -33,11 +33,11 @@ class Sample:
 
     share: float = field(default=0.1, metadata={"help": "The share of the rows that is released."})
 
-    def change(self, original: Original, *, seed: int) -> Changed:
+    def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Draw the rows without replacement."""
         if not 0 < self.share <= 1:
             raise InputError.of("a share above 0 and at most 1", column="share", value=self.share)
         n_rows = original.n_rows
         n_drawn = min(n_rows, max(1, round(self.share * n_rows)))
         rows = generator(seed, "sample").permutation(n_rows)[:n_drawn]
-        return Changed(original.frame[rows], pl.Series("row", rows), facts={"n_rows": n_drawn})
+        return Perturbed(original.frame[rows], pl.Series("row", rows), facts={"n_rows": n_drawn})

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.anonymize.changing import Changed, Original
+from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.anonymize.perturbing.order import in_random_order
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
@@ -41,7 +41,7 @@ class Swap:
         default=(), metadata={"help": "The columns to exchange; the numeric quasi-identifiers if none."}
     )
 
-    def change(self, original: Original, *, seed: int) -> Changed:
+    def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Exchange cells, column by column."""
         if not 0 < self.p <= 100:
             raise InputError.of("a percentage above 0 and at most 100", column="p", value=self.p)
@@ -49,7 +49,7 @@ class Swap:
         swapped = [self._swapped(original, name, generator(seed, "swap", name)) for name in columns]
         frame, rows = in_random_order(original.frame.with_columns(swapped), generator(seed, "swap"))
         window = max(1, int(self.p * original.n_rows / 100))
-        return Changed(frame, rows, facts={"columns": columns, "window": window})
+        return Perturbed(frame, rows, facts={"columns": columns, "window": window})
 
     def _swapped(self, original: Original, column: str, rng: np.random.Generator) -> pl.Series:
         """Give a column whose cells changed places."""
@@ -67,19 +67,19 @@ def swapped_ranks(n: int, window: int, rng: np.random.Generator) -> Ints:
     """Give for each rank the one it changes places with, at most `window` away; itself if it found none."""
     partner = list(range(n))
     luck = rng.random(n).tolist()
-    # Those above the current rank that are near enough and were not exchanged; `place` says where each stands.
+    # Those above the current rank that are near enough and were not exchanged; `index` says where each stands.
     near = list(range(1, min(window, n)))
-    place = [rank - 1 for rank in range(n)]
+    index = [rank - 1 for rank in range(n)]
 
     def leave(rank: int) -> None:
         last = near.pop()
         if last != rank:
-            near[place[rank]] = last
-            place[last] = place[rank]
+            near[index[rank]] = last
+            index[last] = index[rank]
 
     for rank in range(n):
         if rank + window < n:
-            place[rank + window] = len(near)
+            index[rank + window] = len(near)
             near.append(rank + window)
         if partner[rank] == rank and near:
             other = near[int(luck[rank] * len(near))]

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.changing import Changed, Floats, Original
+from tokumei.anonymize.perturbation import Floats, Original, Perturbed
 from tokumei.anonymize.perturbing.bounds import check_bounds, given_bounds
 from tokumei.anonymize.perturbing.least_rows import USUAL_K, least_rows
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -56,7 +56,7 @@ class TopBottomCode:
         default=(), metadata={"help": "The columns to code; the numeric quasi-identifiers if none."}
     )
 
-    def change(self, original: Original, *, seed: int) -> Changed:  # noqa: ARG002
+    def perturb(self, original: Original, *, seed: int) -> Perturbed:  # noqa: ARG002
         """Code the ends of each column; CannotAnonymize where it has not enough rows for them."""
         k = least_rows(self.k, original)
         columns = original.chosen(self.columns, numeric=True)
@@ -66,7 +66,7 @@ class TopBottomCode:
             values, thresholds[name] = self._coded(name, original.numbers(name), low, high, k)
             coded.append(original.with_numbers(name, values))
         rows = pl.Series("row", np.arange(original.n_rows))
-        return Changed(original.frame.with_columns(coded), rows, facts={"k": k, "thresholds": thresholds})
+        return Perturbed(original.frame.with_columns(coded), rows, facts={"k": k, "thresholds": thresholds})
 
     def _check_options(self, columns: list[str]) -> None:
         for name in ("top", "bottom"):
@@ -113,10 +113,10 @@ def threshold(ordered: Floats, share: float, bound: float | None, k: int) -> flo
     # A hair more, since 0.1 of 30 rows is not quite 3 to a computer.
     n_most = int(share * n_rows + 1e-9)
     # All copies of one number are coded or none is.
-    place = n_rows - n_most
-    if 0 < place < n_rows and ordered[place] == ordered[place - 1]:
-        place = int(np.searchsorted(ordered, ordered[place], side="right"))
-    return float(min(ordered[place], kth)) if place < n_rows else kth
+    index = n_rows - n_most
+    if 0 < index < n_rows and ordered[index] == ordered[index - 1]:
+        index = int(np.searchsorted(ordered, ordered[index], side="right"))
+    return float(min(ordered[index], kth)) if index < n_rows else kth
 
 
 def _mean(numbers: Floats) -> float:

@@ -57,7 +57,7 @@ class UtilityClustering:
             raise InputError.of("bottom-up or top-down", column="kind", value=self.kind)
         check_block(self.block)
 
-    def regroup(self, task: LocalTask, *, seed: int) -> LocalRecoding:
+    def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:
         """Give the labels of the groups; CannotAnonymize if nothing holds."""
         refuse_population(task, "utility-clustering")
         extents = Extents.of(task, Ncp())

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.changing import Original
 from tokumei.anonymize.local.task import Codes, Ints, LocalAttribute, encode_rows, flat_hierarchy
+from tokumei.anonymize.perturbation import Original
 from tokumei.hierarchy.hierarchy import Hierarchy
 
 
@@ -32,28 +32,28 @@ class LabeledClasses:
         """Number of rows."""
         return int(self.sizes.sum())
 
-    def n_labels(self, place: int, level: int) -> int:
+    def n_labels(self, index: int, level: int) -> int:
         """Give the number of labels of a level, the missing value's among them."""
-        n_labels = len(self.attributes[place].hierarchy.levels[level])
+        n_labels = len(self.attributes[index].hierarchy.levels[level])
         return 1 if n_labels == 1 else n_labels + 1
 
-    def label_of_leaves(self, place: int, level: int) -> Codes:
+    def label_of_leaves(self, index: int, level: int) -> Codes:
         """Give the label of each leaf, the missing value's leaf last."""
-        codes = self.attributes[place].hierarchy.levels[level].codes
-        return np.append(codes, self.n_labels(place, level) - 1).astype(np.int32)
+        codes = self.attributes[index].hierarchy.levels[level].codes
+        return np.append(codes, self.n_labels(index, level) - 1).astype(np.int32)
 
-    def labels(self, place: int, level: int) -> Codes:
+    def labels(self, index: int, level: int) -> Codes:
         """Give the label of each class at a level."""
-        return self.label_of_leaves(place, level)[self.attributes[place].leaf_of]
+        return self.label_of_leaves(index, level)[self.attributes[index].leaf_of]
 
-    def texts(self, place: int, level: int) -> list[str | None]:
+    def texts(self, index: int, level: int) -> list[str | None]:
         """Give the words of each label; the missing value has none."""
-        labels: list[str | None] = list(self.attributes[place].hierarchy.levels[level].labels)
+        labels: list[str | None] = list(self.attributes[index].hierarchy.levels[level].labels)
         return labels if len(labels) == 1 else [*labels, None]
 
-    def counts(self, place: int, level: int) -> Ints:
+    def counts(self, index: int, level: int) -> Ints:
         """Count the rows of each label."""
-        return np.bincount(self.labels(place, level), self.sizes, self.n_labels(place, level)).astype(np.int64)
+        return np.bincount(self.labels(index, level), self.sizes, self.n_labels(index, level)).astype(np.int64)
 
 
 def _tree(name: str, hierarchies: Mapping[str, Hierarchy], values: pl.Series) -> Hierarchy:

@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 class TwoWayTable:
     """The counts of two columns at a level each: for the cells that have rows, their labels and their number."""
 
-    places: tuple[int, int]
+    indices: tuple[int, int]
     levels: tuple[int, int]
     labels: tuple[Ints, Ints]
     counts: Ints
@@ -34,11 +34,11 @@ class TwoWayTable:
     information: float
 
 
-def finest_safe_level(classes: LabeledClasses, place: int, k: int) -> int:
+def finest_safe_level(classes: LabeledClasses, index: int, k: int) -> int:
     """Give the level with the most labels whose counts are all 0 or at least k; the top always is."""
-    n_levels = len(classes.attributes[place].hierarchy.levels)
+    n_levels = len(classes.attributes[index].hierarchy.levels)
     for level in range(n_levels):
-        counts = classes.counts(place, level)
+        counts = classes.counts(index, level)
         if _is_safe(counts, k):
             return level
     return n_levels - 1
@@ -51,11 +51,11 @@ def safe_tree(classes: LabeledClasses, finest: list[int], k: int) -> list[TwoWay
         best = _most_telling(classes, (first, second), (finest[first], finest[second]), k)
         if best is not None:
             candidates.append(best)
-    candidates.sort(key=lambda table: (-table.information, table.places))
+    candidates.sort(key=lambda table: (-table.information, table.indices))
     tree_of = list(range(len(finest)))
     chosen = []
     for table in candidates:
-        one, other = (tree_of[place] for place in table.places)
+        one, other = (tree_of[index] for index in table.indices)
         if one != other:
             chosen.append(table)
             tree_of = [one if tree == other else tree for tree in tree_of]
@@ -67,81 +67,81 @@ def draw_rows(
 ) -> list[Ints]:
     """Draw rows that follow from the published counts alone: by column the label of each row at its finest level."""
     drawn: dict[int, Ints] = {}
-    for place, parent in _from_the_roots(len(finest), tree):
-        counts = classes.counts(place, finest[place])
+    for index, parent in _from_the_roots(len(finest), tree):
+        counts = classes.counts(index, finest[index])
         if parent is None:
-            drawn[place] = random.choice(len(counts), n_rows, p=counts / counts.sum())
+            drawn[index] = random.choice(len(counts), n_rows, p=counts / counts.sum())
             continue
-        is_first = parent.places[0] == place
+        is_first = parent.indices[0] == index
         mine, theirs = (0, 1) if is_first else (1, 0)
-        other = parent.places[theirs]
+        other = parent.indices[theirs]
         coarse = _coarser(classes, other, finest[other], parent.levels[theirs])[drawn[other]]
         picked = _draw_given(parent.labels[theirs], parent.labels[mine], parent.counts, coarse, random)
         # Within a coarse label the finer ones are drawn by their own counts.
-        to_coarse = _coarser(classes, place, finest[place], parent.levels[mine])
-        drawn[place] = _draw_given(to_coarse, np.arange(len(counts)), counts, picked, random)
-    return [drawn[place] for place in range(len(finest))]
+        to_coarse = _coarser(classes, index, finest[index], parent.levels[mine])
+        drawn[index] = _draw_given(to_coarse, np.arange(len(counts)), counts, picked, random)
+    return [drawn[index] for index in range(len(finest))]
 
 
 def _most_telling(
-    classes: LabeledClasses, places: tuple[int, int], finest: tuple[int, int], k: int
+    classes: LabeledClasses, indices: tuple[int, int], finest: tuple[int, int], k: int
 ) -> TwoWayTable | None:
     """Give the safe table of two columns that tells most of the one by the other, if one tells anything."""
     best: TwoWayTable | None = None
-    for levels in itertools.product(*(_levels_above(classes, *pair) for pair in zip(places, finest, strict=True))):
-        if min(classes.n_labels(*pair) for pair in zip(places, levels, strict=True)) == 1:
+    for levels in itertools.product(*(_levels_above(classes, *pair) for pair in zip(indices, finest, strict=True))):
+        if min(classes.n_labels(*pair) for pair in zip(indices, levels, strict=True)) == 1:
             continue
-        table = _count(classes, places, levels)
+        table = _count(classes, indices, levels)
         if _is_safe(table.counts, k) and table.information > (best.information if best else 1e-12):
             best = table
     return best
 
 
-def _levels_above(classes: LabeledClasses, place: int, finest: int) -> list[int]:
+def _levels_above(classes: LabeledClasses, index: int, finest: int) -> list[int]:
     """Give a level and those that follow from it."""
-    hierarchy = classes.attributes[place].hierarchy
+    hierarchy = classes.attributes[index].hierarchy
     return [level for level in range(len(hierarchy.levels)) if level == finest or hierarchy.finer[finest, level]]
 
 
-def _count(classes: LabeledClasses, places: tuple[int, int], levels: tuple[int, ...]) -> TwoWayTable:
-    labels = [classes.labels(place, level) for place, level in zip(places, levels, strict=True)]
-    radices = [classes.n_labels(place, level) for place, level in zip(places, levels, strict=True)]
+def _count(classes: LabeledClasses, indices: tuple[int, int], levels: tuple[int, ...]) -> TwoWayTable:
+    labels = [classes.labels(index, level) for index, level in zip(indices, levels, strict=True)]
+    radices = [classes.n_labels(index, level) for index, level in zip(indices, levels, strict=True)]
     cells = group_rows(labels, radices, len(classes.sizes))
     counts = cells.sums(classes.sizes)
     first, second = (one[cells.a_row_of].astype(np.int64) for one in labels)
     shares = counts / counts.sum()
     one, other = (np.bincount(label, shares)[label] for label in (first, second))
     information = float(np.sum(shares * np.log(shares / (one * other))))
-    return TwoWayTable(places, (levels[0], levels[1]), (first, second), counts, information)
+    return TwoWayTable(indices, (levels[0], levels[1]), (first, second), counts, information)
 
 
 def _is_safe(counts: Ints, k: int) -> bool:
     return bool(counts[counts > 0].min(initial=k) >= k)
 
 
-def _coarser(classes: LabeledClasses, place: int, fine: int, coarse: int) -> Ints:
+def _coarser(classes: LabeledClasses, index: int, fine: int, coarse: int) -> Ints:
     """Give the label at a coarse level of each label at a fine one."""
-    out = np.zeros(classes.n_labels(place, fine), np.int64)
-    out[classes.label_of_leaves(place, fine)] = classes.label_of_leaves(place, coarse)
+    out = np.zeros(classes.n_labels(index, fine), np.int64)
+    out[classes.label_of_leaves(index, fine)] = classes.label_of_leaves(index, coarse)
     return out
 
 
-def _from_the_roots(n_places: int, tree: list[TwoWayTable]) -> Iterator[tuple[int, TwoWayTable | None]]:
+def _from_the_roots(n_indices: int, tree: list[TwoWayTable]) -> Iterator[tuple[int, TwoWayTable | None]]:
     """Give each column after the one it hangs on, with the table between them; a root has none."""
     seen: set[int] = set()
-    for root in range(n_places):
+    for root in range(n_indices):
         if root in seen:
             continue
         seen.add(root)
         yield root, None
-        open_places = [root]
-        while open_places:
-            parent = open_places.pop()
+        open_indices = [root]
+        while open_indices:
+            parent = open_indices.pop()
             for table in tree:
-                child = sum(table.places) - parent
-                if parent in table.places and child not in seen:
+                child = sum(table.indices) - parent
+                if parent in table.indices and child not in seen:
                     seen.add(child)
-                    open_places.append(child)
+                    open_indices.append(child)
                     yield child, table
 
 

@@ -6,9 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from tokumei.attack.scene import Scene
+from tokumei.attack.attribute_inference import (
+    SensitiveRecords,
+    blind_chances,
+    infer,
+    infer_excluding,
+    sensitive_column,
+    true_values,
+)
 from tokumei.attack.targets import drawn_success, share_score, target_people
-from tokumei.attack.told import SensitiveRecords, blind_chances, sensitive_column, tell, tell_excluding, true_values
+from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 
@@ -40,18 +47,20 @@ class BackgroundKnowledge:
         if not 0 <= self.excludes <= MOST_EXCLUDED:
             raise InputError.of(f"a whole number from 0 to {MOST_EXCLUDED}", column="excludes", value=self.excludes)
 
-    def measure(self, scene: Scene, *, seed: int) -> Mapping[str, Score]:
+    def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Look at the values that are left of the records that fit each person."""
-        column = sensitive_column(scene, self.sensitive)
-        released, people = SensitiveRecords.of(scene, column), target_people(scene, seed)
-        values = true_values(scene, column, scene.original.frame[scene.targets], scene.original.name)
-        told = tell_excluding(released, people, values, self.excludes, purpose="background-knowledge", seed=seed)
-        before = tell(released, people, values)
+        column = sensitive_column(threat_model, self.sensitive)
+        released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
+        values = true_values(
+            threat_model, column, threat_model.original.frame[threat_model.targets], threat_model.original.name
+        )
+        inferred = infer_excluding(released, people, values, self.excludes, purpose="background-knowledge", seed=seed)
+        before = infer(released, people, values)
         # The own value must be among those that fit, else ruling out the others leaves nothing.
         at_worst = float(((before.n_values <= self.excludes + 1) & before.is_possible).mean())
         blind = float(blind_chances(released, values).mean())
         inputs = {"sensitive": column, "at_worst": at_worst}
         return {
-            "certain": share_score("certain", int(told.is_certain.sum()), len(values), inputs=inputs),
-            "success": drawn_success("success", told.chances, blind, purpose="background-knowledge", seed=seed),
+            "certain": share_score("certain", int(inferred.is_certain.sum()), len(values), inputs=inputs),
+            "success": drawn_success("success", inferred.chances, blind, purpose="background-knowledge", seed=seed),
         }

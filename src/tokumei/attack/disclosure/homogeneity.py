@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from tokumei.attack.scene import Scene
+from tokumei.attack.attribute_inference import SensitiveRecords, blind_chances, infer, sensitive_column, true_values
 from tokumei.attack.targets import control_people, drawn_success, share_of, share_score, target_people
-from tokumei.attack.told import SensitiveRecords, blind_chances, sensitive_column, tell, true_values
+from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.score import Score
 
 
@@ -32,18 +32,20 @@ class Homogeneity:
 
     needs: ClassVar[tuple[str, ...]] = ("sensitive",)
 
-    def measure(self, scene: Scene, *, seed: int) -> Mapping[str, Score]:
+    def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Look at the values of the records that fit each person."""
-        column = sensitive_column(scene, self.sensitive)
-        released, people = SensitiveRecords.of(scene, column), target_people(scene, seed)
-        values = true_values(scene, column, scene.original.frame[scene.targets], scene.original.name)
-        told = tell(released, people, values)
+        column = sensitive_column(threat_model, self.sensitive)
+        released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
+        values = true_values(
+            threat_model, column, threat_model.original.frame[threat_model.targets], threat_model.original.name
+        )
+        inferred = infer(released, people, values)
         blind = float(blind_chances(released, values).mean())
-        certain = share_score("certain", int(told.is_certain.sum()), len(values), inputs={"sensitive": column})
-        success = drawn_success("success", told.chances, blind, purpose="homogeneity", seed=seed)
-        others = control_people(scene, seed)
-        if others is not None and scene.control is not None:
-            theirs = tell(released, others, true_values(scene, column, scene.control, "control"))
+        certain = share_score("certain", int(inferred.is_certain.sum()), len(values), inputs={"sensitive": column})
+        success = drawn_success("success", inferred.chances, blind, purpose="homogeneity", seed=seed)
+        others = control_people(threat_model, seed)
+        if others is not None and threat_model.control is not None:
+            theirs = infer(released, others, true_values(threat_model, column, threat_model.control, "control"))
             certain = replace(certain, control=share_of(theirs.is_certain))
             success = replace(success, control=float(theirs.chances.mean()))
         return {"certain": certain, "success": success}

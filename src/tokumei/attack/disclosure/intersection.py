@@ -11,13 +11,13 @@ import numpy as np
 from scipy import sparse
 
 from tokumei.attack.candidates import Candidates, People, Records
-from tokumei.attack.scene import Published, Scene, column_of
 from tokumei.attack.targets import drawn_success, n_own_fitting, own_records, share_score, target_people
+from tokumei.attack.threat_model import Published, ThreatModel, column_of
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.data.table import Table
-from tokumei.hierarchy.meaning import Bools, Ints, LeafSets
+from tokumei.hierarchy.label_semantics import Bools, Ints, LeafSets
 
 # Which labels of two releases agree is found leaf by leaf; a hostile file could ask for billions.
 MOST_LEAVES = 1 << 25
@@ -45,20 +45,20 @@ class Intersection:
 
     needs: ClassVar[tuple[str, ...]] = ("earlier",)
 
-    def measure(self, scene: Scene, *, seed: int) -> Mapping[str, Score]:
+    def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Narrow the candidates of each person release by release."""
-        if not scene.earlier:
+        if not threat_model.earlier:
             raise InputError.of("an earlier release of the same people")
-        releases = [scene.published, *scene.earlier]
-        n_people = scene.original.n_rows
+        releases = [threat_model.published, *threat_model.earlier]
+        n_people = threat_model.original.n_rows
         owners = [one.owners(n_people) for one in releases]
         targets = reduce(np.intersect1d, [np.unique(own[own >= 0]) for own in owners])
         if not len(targets):
-            raise InputError.of("a person or more in every release", file=scene.published.table.name)
-        people = target_people(scene, seed, targets)
-        n_left, n_own, n_alone, n_own_alone = _unlinked(scene, people, targets)
-        n_linked, n_own_linked = _linked(scene, people, targets, releases)
-        blind = 1 / scene.published.table.n_rows
+            raise InputError.of("a person or more in every release", file=threat_model.published.table.name)
+        people = target_people(threat_model, seed, targets)
+        n_left, n_own, n_alone, n_own_alone = _unlinked(threat_model, people, targets)
+        n_linked, n_own_linked = _linked(threat_model, people, targets, releases)
+        blind = 1 / threat_model.published.table.n_rows
         alone = float((n_own_alone / np.maximum(n_alone, 1)).mean())
         before = {"expected_from_the_last_alone": alone, "fewest_in_the_last_alone": int(n_alone.min())}
         scores = {}
@@ -74,50 +74,56 @@ class Intersection:
         return scores
 
 
-def _linked(scene: Scene, people: People, targets: Ints, releases: Sequence[Published]) -> tuple[Ints, Ints]:
+def _linked(
+    threat_model: ThreatModel, people: People, targets: Ints, releases: Sequence[Published]
+) -> tuple[Ints, Ints]:
     """Count the people who fit each person in every release, the person among them."""
     columns: list[Ints] = []
     sets: list[LeafSets] = []
     for one in releases:
-        owners, records = own_records(one, targets, scene.original.n_rows)
+        owners, records = own_records(one, targets, threat_model.original.n_rows)
         # The first record of each; more than one is rare.
         record = records[np.unique(owners, return_index=True)[1]]
-        for column in scene.known_columns:
-            codes, leaf_sets = scene.vocabulary(column).read(column_of(one.table.frame, column, one.table.name))
+        for column in threat_model.known_columns:
+            codes, leaf_sets = threat_model.vocabulary(column).read(column_of(one.table.frame, column, one.table.name))
             columns.append(codes[record])
             sets.append(leaf_sets)
     joint = Records.of_labels(columns, sets, len(targets))
-    known = People(np.tile(people.places, len(releases)), people.class_of)
+    known = People(np.tile(people.indices, len(releases)), people.class_of)
     everyone = np.arange(len(targets))
     return Candidates(known, joint).counts()[known.class_of], n_own_fitting(known, joint, everyone, everyone)
 
 
-def _unlinked(scene: Scene, people: People, targets: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def _unlinked(threat_model: ThreatModel, people: People, targets: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Count each person's candidates in the last release and their own among them; then the same of it alone."""
-    last = scene.published.table
-    tables = [last, *(one.table for one in scene.earlier)]
-    shared = [name for name in scene.sensitive if all(name in table.frame.columns for table in tables)]
-    known, sensitive = Records.of(scene, last.frame, last.name), _Labels.of(scene, last, shared)
+    last = threat_model.published.table
+    tables = [last, *(one.table for one in threat_model.earlier)]
+    shared = [name for name in threat_model.sensitive if all(name in table.frame.columns for table in tables)]
+    known, sensitive = Records.of(threat_model, last.frame, last.name), _Labels.of(threat_model, last, shared)
     # Records are told apart by their sensitive values as well.
-    columns = [known.labels[known.class_of, place] for place in range(known.labels.shape[1])]
+    columns = [known.labels[known.class_of, index] for index in range(known.labels.shape[1])]
     whole = Records.of_labels([*columns, *sensitive.codes], known.sets, last.n_rows)
     records = Records(whole.labels[:, : len(columns)], whole.class_of, known.sets)
     before = [
-        _Earlier(Records.of(scene, one.table.frame, one.table.name), _Labels.of(scene, one.table, shared), sensitive)
-        for one in scene.earlier
+        _Earlier(
+            Records.of(threat_model, one.table.frame, one.table.name),
+            _Labels.of(threat_model, one.table, shared),
+            sensitive,
+        )
+        for one in threat_model.earlier
     ]
-    owners, own = own_records(scene.published, targets, scene.original.n_rows)
-    n_left, n_alone = np.zeros(len(people.places), np.int64), np.zeros(len(people.places), np.int64)
+    owners, own = own_records(threat_model.published, targets, threat_model.original.n_rows)
+    n_left, n_alone = np.zeros(len(people.indices), np.int64), np.zeros(len(people.indices), np.int64)
     is_left = np.zeros(len(own), bool)
     class_of_own = records.class_of[own]
     # The records of each class of people, one after the other.
     by_class = np.argsort(people.class_of[owners], kind="stable")
-    starts = np.searchsorted(people.class_of[owners][by_class], np.arange(len(people.places) + 1))
+    starts = np.searchsorted(people.class_of[owners][by_class], np.arange(len(people.indices) + 1))
     for classes, fitting, allowed in _pieces(people, records, before):
         left, rows = fitting.copy(), np.repeat(np.arange(fitting.shape[0]), np.diff(fitting.indptr))
         for one in allowed:
-            for place, labels in enumerate(one):
-                left.data *= _holds(labels, rows, whole.labels[left.indices, len(columns) + place])
+            for index, labels in enumerate(one):
+                left.data *= _holds(labels, rows, whole.labels[left.indices, len(columns) + index])
         n_alone[classes], n_left[classes] = fitting @ records.sizes, left @ records.sizes
         left.eliminate_zeros()
         here = np.concatenate([by_class[starts[one] : starts[one + 1]] for one in classes])
@@ -136,10 +142,10 @@ class _Labels:
     leaves: list[sparse.csr_array]
 
     @classmethod
-    def of(cls, scene: Scene, table: Table, columns: Sequence[str]) -> _Labels:
+    def of(cls, threat_model: ThreatModel, table: Table, columns: Sequence[str]) -> _Labels:
         codes, leaves = [], []
         for column in columns:
-            found, sets = scene.vocabulary(column).read(table.frame[column])
+            found, sets = threat_model.vocabulary(column).read(table.frame[column])
             if int(sets.sizes.sum()) > MOST_LEAVES:
                 expected = f"labels that stand for at most {MOST_LEAVES:,} values in all"
                 raise InputError.of(expected, file=table.name, column=column, value=f"{int(sets.sizes.sum()):,}")
@@ -197,10 +203,10 @@ def _holds(matrix: sparse.csr_array, rows: Ints, columns: Ints) -> Bools:
 
 
 def _incidence(sets: LeafSets) -> sparse.csr_array:
-    """Give labels × places, 1 where a label stands for a place."""
+    """Give labels × indices, 1 where a label stands for an index."""
     lengths = sets.end - sets.first
     label = np.repeat(sets.label, lengths)
     start = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    place = np.repeat(sets.first, lengths) + np.arange(len(label)) - start
+    index = np.repeat(sets.first, lengths) + np.arange(len(label)) - start
     ones = np.ones(len(label), np.int64)
-    return sparse.csr_array(sparse.coo_array((ones, (label, place)), shape=(sets.n_labels, sets.n_places)))
+    return sparse.csr_array(sparse.coo_array((ones, (label, index)), shape=(sets.n_labels, sets.n_indices)))

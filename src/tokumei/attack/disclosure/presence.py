@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from tokumei.attack.candidates import Candidates, People, Records, classes_of
-from tokumei.attack.scene import Scene, column_of
 from tokumei.attack.targets import Floats, share_score
+from tokumei.attack.threat_model import ThreatModel, column_of
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.hierarchy.meaning import Bools, Ints
+from tokumei.hierarchy.label_semantics import Bools, Ints
 
 # Chances are sums of shares, which rounding may leave a hair off.
 ROUNDING = 1e-9
@@ -39,15 +39,18 @@ class Presence:
 
     needs: ClassVar[tuple[str, ...]] = ("population",)
 
-    def measure(self, scene: Scene, *, seed: int) -> Mapping[str, Score]:
+    def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Work out the chance of everybody in the population, and answer."""
-        if scene.population is None or not scene.population.height:
+        if threat_model.population is None or not threat_model.population.height:
             raise InputError.of("a population, which tells who might be in the release")
-        table, everybody = scene.published.table, scene.population
-        known = scene.known_mask(everybody.height, "population", seed)
-        people, records = People.of(scene, everybody, "population", known), Records.of(scene, table.frame, table.name)
+        table, everybody = threat_model.published.table, threat_model.population
+        known = threat_model.known_mask(everybody.height, "population", seed)
+        people, records = (
+            People.of(threat_model, everybody, "population", known),
+            Records.of(threat_model, table.frame, table.name),
+        )
         chances = presence_chances(people, records)[people.class_of]
-        is_in = members(scene, everybody, seed)
+        is_in = members(threat_model, everybody, seed)
         n_right = int(((chances > 0.5 + ROUNDING) == is_in).sum())
         n_in = int(is_in.sum())
         blind = max(n_in, len(is_in) - n_in) / len(is_in)
@@ -66,31 +69,31 @@ def presence_chances(people: People, records: Records) -> Floats:
     for classes, fitting in candidates.matrices():
         n_fitting += people.sizes[classes] @ fitting
     shares = records.sizes / np.maximum(n_fitting, 1)
-    chances = np.zeros(len(people.places))
+    chances = np.zeros(len(people.indices))
     for classes, fitting in candidates.matrices():
         chances[classes] = fitting @ shares
     # Where records were changed, a class may have more of them than people fit it.
     return np.minimum(chances, 1.0)
 
 
-def members(scene: Scene, everybody: pl.DataFrame, seed: int) -> Bools:
+def members(threat_model: ThreatModel, everybody: pl.DataFrame, seed: int) -> Bools:
     """Tell who of the population is in the release: as many of each kind as the release has.
 
     Nobody can tell people apart whose known values are equal, so it does not matter who of them it is.
     """
-    released = scene.original.frame[scene.targets]
+    released = threat_model.original.frame[threat_model.targets]
     columns = []
-    for column in scene.known_columns:
-        vocabulary = scene.vocabulary(column)
-        theirs = vocabulary.places(column_of(everybody, column, "population"))
-        columns.append(np.concatenate([theirs, vocabulary.places(released[column])]))
+    for column in threat_model.known_columns:
+        vocabulary = threat_model.vocabulary(column)
+        theirs = vocabulary.indices(column_of(everybody, column, "population"))
+        columns.append(np.concatenate([theirs, vocabulary.indices(released[column])]))
     table = np.column_stack(columns) if columns else np.zeros((everybody.height + released.height, 0), np.int64)
     first, class_of = classes_of(table)
     ours, wanted = class_of[: everybody.height], np.bincount(class_of[everybody.height :], minlength=len(first))
     missing = np.flatnonzero(wanted > np.bincount(ours, minlength=len(first)))
     if len(missing):
         row = int(np.flatnonzero(class_of[everybody.height :] == missing[0])[0])
-        values = ", ".join(str(released[column][row]) for column in scene.known_columns)
+        values = ", ".join(str(released[column][row]) for column in threat_model.known_columns)
         raise InputError.of("a population that holds everybody in the release", file="population", value=values)
     order = generator(seed, "members").permutation(everybody.height)
     order = order[np.argsort(ours[order], kind="stable")]

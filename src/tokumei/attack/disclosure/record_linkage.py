@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 
 from tokumei.attack.candidates import Candidates, Records
-from tokumei.attack.scene import Scene
 from tokumei.attack.targets import (
     control_people,
     drawn_success,
@@ -19,6 +18,7 @@ from tokumei.attack.targets import (
     share_score,
     target_people,
 )
+from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.score import Score
 
 
@@ -41,16 +41,16 @@ class RecordLinkage:
 
     needs: ClassVar[tuple[str, ...]] = ()
 
-    def measure(self, scene: Scene, *, seed: int) -> Mapping[str, Score]:
+    def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Compare every known person with every record."""
-        table = scene.published.table
-        people, records = target_people(scene, seed), Records.of(scene, table.frame, table.name)
+        table = threat_model.published.table
+        people, records = target_people(threat_model, seed), Records.of(threat_model, table.frame, table.name)
         n_fitting = Candidates(people, records).counts()[people.class_of]
-        owners, own = own_records(scene.published, scene.targets, scene.original.n_rows)
+        owners, own = own_records(threat_model.published, threat_model.targets, threat_model.original.n_rows)
         n_own = n_own_fitting(people, records, owners, own)
         is_certain = (n_fitting == 1) & (n_own == 1)
         chances = n_own / np.maximum(n_fitting, 1)
-        others = control_people(scene, seed)
+        others = control_people(threat_model, seed)
         control = None
         if others is not None:
             control = share_of(Candidates(others, records).counts()[others.class_of] == 1)

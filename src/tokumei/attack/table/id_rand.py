@@ -34,8 +34,8 @@ class IdRand:
         n_candidates = classes.n_candidates
         first = np.searchsorted(classes.known[order], classes.published)
         drawn = generator(seed, "id-rand").integers(0, np.maximum(n_candidates, 1))
-        place = np.minimum(first + drawn, len(order) - 1)
-        return as_guess(np.where(n_candidates > 0, order[place], NOBODY))
+        index = np.minimum(first + drawn, len(order) - 1)
+        return as_guess(np.where(n_candidates > 0, order[index], NOBODY))
 
     def expect(self, knowledge: Table, published: Table, rows: pl.Series) -> Score:
         """Give the share of rows that guesses are expected to find: what no luck of a draw can change.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from tokumei.attack.nearest import SharedClasses, as_guess, nearest_rows, sensitive_place
+from tokumei.attack.nearest import SharedClasses, as_guess, nearest_rows, sensitive_index
 from tokumei.data.table import Table
 from tokumei.measure.table_pair import TablePair
 
@@ -36,6 +36,6 @@ class IdSa:
 
     def guess(self, knowledge: Table, published: Table, *, seed: int) -> pl.Series:  # noqa: ARG002
         """Give the nearest row of the class of each published row."""
-        place = sensitive_place(knowledge, self.column, COLUMN)
+        index = sensitive_index(knowledge, self.column, COLUMN)
         pair = TablePair.of(knowledge, published)
-        return as_guess(nearest_rows(SharedClasses.of(pair), pair.amounts[:, place], pair.released_amounts[:, place]))
+        return as_guess(nearest_rows(SharedClasses.of(pair), pair.amounts[:, index], pair.released_amounts[:, index]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from tokumei.attack.nearest import SharedClasses, as_guess, nearest_rows, sensitive_place
+from tokumei.attack.nearest import SharedClasses, as_guess, nearest_rows, sensitive_index
 from tokumei.data.table import Table
 from tokumei.measure.table_pair import TablePair
 
@@ -30,7 +30,7 @@ class Sa21:
 
     def guess(self, knowledge: Table, published: Table, *, seed: int) -> pl.Series:  # noqa: ARG002
         """Give the nearest row for each published row."""
-        place = sensitive_place(knowledge, self.column, COLUMN)
+        index = sensitive_index(knowledge, self.column, COLUMN)
         pair = TablePair.of(knowledge, published)
         everyone = SharedClasses(np.zeros(pair.n_rows, np.int64), np.zeros(pair.n_released, np.int64))
-        return as_guess(nearest_rows(everyone, pair.amounts[:, place], pair.released_amounts[:, place]))
+        return as_guess(nearest_rows(everyone, pair.amounts[:, index], pair.released_amounts[:, index]))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tokumei.attack.nearest import sensitive_place
+from tokumei.attack.nearest import sensitive_index
 from tokumei.attack.registry import TABLE_ATTACKS, TableAttack
 from tokumei.attack.row_judge import judge_rows
 from tokumei.attack.table import id_sa, sa21
@@ -79,8 +79,8 @@ class Pwscup2015(Edition):
             raise InputError.of("a quasi-identifier and a sensitive column or more")
         # What cannot be scored later is refused now.
         nobody = self.form.table(pl.DataFrame(schema=dict.fromkeys(self.form.columns, pl.Float64)), "the columns")
-        sensitive_place(nobody, self.e2_column, id_sa.COLUMN)
-        sensitive_place(nobody, self.e4_column, sa21.COLUMN)
+        sensitive_index(nobody, self.e2_column, id_sa.COLUMN)
+        sensitive_index(nobody, self.e4_column, sa21.COLUMN)
 
     @property
     def form(self) -> Microdata:

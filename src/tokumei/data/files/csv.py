@@ -142,11 +142,11 @@ def check_header(names: Sequence[str], file: str | Path) -> None:
     """Refuse a header with an empty or a repeated name."""
     faults = FaultList(str(file))
     seen: set[str] = set()
-    for place, name in enumerate(names, start=1):
+    for index, name in enumerate(names, start=1):
         if not name.strip():
-            faults.add("a name for every column", line=1, column=str(place), value=name)
+            faults.add("a name for every column", line=1, column=str(index), value=name)
         elif name in seen:
-            faults.add("names that differ", line=1, column=str(place), value=name)
+            faults.add("names that differ", line=1, column=str(index), value=name)
         seen.add(name)
     faults.raise_if_any()
 

@@ -163,8 +163,8 @@ class LayoutPass:
             is_lone &= ~records.inside[:-1]
         lone = np.flatnonzero(is_lone)
         self.faults.count_more(max(0, len(lone) - LISTED_FAULTS))
-        for place in lone[:LISTED_FAULTS]:
-            self.faults.add("no carriage return inside a line", line=self._line_at(int(place), records), value="\r")
+        for index in lone[:LISTED_FAULTS]:
+            self.faults.add("no carriage return inside a line", line=self._line_at(int(index), records), value="\r")
 
     def _check_quotes(self, records: Records) -> None:
         if records.inside is None:
@@ -172,9 +172,9 @@ class LayoutPass:
         self.has_quotes = True
         stray = records.stray_quotes(ord(self.delimiter))
         self.faults.count_more(max(0, len(stray) - LISTED_FAULTS))
-        for place in stray[:LISTED_FAULTS]:
-            around = _piece_of_line(records.data, int(place))
-            line = self._line_at(int(place), records)
+        for index in stray[:LISTED_FAULTS]:
+            around = _piece_of_line(records.data, int(index))
+            line = self._line_at(int(index), records)
             self.faults.add('a quote (") only around a whole cell; inside it is written twice', line=line, value=around)
 
     def _check_cells(self, records: Records) -> None:
@@ -230,8 +230,8 @@ class LayoutPass:
             found = _readable(tail[opened : opened + SHOWN_BYTES])
             self.faults.add("a closing quote for the one opened here", line=line, value=found)
 
-    def _line_at(self, place: int, records: Records) -> int:
-        return self.n_lines + 1 + int(np.searchsorted(records.line_ends, place))
+    def _line_at(self, index: int, records: Records) -> int:
+        return self.n_lines + 1 + int(np.searchsorted(records.line_ends, index))
 
 
 def check_layout(
@@ -256,11 +256,11 @@ def _readable(data: bytes) -> str:
     return data.decode("utf-8", errors="ignore").strip("\r\n")
 
 
-def _piece_of_line(data: bytes, place: int) -> str:
+def _piece_of_line(data: bytes, index: int) -> str:
     """Cut out what stands around a place in its line."""
-    start = max(place - SHOWN_BYTES // 10, data.rfind(b"\n", 0, place) + 1)
-    end = data.find(b"\n", place, place + SHOWN_BYTES // 10)
-    return _readable(data[start : end if end >= 0 else place + SHOWN_BYTES // 10])
+    start = max(index - SHOWN_BYTES // 10, data.rfind(b"\n", 0, index) + 1)
+    end = data.find(b"\n", index, index + SHOWN_BYTES // 10)
+    return _readable(data[start : end if end >= 0 else index + SHOWN_BYTES // 10])
 
 
 def _decodes(data: bytes, encoding: str) -> bool:

@@ -56,8 +56,8 @@ class Records:
         """Find the quotes that do not open right after a delimiter or line end, or close right before one."""
         if self.inside is None:
             return np.zeros(0, np.int64)
-        places = np.flatnonzero(self.codes == QUOTE)
-        opening, closing = places[self.inside[places]], places[~self.inside[places]]
+        indices = np.flatnonzero(self.codes == QUOTE)
+        opening, closing = indices[self.inside[indices]], indices[~self.inside[indices]]
         # Next to another quote it is one of the two that stand for a quote inside a cell.
         edges = np.array([delimiter, LINE_FEED, QUOTE], np.uint8)
         is_opening_fine = (opening == 0) | np.isin(self.codes[opening - 1], edges)
@@ -82,7 +82,7 @@ def opening_quote(data: bytes) -> int | None:
     if data.count(b'"') % 2 == 0:
         return None
     codes = np.frombuffer(data, np.uint8)
-    places = np.flatnonzero(codes == QUOTE)
+    indices = np.flatnonzero(codes == QUOTE)
     # Every second one opens; one right behind another is half of a doubled quote inside the cell.
-    opening = places[::2]
+    opening = indices[::2]
     return int(opening[(opening == 0) | (codes[opening - 1] != QUOTE)][-1])

@@ -76,7 +76,7 @@ class FromData:
         while len(spans) > self.fan_out:
             spans = merged_spans(spans, self.fan_out)
             size *= self.fan_out
-            columns.append([span_label(spans[place // size]) for place in range(len(texts))])
+            columns.append([span_label(spans[index // size]) for index in range(len(texts))])
         return columns
 
     def _equally_frequent(self, numbers: list[Fraction], counts: Counter[Fraction]) -> list[list[str]]:
@@ -87,12 +87,12 @@ class FromData:
             share_of[number] = (2 * n_before + counts[number]) * self.groups // (2 * n_rows)
             n_before += counts[number]
         # A frequent number can leave groups empty; those left are numbered anew so that pairs are neighbors.
-        place_of = {share: place for place, share in enumerate(dict.fromkeys(share_of.values()))}
-        places = [place_of[share_of[number]] for number in numbers]
+        index_of = {share: index for index, share in enumerate(dict.fromkeys(share_of.values()))}
+        indices = [index_of[share_of[number]] for number in numbers]
         columns = []
-        while places[-1] > 0:
-            columns.append(_labels_of_places(numbers, places))
-            places = [place // 2 for place in places]
+        while indices[-1] > 0:
+            columns.append(_labels_of_indices(numbers, indices))
+            indices = [index // 2 for index in indices]
         return columns
 
     def _equally_wide(self, numbers: list[Fraction]) -> list[list[str]]:
@@ -105,12 +105,12 @@ class FromData:
         width = Fraction(math.ceil((end - low) / self.groups)) if is_whole else _rounded_up((end - low) / self.groups)
         # Rounding may have left fewer. The largest number, if it ends the last interval, belongs to it.
         n_groups = math.ceil((end - low) / width)
-        places = [min((number - low) // width, n_groups - 1) for number in numbers]
+        indices = [min((number - low) // width, n_groups - 1) for number in numbers]
         columns = []
-        while places[-1] > 0:
-            labels = {place: _bounded_label(low + place * width, width, end, is_whole) for place in set(places)}
-            columns.append([labels[place] for place in places])
-            places, width = [place // 2 for place in places], width * 2
+        while indices[-1] > 0:
+            labels = {index: _bounded_label(low + index * width, width, end, is_whole) for index in set(indices)}
+            columns.append([labels[index] for index in indices])
+            indices, width = [index // 2 for index in indices], width * 2
         return columns
 
 
@@ -125,16 +125,16 @@ def _counts(leaves: list[tuple[Fraction, str]], values: pl.Series) -> Counter[Fr
     return counts
 
 
-def _labels_of_places(numbers: list[Fraction], places: list[int]) -> list[str]:
+def _labels_of_indices(numbers: list[Fraction], indices: list[int]) -> list[str]:
     """Name each group by its smallest and its largest number."""
     lowest: dict[int, Fraction] = {}
     highest: dict[int, Fraction] = {}
-    for number, place in zip(numbers, places, strict=True):
-        lowest.setdefault(place, number)
-        highest[place] = number
+    for number, index in zip(numbers, indices, strict=True):
+        lowest.setdefault(index, number)
+        highest[index] = number
     is_whole = all(number.denominator == 1 for number in numbers)
-    labels = {place: _closed_label(lowest[place], highest[place], is_whole) for place in lowest}
-    return [labels[place] for place in places]
+    labels = {index: _closed_label(lowest[index], highest[index], is_whole) for index in lowest}
+    return [labels[index] for index in indices]
 
 
 def _closed_label(first: Fraction, last: Fraction, is_whole: bool) -> str:

@@ -59,14 +59,14 @@ class Intervals:
             top=None if self.top is None else exactly(self.top),
         )
         is_whole = grid.is_whole and all(number.denominator == 1 for number in numbers)
-        places = [grid.place(number) for number in numbers]
+        indices = [grid.index(number) for number in numbers]
         columns = [[text for _, text in leaves]]
         n_joined = 1
         for factor in (1, *self.factors):
             n_joined *= factor
-            places = [place // factor if isinstance(place, int) else place for place in places]
-            labels = {place: grid.label(place, n_joined, is_whole) for place in set(places)}
-            columns.append([labels[place] for place in places])
+            indices = [index // factor if isinstance(index, int) else index for index in indices]
+            labels = {index: grid.label(index, n_joined, is_whole) for index in set(indices)}
+            columns.append([labels[index] for index in indices])
         return hierarchy_of(attribute, columns)
 
 
@@ -84,7 +84,7 @@ class Grid:
         """Whether every interval starts and ends with a whole number."""
         return all(edge is None or edge.denominator == 1 for edge in (self.start, self.width, self.bottom, self.top))
 
-    def place(self, number: Fraction) -> int | str:
+    def index(self, number: Fraction) -> int | str:
         """Give the interval of a number, counted from the start, or the label of the end it lies beyond."""
         if self.bottom is not None and number < self.bottom:
             return f"<{number_label(self.bottom)}"
@@ -92,11 +92,11 @@ class Grid:
             return f"≥{number_label(self.top)}"
         return (number - self.start) // self.width
 
-    def label(self, place: int | str, n_joined: int, is_whole: bool) -> str:
+    def label(self, index: int | str, n_joined: int, is_whole: bool) -> str:
         """Give the label of so many intervals joined to one, cut at the ends."""
-        if isinstance(place, str):
-            return place
-        low = self.start + place * n_joined * self.width
+        if isinstance(index, str):
+            return index
+        low = self.start + index * n_joined * self.width
         end = low + n_joined * self.width
         if self.bottom is not None:
             low = max(low, self.bottom)

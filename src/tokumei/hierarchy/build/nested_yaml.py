@@ -48,7 +48,7 @@ class NestedYaml:
         paths = [leaf.padded(depth) for leaf in leaves]
         _check_labels_differ(leaves, paths, path)
         columns = [[leaf.value for leaf in leaves]]
-        columns += [[labels[place] for labels in paths] for place in reversed(range(depth))]
+        columns += [[labels[index] for labels in paths] for index in reversed(range(depth))]
         return check_covers(hierarchy_of(attribute, columns), values)
 
 
@@ -160,9 +160,9 @@ def _check_labels_differ(leaves: list[Leaf], paths: list[tuple[str, ...]], path:
         if leaf.value in value_lines:
             faults.add(f"each value once (see line {value_lines[leaf.value]})", line=leaf.line, value=leaf.value)
         value_lines.setdefault(leaf.value, leaf.line)
-        for place, label in enumerate(labels):
-            above = label_above.setdefault((place, label), labels[:place])
-            if above != labels[:place]:
+        for index, label in enumerate(labels):
+            above = label_above.setdefault((index, label), labels[:index])
+            if above != labels[:index]:
                 faults.add(f"a label that does not stand below '{above[-1]}' too", line=leaf.line, value=label)
                 break
     faults.raise_if_any()

@@ -60,13 +60,13 @@ class OrderedGroups:
         if group_of:
             names = [group_of[leaf] for leaf in leaves]
             columns.append(names)
-        place = {name: position for position, name in enumerate(dict.fromkeys(names))}
-        places = [place[name] for name in names]
-        spans: list[Span] = [(name, name) for name in place]
+        index = {name: position for position, name in enumerate(dict.fromkeys(names))}
+        indices = [index[name] for name in names]
+        spans: list[Span] = [(name, name) for name in index]
         for size in self.sizes:
             spans = merged_spans(spans, size)
-            places = [position // size for position in places]
-            columns.append([span_label(spans[position]) for position in places])
+            indices = [position // size for position in indices]
+            columns.append([span_label(spans[position]) for position in indices])
         return hierarchy_of(attribute, columns)
 
 

@@ -20,45 +20,45 @@ def equal_distance(values: SensitiveValues) -> Numbers:
     return np.minimum(values.sums(values.gains), 1)
 
 
-def ordered_distance(values: SensitiveValues, places: Indices) -> Numbers:
+def ordered_distance(values: SensitiveValues, indices: Indices) -> Numbers:
     """Give the distance of each class where values stand in a row, one step from their neighbors.
 
     Normalized by the m − 1 steps between the m values that occur in the classes or in the reference.
     """
     occurs = values.reference > 0
     occurs[values.value_of] = True
-    order = np.argsort(places, kind="stable")
+    order = np.argsort(indices, kind="stable")
     order = order[occurs[order]]
     m = len(order)
     if m < 2:
         return np.zeros(values.n_classes)
-    place_of = np.zeros(len(places), np.int64)
-    place_of[order] = np.arange(m)
-    place, counts = place_of[values.value_of], values.counts
+    index_of = np.zeros(len(indices), np.int64)
+    index_of[order] = np.arange(m)
+    index, counts = index_of[values.value_of], values.counts
     if (np.diff(order) < 0).any():
-        pairs = np.argsort(values.class_of * m + place)
-        place, counts = place[pairs], counts[pairs]
+        pairs = np.argsort(values.class_of * m + index)
+        index, counts = index[pairs], counts[pairs]
     total = np.cumsum(counts)
     before = values.repeated(total[values.starts] - counts[values.starts])
     share_up_to = (total - before) / values.repeated(values.totals)
-    next_place = np.append(place[1:], m)
-    next_place[np.append(values.starts[1:], len(place)) - 1] = m
-    return _areas_between(values, np.cumsum(values.reference[order]), place, next_place, share_up_to) / (m - 1)
+    next_index = np.append(index[1:], m)
+    next_index[np.append(values.starts[1:], len(index)) - 1] = m
+    return _areas_between(values, np.cumsum(values.reference[order]), index, next_index, share_up_to) / (m - 1)
 
 
 def _areas_between(
-    values: SensitiveValues, reference_up_to: Numbers, place: Indices, next_place: Indices, share_up_to: Numbers
+    values: SensitiveValues, reference_up_to: Numbers, index: Indices, next_index: Indices, share_up_to: Numbers
 ) -> Numbers:
-    """Add up, over all places, how far each class's share up to there is from the reference's.
+    """Add up, over all indices, how far each class's share up to there is from the reference's.
 
     From one value of a class to its next the class's share stays, while the reference's only grows, so it is below
-    up to some place and above from there on; both sides are differences of running sums, whatever lies between.
+    up to some index and above from there on; both sides are differences of running sums, whatever lies between.
     """
     area = np.concatenate(([0.0], np.cumsum(reference_up_to)))
-    turn = np.clip(np.searchsorted(reference_up_to, share_up_to), place, next_place)
-    between = share_up_to * (2 * turn - place - next_place) - 2 * area[turn] + area[place] + area[next_place]
+    turn = np.clip(np.searchsorted(reference_up_to, share_up_to), index, next_index)
+    between = share_up_to * (2 * turn - index - next_index) - 2 * area[turn] + area[index] + area[next_index]
     # Before a class's first value its share is 0.
-    before_first = values.in_all(area[place[values.starts]])
+    before_first = values.in_all(area[index[values.starts]])
     return np.maximum(values.sums(between) + before_first, 0)
 
 
@@ -71,7 +71,7 @@ def hierarchical_distance(values: SensitiveValues, hierarchy: Hierarchy) -> Numb
     """
     tree = hierarchy.with_top()
     tree.check_nested()
-    leaves = leaf_places(tree, values.domain)
+    leaves = leaf_indices(tree, values.domain)
     distance = equal_distance(values)
     for level in tree.levels[1:-1]:
         # A missing value is in no label but the top.
@@ -81,16 +81,16 @@ def hierarchical_distance(values: SensitiveValues, hierarchy: Hierarchy) -> Numb
     return distance / max(1, tree.height)
 
 
-def leaf_places(hierarchy: Hierarchy, domain: pl.Series) -> Indices:
-    """Give the place of each value among the leaves, missing last; a value that is no leaf is an InputError."""
-    place = {leaf: place for place, leaf in enumerate(hierarchy.leaves)}
+def leaf_indices(hierarchy: Hierarchy, domain: pl.Series) -> Indices:
+    """Give the index of each value among the leaves, missing last; a value that is no leaf is an InputError."""
+    index = {leaf: index for index, leaf in enumerate(hierarchy.leaves)}
     known = domain.drop_nulls()
-    found = [place[label] for label in hierarchy.recoding(0).labels_of(known)]
-    return np.array(found + [len(place)] * (len(domain) - len(known)), np.int64)
+    found = [index[label] for label in hierarchy.recoding(0).labels_of(known)]
+    return np.array(found + [len(index)] * (len(domain) - len(known)), np.int64)
 
 
-def natural_places(domain: pl.Series) -> Indices | None:
-    """Give the place of each value in its natural order, missing last; None for text that is no number or date.
+def natural_indices(domain: pl.Series) -> Indices | None:
+    """Give the index of each value in its natural order, missing last; None for text that is no number or date.
 
     Text that is all numbers is in the order of the numbers, since a CSV file gives nothing but text.
     """
@@ -100,8 +100,8 @@ def natural_places(domain: pl.Series) -> Indices | None:
         return None
     numbers = domain.cast(pl.Float64, strict=False)
     if numbers.null_count() == domain.null_count():
-        places = np.empty(len(domain), np.int64)
-        places[numbers.arg_sort(nulls_last=True).to_numpy()] = np.arange(len(domain))
-        return places
+        indices = np.empty(len(domain), np.int64)
+        indices[numbers.arg_sort(nulls_last=True).to_numpy()] = np.arange(len(domain))
+        return indices
     dates = domain.str.to_date("%Y-%m-%d", strict=False)
     return np.arange(len(domain)) if dates.null_count() == domain.null_count() else None

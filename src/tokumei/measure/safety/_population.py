@@ -30,8 +30,8 @@ class PopulationMatch:
         everyone = population if population.columns == counts.columns else population.over(counts.columns)
         domains = zip(counts.domains, everyone.domains, strict=True)
         # Both are put in the codes of the population's domain, with one more for what it does not hold.
-        maps = [_places(mine, theirs) for mine, theirs in domains]
-        mine = [np.take(places, codes) for places, codes in zip(maps, counts.codes, strict=True)]
+        maps = [_indices(mine, theirs) for mine, theirs in domains]
+        mine = [np.take(indices, codes) for indices, codes in zip(maps, counts.codes, strict=True)]
         columns = [np.concatenate(pair) for pair in zip(mine, everyone.codes, strict=True)]
         radices = [len(domain) + 1 for domain in everyone.domains]
         n_both = counts.n_classes + everyone.n_classes
@@ -49,17 +49,17 @@ def recoded_population(population: ClassCounts, recodings: Iterable[Recoding]) -
     return population.roll_up(population.maps(recodings))
 
 
-def _places(mine: pl.Series, theirs: pl.Series) -> Codes:
-    """Give the place of each value of one domain in another, one past the end where it is not there."""
+def _indices(mine: pl.Series, theirs: pl.Series) -> Codes:
+    """Give the index of each value of one domain in another, one past the end where it is not there."""
     if mine.dtype != theirs.dtype:
         expected = f"a population with values of type {mine.dtype}, as in the release"
         raise InputError.of(expected, column=mine.name, value=theirs.dtype)
     if mine.equals(theirs):
         return np.arange(len(mine), dtype=np.int32)
-    table = pl.DataFrame({"value": theirs, "place": np.arange(len(theirs), dtype=np.int32)})
+    table = pl.DataFrame({"value": theirs, "index": np.arange(len(theirs), dtype=np.int32)})
     asked = pl.DataFrame({"value": mine})
     found = asked.join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
-    return found["place"].fill_null(len(theirs)).to_numpy()
+    return found["index"].fill_null(len(theirs)).to_numpy()
 
 
 def _check_holds_everyone(counts: ClassCounts, population_sizes: npt.NDArray[np.int64]) -> None:

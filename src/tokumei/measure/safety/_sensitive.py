@@ -58,8 +58,8 @@ class SensitiveValues:
             shares = totals / max(1.0, totals.sum())
         else:
             known = {value: share for value, share in reference.items() if is_missing_a_value or value is not None}
-            domain, places, shares = _joined(domain, known, column)
-            value_of = places[value_of]
+            domain, indices, shares = _joined(domain, known, column)
+            value_of = indices[value_of]
         return cls(counts.n_classes, domain, class_of, value_of, pairs, shares)
 
     @cached_property
@@ -141,7 +141,7 @@ class SensitiveValues:
 
 
 def _joined(domain: pl.Series, reference: Mapping[Any, float], column: str) -> tuple[pl.Series, Codes, Numbers]:
-    """Give a domain with the values of both, the place in it of each old value, and the share of each value."""
+    """Give a domain with the values of both, the index in it of each old value, and the share of each value."""
     weights = np.array(list(reference.values()), np.float64)
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
         raise InputError.of("shares of at least 0, not all 0, as a reference", column=column)

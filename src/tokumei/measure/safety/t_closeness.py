@@ -14,8 +14,8 @@ from tokumei.measure.requirement import ROUNDING, Holds
 from tokumei.measure.safety._distances import (
     equal_distance,
     hierarchical_distance,
-    leaf_places,
-    natural_places,
+    leaf_indices,
+    natural_indices,
     ordered_distance,
 )
 from tokumei.measure.safety._sensitive import Numbers, SensitiveValues
@@ -97,11 +97,11 @@ class TCloseness:
         if self.distance == "hierarchical" and self.hierarchy is not None:
             return hierarchical_distance(values, self.hierarchy)
         if self.hierarchy is not None:
-            return ordered_distance(values, leaf_places(self.hierarchy, values.domain))
-        places = natural_places(values.domain)
-        if places is None:
+            return ordered_distance(values, leaf_indices(self.hierarchy, values.domain))
+        indices = natural_indices(values.domain)
+        if indices is None:
             raise InputError.of("numbers, dates or a hierarchy that gives the order", column=self.sensitive)
-        return ordered_distance(values, places)
+        return ordered_distance(values, indices)
 
     def score(self, values: SensitiveValues) -> Score:
         """Give the distance of the furthest class, the values being known."""

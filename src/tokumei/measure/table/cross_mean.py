@@ -63,6 +63,6 @@ def _cell_means(cells: Ints, amounts: Floats, n_cells: int) -> tuple[Ints, Float
     """Give how many rows each cell has and the mean of each column there, 0 where there is none."""
     counts = np.bincount(cells, minlength=n_cells)
     means = np.zeros((n_cells, amounts.shape[1]))
-    for place, column in enumerate(amounts.T):
-        means[:, place] = np.bincount(cells, column, n_cells) / np.maximum(counts, 1)
+    for index, column in enumerate(amounts.T):
+        means[:, index] = np.bincount(cells, column, n_cells) / np.maximum(counts, 1)
     return counts, means

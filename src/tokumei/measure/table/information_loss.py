@@ -52,8 +52,8 @@ def _by_chance(pair: TablePair, declared: Ints) -> float:
     for codes, released_codes in zip(pair.codes[declared].T, pair.released_codes.T, strict=True):
         shares = np.bincount(codes, minlength=int(released_codes.max()) + 1) / pair.n_released
         errors.append(1 - math.fsum(shares[released_codes]) / pair.n_released)
-    for place, spread in enumerate(pair.spreads):
-        errors.append(_mean_gap(pair.amounts[declared, place], pair.released_amounts[:, place], float(spread)))
+    for index, spread in enumerate(pair.spreads):
+        errors.append(_mean_gap(pair.amounts[declared, index], pair.released_amounts[:, index], float(spread)))
     return math.fsum(errors) / max(1, len(errors))
 
 

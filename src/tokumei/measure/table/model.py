@@ -110,7 +110,7 @@ class Model:
         """Judge the chances that a model gives each class, a column each."""
         if self.metric == "accuracy":
             return float((values[chances.argmax(axis=1)] == truth).mean()) if len(values) else 0.0
-        column = {int(value): chances[:, place] for place, value in enumerate(values)}
+        column = {int(value): chances[:, index] for index, value in enumerate(values)}
         nothing = np.zeros(len(truth))
         shares, areas = [], []
         for value in np.unique(truth):
@@ -125,8 +125,8 @@ def _area_under_curve(chances: Floats, is_it: Bools) -> float:
     n_in, n_out = int(is_it.sum()), int((~is_it).sum())
     if not n_in or not n_out:
         return 1.0
-    _, place, counts = np.unique(chances, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    _, index, counts = np.unique(chances, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[index]
     return (math.fsum(ranks[is_it]) - n_in * (n_in + 1) / 2) / (n_in * n_out)
 
 

@@ -55,8 +55,8 @@ class RfmTable:
     def _edges(self, values: pl.Series) -> npt.NDArray[np.int64]:
         """Give the last value of each rank but the highest."""
         ordered = np.sort(values.to_numpy())
-        places = -(-len(ordered) * np.arange(1, self.n_ranks) // self.n_ranks)
-        last: npt.NDArray[np.int64] = ordered[np.maximum(places, 1) - 1]
+        indices = -(-len(ordered) * np.arange(1, self.n_ranks) // self.n_ranks)
+        last: npt.NDArray[np.int64] = ordered[np.maximum(indices, 1) - 1]
         return last
 
     def _table(self, values: pl.DataFrame, edges: dict[str, npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:

@@ -59,11 +59,11 @@ class Margins:
     def fit(self, lattice: Lattice, counter: Counter | ClassCounts) -> FittedMargins:
         """Count each attribute and each pair, and keep what may be published."""
         counted = CountedNodes(lattice, counter)
-        places = range(len(lattice.hierarchies))
-        margins = tuple(self._count_margin(counted, place) for place in places)
+        indices = range(len(lattice.hierarchies))
+        margins = tuple(self._count_margin(counted, index) for index in indices)
         finest: list[TwoWay] = []
         tables: dict[Node, TwoWay] = {}
-        for pair in combinations(places, 2):
+        for pair in combinations(indices, 2):
             levels = countable_levels(lattice, pair, self.most_classes)
             finest.append(_count_pair(counted, margins, levels))
             tables |= _coarser_tables(lattice, margins, finest[-1], levels)
@@ -73,9 +73,9 @@ class Margins:
         fitted = FittedMargins(lattice, self.k_p, self.caution, margins, chosen, nearest, counted.n_classes_counted)
         return _widened(fitted, [node for node, table in tables.items() if not table.holds(self.k_p)])
 
-    def _count_margin(self, counted: CountedNodes, place: int) -> Margin:
-        hierarchy = counted.lattice.hierarchies[place]
-        counts = counted.classes(node_of(counted.lattice, {place: 0})).over([hierarchy.attribute])
+    def _count_margin(self, counted: CountedNodes, index: int) -> Margin:
+        hierarchy = counted.lattice.hierarchies[index]
+        counts = counted.classes(node_of(counted.lattice, {index: 0})).over([hierarchy.attribute])
         if counts.n_rows < self.k_p:
             raise CannotAnonymize(f"{counts.n_rows} rows are fewer than k_p = {self.k_p}: nothing may be published.")
         return Margin.of_rows(hierarchy, dict(zip(_labels(counts, 0), counts.sizes.tolist(), strict=True)), self.k_p)
@@ -100,12 +100,12 @@ class Margins:
 def _count_pair(counted: CountedNodes, margins: Sequence[Margin], levels: Mapping[int, int]) -> TwoWay:
     """Count two attributes at these levels, labels that share a group as one."""
     lattice = counted.lattice
-    classes = counted.classes(node_of(lattice, levels)).over([lattice.attributes[place] for place in levels])
+    classes = counted.classes(node_of(lattice, levels)).over([lattice.attributes[index] for index in levels])
     parts, codes = [], []
-    for column, (place, level) in enumerate(levels.items()):
-        parts.append(margins[place].joined(level))
-        part_of = margins[place].part_of_label(level, parts[-1])
-        labels = {label: code for code, label in enumerate((*lattice.hierarchies[place].levels[level].labels, None))}
+    for column, (index, level) in enumerate(levels.items()):
+        parts.append(margins[index].joined(level))
+        part_of = margins[index].part_of_label(level, parts[-1])
+        labels = {label: code for code, label in enumerate((*lattice.hierarchies[index].levels[level].labels, None))}
         codes.append(part_of[[labels[label] for label in _labels(classes, column)]][classes.codes[column]])
     counts = np.zeros([int(each.max()) + 1 for each in parts], np.int64)
     np.add.at(counts, tuple(codes), classes.sizes)
@@ -124,9 +124,9 @@ def _coarser_tables(
 ) -> dict[Node, TwoWay]:
     """Give the tables of two attributes at all levels that follow from those counted, by node."""
     ways = []
-    for place, level in levels.items():
-        following = [level, *np.flatnonzero(lattice.hierarchies[place].finer[level]).tolist()]
-        ways.append([(each, margins[place].joined(each)) for each in following])
+    for index, level in levels.items():
+        following = [level, *np.flatnonzero(lattice.hierarchies[index].finer[level]).tolist()]
+        ways.append([(each, margins[index].joined(each)) for each in following])
     tables = {
         node_of(lattice, {finest.first: one, finest.second: other}): finest.coarsened(first_parts, second_parts)
         for (one, first_parts), (other, second_parts) in product(*ways)
@@ -146,15 +146,15 @@ def _widened(fitted: FittedMargins, failing: Sequence[Node]) -> FittedMargins:
 
 def node_of(lattice: Lattice, levels: Mapping[int, int]) -> Node:
     """Give the node of some attributes at these levels and the others at the top."""
-    return tuple(levels.get(place, level) for place, level in enumerate(lattice.top))
+    return tuple(levels.get(index, level) for index, level in enumerate(lattice.top))
 
 
 def countable_levels(lattice: Lattice, pair: tuple[int, int], most_classes: int) -> dict[int, int]:
     """Give the finest levels of two attributes with few enough classes; the one with more labels yields first."""
     levels = dict.fromkeys(pair, 0)
     while lattice.class_count(node_of(lattice, levels)) > most_classes:
-        labels = {place: len(lattice.hierarchies[place].levels[level]) for place, level in levels.items()}
-        widest = max(pair, key=lambda place: labels[place])
+        labels = {index: len(lattice.hierarchies[index].levels[level]) for index, level in levels.items()}
+        widest = max(pair, key=lambda index: labels[index])
         levels[widest] = lattice.hierarchies[widest].above[levels[widest]][0]
     return levels
 

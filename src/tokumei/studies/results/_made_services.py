@@ -57,14 +57,14 @@ class MadeServices:
     @cached_property
     def residents(self) -> Floats:
         """The people of each service by prefecture: one row a service, prefectures in their order."""
-        by_place = self.cells.group_by("rank", "prefecture").agg(pl.col("n").sum())
-        columns = by_place["prefecture"].cast(pl.Enum(PREFECTURES)).to_physical()
+        by_index = self.cells.group_by("rank", "prefecture").agg(pl.col("n").sum())
+        columns = by_index["prefecture"].cast(pl.Enum(PREFECTURES)).to_physical()
         out = np.zeros((int(self.cells["rank"].to_numpy().max()), len(PREFECTURES)))
-        out[by_place["rank"].to_numpy() - 1, columns.to_numpy()] = by_place["n"].to_numpy()
+        out[by_index["rank"].to_numpy() - 1, columns.to_numpy()] = by_index["n"].to_numpy()
         return out
 
 
-def places_of(name: str) -> slice:
-    """Give the places of the services of a size."""
+def indices_of(name: str) -> slice:
+    """Give the indices of the services of a size."""
     first, last = RANKS[name]
     return slice(first - 1, last)

@@ -91,7 +91,7 @@ class Appendix:
         return [
             Appendix(
                 self.classes,
-                {name: np.maximum(ks + some[place], 1) for place, (name, ks) in enumerate(self.ks.items())},
+                {name: np.maximum(ks + some[index], 1) for index, (name, ks) in enumerate(self.ks.items())},
             )
             for some in fractions
         ]
@@ -134,8 +134,8 @@ def ages() -> Hierarchy:
 @cache
 def thesis_lattice() -> Lattice:
     """Give the lattice of table 7: sex 2, age 9, 5 and 3, region 47, 9 and 2."""
-    places = JapanPrefecture().build("prefecture", pl.Series(PREFECTURES))
-    return Lattice.of([Sex().build("sex", pl.Series(SEXES)), ages().from_level(1), places])
+    indices = JapanPrefecture().build("prefecture", pl.Series(PREFECTURES))
+    return Lattice.of([Sex().build("sex", pl.Series(SEXES)), ages().from_level(1), indices])
 
 
 def count_people(people: pl.DataFrame) -> ClassCounts:

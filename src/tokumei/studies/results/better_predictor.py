@@ -116,9 +116,9 @@ def _ratio(compared: Compared, group: str, name: str, k_p: int) -> float:
     return fmean(one.mean_error_ratio(name) for one in compared[k_p][GROUPS[group]])
 
 
-def _percent(compared: Compared, places: slice, k_p: int, name: str, rule: Rule) -> dict[str, float]:
+def _percent(compared: Compared, indices: slice, k_p: int, name: str, rule: Rule) -> dict[str, float]:
     total = Quadrants(0, 0, 0, 0)
-    for one in compared[k_p][places]:
+    for one in compared[k_p][indices]:
         total += one.quadrants(name, k_p, by=rule)
     return {quadrant: 100 * share for quadrant, share in total.shares.items()}
 
@@ -172,11 +172,11 @@ def _ratio_table(compared: Compared) -> str:
 
 def _quadrant_table(compared: Compared) -> str:
     rows = []
-    for group, places in GROUPS.items():
+    for group, indices in GROUPS.items():
         for k_p in K_PS:
             cells = []
             for _, name, rule in RULES:
-                shares = _percent(compared, places, k_p, name, rule)
+                shares = _percent(compared, indices, k_p, name, rule)
                 cells.append(f"{shares['beta']:.1f} / {shares['gamma']:.1f}")
             rows.append([f"{group}, k_p = {k_p}", *cells])
     heads = ["β / γ, %", *(shown for shown, _, _ in RULES)]

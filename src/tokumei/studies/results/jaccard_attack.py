@@ -113,8 +113,8 @@ def nearest_customers(original: History, seen: History) -> pl.DataFrame:
     """Give for each pseudonym the customer with the most similar item set: algorithm 1 of the paper."""
     counts = count_items(original.kept, seen.kept)
     best, _ = nearest_by_jaccard(counts.released, counts.known)
-    pairs = pl.DataFrame({"pseudonym": counts.released_customers, "place": best}).filter(pl.col("place") >= 0)
-    return pairs.select("pseudonym", customer=counts.known_customers.gather(pairs["place"]))
+    pairs = pl.DataFrame({"pseudonym": counts.released_customers, "index": best}).filter(pl.col("index") >= 0)
+    return pairs.select("pseudonym", customer=counts.known_customers.gather(pairs["index"]))
 
 
 def n_named(guesses: pl.DataFrame, truth: pl.DataFrame) -> int:

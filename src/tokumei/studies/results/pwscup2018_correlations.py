@@ -119,7 +119,7 @@ def _remark(columns: Sequence[Column], found: dict[str, float | None], significa
     team_12 = UTILITY.index(0.476)
     without = {
         column.name: pearson_correlation(
-            *([value for place, value in enumerate(side) if place != team_12] for side in (UTILITY, column.values))
+            *([value for index, value in enumerate(side) if index != team_12] for side in (UTILITY, column.values))
         )
         for column in columns
         if column.table == USE_CASES_TABLE

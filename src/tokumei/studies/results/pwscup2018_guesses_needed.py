@@ -46,7 +46,7 @@ class Pwscup2018GuessesNeeded:
 
     def run(self, data: Path) -> Findings:  # noqa: ARG002
         """Compute the whole table, and show some of it line by line."""
-        printed = {first + place: r for first, column in TABLE_4.items() for place, r in enumerate(column)}
+        printed = {first + index: r for first, column in TABLE_4.items() for index, r in enumerate(column)}
         computed = {n: least_right(n) for n in printed}
         n_equal = sum(computed[n] == printed[n] for n in printed)
         least = next(n for n in range(LARGEST) if least_right(n) is not None)
@@ -84,8 +84,8 @@ def _table(computed: dict[int, int | None]) -> str:
         "| n | " + " | ".join(f"{first} + …" for first in heads) + " |",
         "|---|" + "--:|" * len(heads),
         *(
-            f"| … {place} | " + " | ".join(str(computed[first + place] or "–") for first in heads) + " |"
-            for place in range(10)
+            f"| … {index} | " + " | ".join(str(computed[first + index] or "–") for first in heads) + " |"
+            for index in range(10)
         ),
     ]
     return "The table as computed:\n\n" + "\n".join(rows)

@@ -119,7 +119,7 @@ def _of_census(census: ClassCounts, printed: KByClassCount, change: float) -> li
 
 def _order(appendix: Appendix) -> Line:
     """Count the columns whose k of 36 classes is larger than the k of coarser classes allows."""
-    rows = {classes: place for place, classes in enumerate(appendix.classes.astype(int).tolist())}
+    rows = {classes: index for index, classes in enumerate(appendix.classes.astype(int).tolist())}
     # The node of 36 classes divides two of the three nodes of 18, so that twice its k is at most the sum of theirs.
     # Half a row more is allowed for rounding.
     n_broken = sum(2 * ks[rows[DOUBTFUL]] > 3 * (ks[rows[18]] + 0.5) for ks in appendix.ks.values())

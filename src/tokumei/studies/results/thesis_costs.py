@@ -267,9 +267,9 @@ def _ratio_figure(rows: Sequence[_Row], made: Sequence[tuple[float, float]]) -> 
 
 def _remarks(found: Mapping[int, Sequence[Mapping[str, int]]]) -> tuple[str, ...]:
     rows = [
-        [f"k ≥ {k}, {'census' if not place else f'S{place:04}'}", *(f"{costs[name]:,}" for name in METHODS)]
+        [f"k ≥ {k}, {'census' if not index else f'S{index:04}'}", *(f"{costs[name]:,}" for name in METHODS)]
         for k, tables in found.items()
-        for place, costs in enumerate(tables)
+        for index, costs in enumerate(tables)
     ]
     table = markdown_table(["made table", "OLA", "Incognito", "PAK"], rows)
     return (f"The classes that Tokumei's searches looked at.\n\n{table}",)

@@ -129,8 +129,8 @@ def _table_11(appendix: Appendix) -> list[Line]:
     for group, services in GROUPS.items():
         measure = _averaged(services)
         computed, spread = measure(appendix), appendix.print_spread(measure)
-        for place, (what, digits) in enumerate(zip(NUMBERS, DIGITS, strict=True)):
-            within = 0.5 * 10.0**-digits + spread[place]
+        for index, (what, digits) in enumerate(zip(NUMBERS, DIGITS, strict=True)):
+            within = 0.5 * 10.0**-digits + spread[index]
             reason = why
             if group == "census" and what == "error ratio":
                 with_all = mean_error_ratio(appendix.ks[CENSUS_ID], appendix.predicted(CENSUS_ID, FITTED_UP_TO))
@@ -138,10 +138,10 @@ def _table_11(appendix: Appendix) -> list[Line]:
                     f"With the whole table, x = 1, among the compared it is {with_all:.2f}, as printed; but the ratios "
                     "of the services are printed without it."
                 )
-            published = TABLE_11[group][1 + place]
+            published = TABLE_11[group][1 + index]
             lines.append(
                 Line.near(
-                    f"table 11, {group}: {what}", published, computed[place], within=within, why=reason, digits=digits
+                    f"table 11, {group}: {what}", published, computed[index], within=within, why=reason, digits=digits
                 )
             )
         if group in SPREADS:
@@ -156,9 +156,9 @@ def _table_12() -> list[Line]:
     why = "The mean of table 11 over its 97 services, each of whose numbers is rounded in print."
     weights = [group[0] for group in TABLE_11.values()]
     lines = []
-    for place, (what, published, digits) in enumerate(zip(NUMBERS, TABLE_12, DIGITS, strict=True)):
+    for index, (what, published, digits) in enumerate(zip(NUMBERS, TABLE_12, DIGITS, strict=True)):
         if published is not None:
-            computed = float(np.average([group[1 + place] for group in TABLE_11.values()], weights=weights))
+            computed = float(np.average([group[1 + index] for group in TABLE_11.values()], weights=weights))
             what = f"table 12, up to three attributes: {what}"
             lines.append(Line.near(what, published, computed, within=10.0**-digits, why=why, digits=digits))
     return lines
@@ -170,13 +170,13 @@ def _table_16(appendix: Appendix) -> list[Line]:
     for service, published in TABLE_16.items():
         measure = _law_numbers(service)
         computed, spread = measure(appendix), appendix.print_spread(measure)
-        for place, (what, digits) in enumerate((("α", 0), ("β", 3), ("correlation", 4))):
-            within = 0.5 * 10.0**-digits + spread[place]
+        for index, (what, digits) in enumerate((("α", 0), ("β", 3), ("correlation", 4))):
+            within = 0.5 * 10.0**-digits + spread[index]
             lines.append(
                 Line.near(
                     f"table 16, {service}: {what}",
-                    published[place],
-                    computed[place],
+                    published[index],
+                    computed[index],
                     within=within,
                     why=why,
                     digits=digits,

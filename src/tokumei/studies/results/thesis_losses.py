@@ -61,7 +61,7 @@ def loss_at(
     loss: CellLoss, hierarchy: Hierarchy, level: int, *, only: Sequence[int] = (), is_numeric: bool = False
 ) -> float:
     """Give the loss of one person of each age at a level, or of some ages only."""
-    has_person = [not only or place in only for place in range(len(hierarchy.leaves))]
+    has_person = [not only or index in only for index in range(len(hierarchy.leaves))]
     sizes = np.append(np.array(has_person, np.int64), 0)
     return loss.level_cost(Attribute(hierarchy, sizes, is_numeric), level).rise
 

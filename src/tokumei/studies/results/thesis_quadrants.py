@@ -135,9 +135,7 @@ def _figure(shares: Mapping[tuple[str, int], Shares], k_p: int, number: int) -> 
             for part, name in QUADRANTS.items()
         ]
     )
-    svg = parts_figure(
-        points, x_title="share of class counts", parts=list(QUADRANTS.values()), colors=QUADRANT_COLORS
-    )
+    svg = parts_figure(points, x_title="share of class counts", parts=list(QUADRANTS.values()), colors=QUADRANT_COLORS)
     return Figure(
         f"k{k_p}", svg, f"Figure {number}: what comes of serving at k_p = {k_p}, for the services of the appendix."
     )

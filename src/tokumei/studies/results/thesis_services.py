@@ -14,7 +14,7 @@ import polars as pl
 from tokumei.data.made.population import prefecture_counts
 from tokumei.data.made.services import MOST_SERVICES
 from tokumei.report.study_figures import dots_figure, grouped_bar_figure
-from tokumei.studies.results._made_services import RANKS, MadeServices, places_of
+from tokumei.studies.results._made_services import RANKS, MadeServices, indices_of
 from tokumei.studies.results._thesis import (
     APPENDIX,
     GROUPS,
@@ -69,7 +69,7 @@ class ThesisServices:
         made = MadeServices.of(MOST_SERVICES, SEED)
         by_ages = {classes: made.ks(node) for classes, node in AGES.items()}
         lines = (*_table_6(appendix), *_table_8(appendix), *_made_lines(made, by_ages))
-        figures = (_falling_figure(appendix, made), *_size_figures(by_ages), _place_figure(made))
+        figures = (_falling_figure(appendix, made), *_size_figures(by_ages), _index_figure(made))
         return Findings(lines, figures, _remarks(appendix))
 
 
@@ -123,7 +123,7 @@ def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Line]
     draws = [by_ages[18][:10], *others]
     mean_k = [float(ks.mean()) for ks in draws]
     unique = [float((ks == 1).mean()) for ks in draws]
-    large, small = places_of("> 100,000"), places_of("≤ 1,000")
+    large, small = indices_of("> 100,000"), indices_of("≤ 1,000")
     total = made.residents.sum(axis=0)
     together = census_correlation(total)
     why = f"Twice the spread of ten made services over {N_SEEDS} seeds, and their mean."
@@ -195,7 +195,7 @@ def _falling_figure(appendix: Appendix, made: MadeServices) -> Figure:
     lattice = thesis_lattice()
     by_node = [(float(lattice.class_count(node)), made.ks(node)) for node in lattice]
     for name in UNPUBLISHED:
-        means = pl.DataFrame([{"x": classes, "y": float(ks[places_of(name)].mean())} for classes, ks in by_node])
+        means = pl.DataFrame([{"x": classes, "y": float(ks[indices_of(name)].mean())} for classes, ks in by_node])
         by_classes = means.group_by("x").agg(pl.col("y").mean()).sort("x")
         parts.append(by_classes.with_columns(series=pl.lit(f"{name}, made")))
     points = pl.concat(parts)
@@ -208,8 +208,8 @@ def _size_figures(by_ages: Mapping[int, Floats]) -> list[Figure]:
         {
             "group": name,
             "series": f"{classes} classes",
-            "k": float(ks[places_of(name)].mean()),
-            "unique": float((ks[places_of(name)] == 1).mean()),
+            "k": float(ks[indices_of(name)].mean()),
+            "unique": float((ks[indices_of(name)] == 1).mean()),
         }
         for name in RANKS
         for classes, ks in by_ages.items()
@@ -227,16 +227,16 @@ def _size_figures(by_ages: Mapping[int, Floats]) -> list[Figure]:
     ]
 
 
-def _place_figure(made: MadeServices) -> Figure:
+def _index_figure(made: MadeServices) -> Figure:
     ks = made.ks(PREFECTURE_NODE)
     points = pl.DataFrame(
         [
             {
-                "x": census_correlation(made.residents[place]),
-                "y": float(ks[place]),
-                "series": "over 50,000 people" if place < len(LARGE + MIDDLE) else f"up to rank {N_SCATTERED}",
+                "x": census_correlation(made.residents[index]),
+                "y": float(ks[index]),
+                "series": "over 50,000 people" if index < len(LARGE + MIDDLE) else f"up to rank {N_SCATTERED}",
             }
-            for place in range(N_SCATTERED)
+            for index in range(N_SCATTERED)
         ]
     )
     svg = dots_figure(

@@ -65,17 +65,17 @@ def check_n_known(n_known: int, option: str) -> None:
 
 
 def _with_rarest(found: Exposure, block: Combinations, items: pl.Series) -> Exposure:
-    place = int(block.n_buyers.argmin())
-    n_sharing = int(block.n_buyers[place])
+    index = int(block.n_buyers.argmin())
+    n_sharing = int(block.n_buyers[index])
     if found.n_sharing and n_sharing >= found.n_sharing:
         return found
-    return replace(found, n_sharing=n_sharing, rarest=tuple(items.gather(block.items[place]).sort()))
+    return replace(found, n_sharing=n_sharing, rarest=tuple(items.gather(block.items[index]).sort()))
 
 
 def _with_most_telling(found: Exposure, block: Combinations, items: pl.Series, secrets: Secrets) -> Exposure:
     shares = block.n_alike / block.n_buyers
-    place = int(shares.argmax())
-    if shares[place] <= found.confidence:
+    index = int(shares.argmax())
+    if shares[index] <= found.confidence:
         return found
-    telling, told = tuple(items.gather(block.items[place]).sort()), secrets.names[int(block.secret[place])]
-    return replace(found, confidence=float(shares[place]), telling=telling, told=told)
+    telling, told = tuple(items.gather(block.items[index]).sort()), secrets.names[int(block.secret[index])]
+    return replace(found, confidence=float(shares[index]), telling=telling, told=told)

@@ -76,7 +76,7 @@ def _attribute_secrets(sets: ItemSets, attribute: Mapping[str, str]) -> Secrets:
     """Make each value of the attribute a secret of the customers who have it."""
     values = [attribute.get(customer) for customer in sets.customers.to_list()]
     names = sorted({value for value in values if value is not None})
-    column = {value: place for place, value in enumerate(names)}
+    column = {value: index for index, value in enumerate(names)}
     rows = np.array([row for row, value in enumerate(values) if value is not None], np.int64)
     columns = np.array([column[value] for value in values if value is not None], np.int64)
     shape = (len(values), len(names))

@@ -33,10 +33,10 @@ class Intersection:
     def of(cls, releases: SeveralReleases) -> Intersection:
         """Group the people once for each set of releases that somebody is in exactly."""
         n_alike = np.zeros(releases.n_persons, np.int64)
-        for places, persons in _by_presence(releases):
-            others = np.flatnonzero(releases.is_in[:, places].all(axis=1))
+        for indices, persons in _by_presence(releases):
+            others = np.flatnonzero(releases.is_in[:, indices].all(axis=1))
             group_of = np.full(releases.n_persons, ABSENT, np.int64)
-            group_of[others] = _groups(releases, places, others)
+            group_of[others] = _groups(releases, indices, others)
             n_alike[persons] = np.bincount(group_of[others])[group_of[persons]]
         return cls(releases, n_alike)
 
@@ -54,18 +54,18 @@ class Intersection:
         releases, n_remaining = self.releases, np.full(self.releases.n_persons, ABSENT, np.int64)
         is_constant = _is_constant(releases.sensitive_of(column))
         occurs = [_values_of_classes(one, column, len(releases.domains[column])) for one in releases.releases]
-        for places, everybody in _by_presence(releases):
+        for indices, everybody in _by_presence(releases):
             persons = everybody[is_constant[everybody]]
             if len(persons):
-                group_of = _groups(releases, places, persons)
+                group_of = _groups(releases, indices, persons)
                 a_person_of = persons[np.unique(group_of, return_index=True)[1]]
-                classes = releases.class_of[a_person_of][:, places]
-                n_remaining[persons] = _n_common([occurs[place] for place in places], classes)[group_of]
+                classes = releases.class_of[a_person_of][:, indices]
+                n_remaining[persons] = _n_common([occurs[index] for index in indices], classes)[group_of]
         return n_remaining
 
 
 def _by_presence(releases: SeveralReleases) -> Iterator[tuple[Indices, Indices]]:
-    """Give each set of releases that somebody is in exactly, by their places, with those people."""
+    """Give each set of releases that somebody is in exactly, by their indices, with those people."""
     columns = list(releases.is_in.T.astype(np.int32))
     grouping = group_rows(columns, [2] * len(columns), releases.n_persons)
     group_of = grouping.group_of
@@ -73,11 +73,11 @@ def _by_presence(releases: SeveralReleases) -> Iterator[tuple[Indices, Indices]]
         yield np.flatnonzero(releases.is_in[person]), np.flatnonzero(group_of == number)
 
 
-def _groups(releases: SeveralReleases, places: Indices, persons: Indices) -> Indices:
-    """Give a number to each group of persons who are in the same class in all releases at these places."""
+def _groups(releases: SeveralReleases, indices: Indices, persons: Indices) -> Indices:
+    """Give a number to each group of persons who are in the same class in all releases at these indices."""
     classes = releases.class_of[persons]
-    columns = [classes[:, place].astype(np.int32) for place in places]
-    radices = [releases.releases[place].n_classes for place in places]
+    columns = [classes[:, index].astype(np.int32) for index in indices]
+    radices = [releases.releases[index].n_classes for index in indices]
     return group_rows(columns, radices, len(persons)).group_of
 
 

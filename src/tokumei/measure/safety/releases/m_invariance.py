@@ -74,10 +74,10 @@ def _changes(releases: SeveralReleases, column: str) -> npt.NDArray[np.bool_]:
     """Say for each person whether the set of values of their classes differs between releases."""
     signatures: dict[bytes, int] = {}
     of_person = np.full(releases.is_in.shape, ABSENT, np.int64)
-    for place, release in enumerate(releases.releases):
+    for index, release in enumerate(releases.releases):
         numbers = _signatures(release, column, signatures)
-        is_in = releases.is_in[:, place]
-        of_person[is_in, place] = numbers[releases.class_of[is_in, place]]
+        is_in = releases.is_in[:, index]
+        of_person[is_in, index] = numbers[releases.class_of[is_in, index]]
     largest = of_person.max(axis=1, initial=ABSENT)
     changes: npt.NDArray[np.bool_] = ((of_person != ABSENT) & (of_person != largest[:, None])).any(axis=1)
     return changes

@@ -71,13 +71,13 @@ class PkAnonymity:
             expected = f"as many rows as the original, {original.n_rows:,}"
             raise InputError.of(expected, file=released.name, value=f"{released.n_rows:,}")
         odds = {
-            column: retention_odds(retention, self._shares(original, released, column, place))
-            for place, (column, retention) in enumerate(zip(self.columns, self.retentions, strict=True))
+            column: retention_odds(retention, self._shares(original, released, column, index))
+            for index, (column, retention) in enumerate(zip(self.columns, self.retentions, strict=True))
         }
         value = pk_of_odds(math.prod(odds.values()), released.n_rows)
         return Score("pk-anonymity", value, best=math.inf, worst=0, inputs={"odds": odds, "n_records": released.n_rows})
 
-    def _shares(self, original: Table, released: Table, column: str, place: int) -> npt.NDArray[np.float64]:
+    def _shares(self, original: Table, released: Table, column: str, index: int) -> npt.NDArray[np.float64]:
         """Give the probability with which each value of a column is drawn."""
         ours, theirs = _column(original, column), _column(released, column)
         new = theirs.filter(~theirs.is_in(ours.unique().implode(), nulls_equal=True)).unique().sort()
@@ -87,7 +87,7 @@ class PkAnonymity:
             counts = ours.value_counts(sort=False)["count"].to_numpy()
             return counts / max(1, len(ours))
         n_there = ours.n_unique() + len(new)
-        n_values = self.n_values[place] if self.n_values else n_there
+        n_values = self.n_values[index] if self.n_values else n_there
         if n_values < n_there:
             expected = f"at least the {n_there:,} values of {column}"
             raise InputError.of(expected, column="n_values", value=n_values)

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from tokumei.platform.api import bodies, schemas
 from tokumei.platform.api.bearer import READ, ApiRequest
-from tokumei.platform.api.giving import give_contest, give_contest_line, give_file, give_scoreboard
 from tokumei.platform.api.operations.router import REFUSALS, SENDS_A_FILE, router
+from tokumei.platform.api.serializers import give_contest, give_contest_line, give_file, give_scoreboard
 from tokumei.platform.contests.services.contests import find_contest, visible_contests
 from tokumei.platform.contests.services.export import export_folder
 from tokumei.platform.contests.services.showing import downloads, find_download

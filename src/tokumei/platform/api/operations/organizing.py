@@ -12,8 +12,8 @@ from tokumei.core.errors import InputError, NotAllowed, NotFound, UnknownPart
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import bodies, schemas
 from tokumei.platform.api.bearer import ORGANIZE, ApiRequest
-from tokumei.platform.api.giving import give_contest
 from tokumei.platform.api.operations.router import REFUSALS, router
+from tokumei.platform.api.serializers import give_contest
 from tokumei.platform.contests.forms import TAKEN
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services import contests

@@ -12,9 +12,9 @@ from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import bodies, schemas
 from tokumei.platform.api.bearer import READ, SUBMIT, ApiRequest
-from tokumei.platform.api.giving import give_attempts, give_contest, give_submission, give_team
 from tokumei.platform.api.operations.contests import Limit, Offset, send
 from tokumei.platform.api.operations.router import FILES_AS_BODY, REFUSALS, SENDS_A_FILE, router
+from tokumei.platform.api.serializers import give_attempts, give_contest, give_submission, give_team
 from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import joining, showing, submitting
 from tokumei.platform.contests.services.contests import find_contest

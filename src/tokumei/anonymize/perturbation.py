@@ -99,7 +99,7 @@ class Original:
 
 
 @dataclass(frozen=True, eq=False)
-class Changed:
+class Perturbed:
     """A release before it is checked: its rows, which original row each was, and what the method can prove of it.
 
     `rows` is None where a release has no rows of people, such as a table of counts. `facts` go into the recipe.

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.anonymize.changing import Original
+from tokumei.anonymize.perturbation import Original
 from tokumei.core.errors import InputError
 
 

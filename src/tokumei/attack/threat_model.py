@@ -14,7 +14,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
 from tokumei.data.table import Table
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.meaning import Ints, Vocabulary
+from tokumei.hierarchy.label_semantics import Ints, Vocabulary
 
 Bools = npt.NDArray[np.bool_]
 NOBODY = -1
@@ -43,7 +43,7 @@ class Published:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class ThreatModel:
     """Who is known, how much of them, what was published, and who else there is.
 
     original: the people whom the attacker knows; those whose record is published are the targets.

@@ -10,11 +10,11 @@ import polars as pl
 from scipy import sparse
 
 from tokumei.attack.candidates import Candidates, People, Records
-from tokumei.attack.scene import Scene, column_of
 from tokumei.attack.targets import Floats
+from tokumei.attack.threat_model import ThreatModel, column_of
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
-from tokumei.hierarchy.meaning import Bools, Ints, LeafSets
+from tokumei.hierarchy.label_semantics import Bools, Ints, LeafSets
 
 # Counted values that are worked on at once.
 PIECE_CELLS = 1 << 21
@@ -29,26 +29,26 @@ class SensitiveRecords:
     records: Records
     labels: LeafSets
     counts: sparse.csr_array
-    label_of_place: Ints
-    """For each place the label that tells it alone, or NONE."""
+    label_of_index: Ints
+    """For each index the label that tells it alone, or NONE."""
 
     @classmethod
-    def of(cls, scene: Scene, column: str) -> SensitiveRecords:
+    def of(cls, threat_model: ThreatModel, column: str) -> SensitiveRecords:
         """Count the values of a sensitive column in each class of records."""
-        table = scene.published.table
-        records = Records.of(scene, table.frame, table.name)
-        codes, labels = scene.vocabulary(column).read(column_of(table.frame, column, table.name))
+        table = threat_model.published.table
+        records = Records.of(threat_model, table.frame, table.name)
+        codes, labels = threat_model.vocabulary(column).read(column_of(table.frame, column, table.name))
         is_single = labels.sizes[labels.label] == 1
-        label_of_place = np.full(labels.n_places, NONE)
+        label_of_index = np.full(labels.n_indices, NONE)
         # Backwards, so that of two labels that tell one value, as 1 and 1.0, the first is kept for both.
-        label_of_place[labels.first[is_single][::-1]] = labels.label[is_single][::-1]
+        label_of_index[labels.first[is_single][::-1]] = labels.label[is_single][::-1]
         same = np.arange(labels.n_labels)
-        same[labels.label[is_single]] = label_of_place[labels.first[is_single]]
+        same[labels.label[is_single]] = label_of_index[labels.first[is_single]]
         shape = (records.n_classes, labels.n_labels)
         ones = np.ones(len(codes), np.int64)
-        # Equal places are added up.
+        # Equal indices are added up.
         counts = sparse.csr_array(sparse.coo_array((ones, (records.class_of, same[codes])), shape=shape))
-        return cls(column, records, labels, counts, label_of_place)
+        return cls(column, records, labels, counts, label_of_index)
 
     def right_chances(self, labels: Ints, values: Ints) -> Floats:
         """Give the chance that a value drawn from each label, beside it the true one, is right."""
@@ -57,7 +57,7 @@ class SensitiveRecords:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class Inferred:
     """What was told of each person: whether the value is certain and right, and the chance that a guess is right.
 
     `n_values` is the number of values that the fitting records leave open, `is_possible` whether the true one is told
@@ -70,26 +70,26 @@ class Told:
     n_values: Ints
 
 
-def sensitive_column(scene: Scene, named: str) -> str:
+def sensitive_column(threat_model: ThreatModel, named: str) -> str:
     """Give the sensitive column that is named, or the only one there is."""
-    if named and named not in scene.known_columns:
+    if named and named not in threat_model.known_columns:
         return named
     if named:
         raise InputError.of("a column that the attacker does not know", column="sensitive", value=named)
-    if len(scene.sensitive) != 1:
-        expected = f"one sensitive column, of {', '.join(scene.sensitive) or 'which there is none'}"
-        raise InputError.of(expected, file=scene.original.name)
-    return scene.sensitive[0]
+    if len(threat_model.sensitive) != 1:
+        expected = f"one sensitive column, of {', '.join(threat_model.sensitive) or 'which there is none'}"
+        raise InputError.of(expected, file=threat_model.original.name)
+    return threat_model.sensitive[0]
 
 
-def tell(released: SensitiveRecords, people: People, values: Ints) -> Told:
-    """Look at the values of the records that fit each person, `values` being the places of the true ones.
+def infer(released: SensitiveRecords, people: People, values: Ints) -> Inferred:
+    """Look at the values of the records that fit each person, `values` being the indices of the true ones.
 
     The attacker believes in the value most records have; of several, in each alike; where no record fits, in the value
     most frequent in all.
     """
-    told = _nothing(len(values))
-    blind, own = blind_chances(released, values), released.label_of_place[values]
+    inferred = _nothing(len(values))
+    blind, own = blind_chances(released, values), released.label_of_index[values]
     n_labels = released.labels.n_labels
     for persons, row, counts in _by_class(released, people):
         at_row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
@@ -104,18 +104,18 @@ def tell(released: SensitiveRecords, people: People, values: Ints) -> Told:
         is_open = is_most & (released.labels.sizes[counts.indices] != 1)
         if is_open.any():
             right += _drawn_right(released, at_row[is_open], counts.indices[is_open], row, values[persons])
-        told.chances[persons] = np.where(n_most > 0, right / np.maximum(n_most, 1), blind[persons])
-        told.n_values[persons] = np.diff(counts.indptr)[row]
-        told.is_possible[persons] = _is_in(wanted, keys)
-        told.is_certain[persons] = told.is_possible[persons] & (told.n_values[persons] == 1)
-    return told
+        inferred.chances[persons] = np.where(n_most > 0, right / np.maximum(n_most, 1), blind[persons])
+        inferred.n_values[persons] = np.diff(counts.indptr)[row]
+        inferred.is_possible[persons] = _is_in(wanted, keys)
+        inferred.is_certain[persons] = inferred.is_possible[persons] & (inferred.n_values[persons] == 1)
+    return inferred
 
 
-def tell_excluding(
+def infer_excluding(
     released: SensitiveRecords, people: People, values: Ints, n_excluded: int, *, purpose: str, seed: int
-) -> Told:
+) -> Inferred:
     """Look at the values that are left if some are ruled out for each person, drawn among those that are not theirs."""
-    told = _nothing(len(values))
+    inferred = _nothing(len(values))
     blind = blind_chances(released, values)
     excluded = _excluded(released, values, n_excluded, purpose, seed)
     for persons, counts in _by_person(released, people):
@@ -131,35 +131,37 @@ def tell_excluding(
         right = released.right_chances(label, values[persons[row]])
         n_most = np.bincount(row[is_most], minlength=len(persons))
         summed = np.bincount(row[is_most], right[is_most], len(persons))
-        told.chances[persons] = np.where(n_most > 0, summed / np.maximum(n_most, 1), blind[persons])
-        told.n_values[persons] = np.bincount(row, minlength=len(persons))
-        told.is_possible[persons] = np.bincount(row[right == 1], minlength=len(persons)) > 0
+        inferred.chances[persons] = np.where(n_most > 0, summed / np.maximum(n_most, 1), blind[persons])
+        inferred.n_values[persons] = np.bincount(row, minlength=len(persons))
+        inferred.is_possible[persons] = np.bincount(row[right == 1], minlength=len(persons)) > 0
         # One label is left, and it tells one value.
-        told.is_certain[persons] = told.is_possible[persons] & (told.n_values[persons] == 1)
-    return told
+        inferred.is_certain[persons] = inferred.is_possible[persons] & (inferred.n_values[persons] == 1)
+    return inferred
 
 
 def blind_chances(released: SensitiveRecords, values: Ints) -> Floats:
     """Give the chance that the most frequent value of the whole release is each person's."""
     totals = np.asarray(released.counts.sum(axis=0)).reshape(-1)
     is_mode = totals == totals.max()
-    # How much each place gets of the labels that are most frequent, each sharing itself out among its places.
+    # How much each index gets of the labels that are most frequent, each sharing itself out among its indices.
     labels = released.labels
     shares = np.where(is_mode, 1 / np.maximum(labels.sizes, 1), 0.0)[labels.label]
-    steps = np.zeros(labels.n_places + 1)
+    steps = np.zeros(labels.n_indices + 1)
     np.add.at(steps, labels.first, shares)
     np.add.at(steps, labels.end, -shares)
     chances: Floats = np.clip(np.cumsum(steps)[values] / is_mode.sum(), 0, 1)
     return chances
 
 
-def true_values(scene: Scene, column: str, frame: pl.DataFrame, name: str) -> Ints:
-    """Give the places of the true values of some people."""
-    return scene.vocabulary(column).places(column_of(frame, column, name))
+def true_values(threat_model: ThreatModel, column: str, frame: pl.DataFrame, name: str) -> Ints:
+    """Give the indices of the true values of some people."""
+    return threat_model.vocabulary(column).indices(column_of(frame, column, name))
 
 
-def _nothing(n_people: int) -> Told:
-    return Told(np.zeros(n_people, bool), np.zeros(n_people, bool), np.zeros(n_people), np.zeros(n_people, np.int64))
+def _nothing(n_people: int) -> Inferred:
+    return Inferred(
+        np.zeros(n_people, bool), np.zeros(n_people, bool), np.zeros(n_people), np.zeros(n_people, np.int64)
+    )
 
 
 def _by_class(released: SensitiveRecords, people: People) -> Iterator[tuple[Ints, Ints, sparse.csr_array]]:
@@ -187,8 +189,8 @@ def _drawn_right(released: SensitiveRecords, at_row: Ints, labels: Ints, row: In
         own = lengths[row[piece]]
         person = np.repeat(piece, own)
         # The labels of each person's row, one after the other.
-        place = np.arange(len(person)) - np.repeat(np.cumsum(own) - own, own) + starts[row[person]]
-        np.add.at(out, person, released.right_chances(labels[place], values[person]))
+        index = np.arange(len(person)) - np.repeat(np.cumsum(own) - own, own) + starts[row[person]]
+        np.add.at(out, person, released.right_chances(labels[index], values[person]))
     return out
 
 
@@ -209,10 +211,10 @@ def _excluded(released: SensitiveRecords, values: Ints, n_excluded: int, purpose
 
     Labels that tell several values are never ruled out: one of these may be true.
     """
-    single = np.unique(released.label_of_place[released.label_of_place != NONE])
-    own = np.searchsorted(single, released.label_of_place[values])
+    single = np.unique(released.label_of_index[released.label_of_index != NONE])
+    own = np.searchsorted(single, released.label_of_index[values])
     # Beyond the labels where no record tells the person's own value.
-    taken = np.where(released.label_of_place[values] == NONE, len(single), own)[:, None]
+    taken = np.where(released.label_of_index[values] == NONE, len(single), own)[:, None]
     rng = generator(seed, "excluded", purpose)
     for _ in range(min(n_excluded, len(single) - 1)):
         n_left = len(single) - (taken < len(single)).sum(axis=1)

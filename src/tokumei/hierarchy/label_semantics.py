@@ -10,8 +10,8 @@
 | `{a;b}` | all that the members stand for |
 | (missing) | the missing value alone |
 
-Leaves have places: numbers in ascending order, others in the order of the hierarchy, the missing value last. A label is
-kept as runs of places, so that a thousand ranges over a million leaves need no table of a thousand millions.
+Leaves have indices: numbers in ascending order, others in the order of the hierarchy, the missing value last. A label
+is kept as runs of indices, so that a thousand ranges over a million leaves need no table of a thousand millions.
 """
 
 from __future__ import annotations
@@ -41,40 +41,40 @@ Sortable = tuple[float, Fraction]
 
 @dataclass(frozen=True, eq=False)
 class LeafSets:
-    """The places that each of some labels stands for, as runs sorted by label and place."""
+    """The indices that each of some labels stands for, as runs sorted by label and index."""
 
-    n_places: int
+    n_indices: int
     n_labels: int
     label: Ints
     first: Ints
     end: Ints
 
     @classmethod
-    def of(cls, n_places: int, runs: Sequence[Runs]) -> LeafSets:
+    def of(cls, n_indices: int, runs: Sequence[Runs]) -> LeafSets:
         """Make the sets of labels from the runs of each."""
         flat = [(label, first, end) for label, own in enumerate(runs) for first, end in own]
         columns = np.array(flat, np.int64).reshape(-1, 3)
-        return cls(n_places, len(runs), columns[:, 0], columns[:, 1], columns[:, 2])
+        return cls(n_indices, len(runs), columns[:, 0], columns[:, 1], columns[:, 2])
 
     @cached_property
     def sizes(self) -> Ints:
-        """The number of places of each label."""
+        """The number of indices of each label."""
         out = np.zeros(self.n_labels, np.int64)
         np.add.at(out, self.label, self.end - self.first)
         return out
 
-    def contain(self, labels: Ints, places: Ints) -> Bools:
-        """Tell for each label, beside it a place, whether it may stand for it."""
+    def contain(self, labels: Ints, indices: Ints) -> Bools:
+        """Tell for each label, beside it an index, whether it may stand for it."""
         if not len(self.label):
             return np.zeros(len(labels), bool)
-        stride = self.n_places + 1
-        # The last run that starts at or before the place, if it is one of the label.
-        at = np.searchsorted(self.label * stride + self.first, labels * stride + places, side="right") - 1
-        found: Bools = (at >= 0) & (self.label[at] == labels) & (places < self.end[at])
+        stride = self.n_indices + 1
+        # The last run that starts at or before the index, if it is one of the label.
+        at = np.searchsorted(self.label * stride + self.first, labels * stride + indices, side="right") - 1
+        found: Bools = (at >= 0) & (self.label[at] == labels) & (indices < self.end[at])
         return found
 
-    def rows(self, places: Ints, labels: Ints | None = None) -> Bools:
-        """Tell for each place, a row in ascending order, which labels, or which of these, may stand for it."""
+    def rows(self, indices: Ints, labels: Ints | None = None) -> Bools:
+        """Tell for each index, a row in ascending order, which labels, or which of these, may stand for it."""
         label, first, end, n_labels = self.label, self.first, self.end, self.n_labels
         if labels is not None:
             column_of = np.full(n_labels, -1, np.int64)
@@ -82,13 +82,13 @@ class LeafSets:
             is_asked = column_of[label] >= 0
             label, first, end, n_labels = column_of[label[is_asked]], first[is_asked], end[is_asked], len(labels)
         # A run starts at one row and stops at another; in between it holds.
-        steps = np.zeros((len(places) + 1, n_labels), np.int8)
-        np.add.at(steps, (np.searchsorted(places, first), label), 1)
-        np.add.at(steps, (np.searchsorted(places, end), label), -1)
+        steps = np.zeros((len(indices) + 1, n_labels), np.int8)
+        np.add.at(steps, (np.searchsorted(indices, first), label), 1)
+        np.add.at(steps, (np.searchsorted(indices, end), label), -1)
         return np.cumsum(steps[:-1], axis=0, dtype=np.int8).astype(bool)
 
     def reach(self, low: int, high: int) -> Bools:
-        """Tell for each label whether it may stand for a place from low to high."""
+        """Tell for each label whether it may stand for an index from low to high."""
         out = np.zeros(self.n_labels, bool)
         out[self.label[(self.first <= high) & (self.end > low)]] = True
         return out
@@ -125,12 +125,12 @@ class Vocabulary:
 
     @property
     def n_leaves(self) -> int:
-        """The number of leaves, which is also the place of the missing value."""
+        """The number of leaves, which is also the index of the missing value."""
         return len(self.hierarchy.leaves)
 
     @cached_property
-    def place_of_leaf(self) -> Ints:
-        """The place of each leaf of the hierarchy."""
+    def index_of_leaf(self) -> Ints:
+        """The index of each leaf of the hierarchy."""
         if not self.is_numeric:
             return np.arange(self.n_leaves)
         order = sorted(range(self.n_leaves), key=[_sortable(number) for number in self._leaf_numbers].__getitem__)
@@ -140,34 +140,34 @@ class Vocabulary:
 
     @cached_property
     def numbers(self) -> list[float]:
-        """The number at each place, of a numeric column."""
+        """The number at each index, of a numeric column."""
         return [near for near, _ in self._numbers]
 
-    def places(self, values: pl.Series) -> Ints:
-        """Give the place of each value; one that is no leaf is an InputError."""
+    def indices(self, values: pl.Series) -> Ints:
+        """Give the index of each value; one that is no leaf is an InputError."""
         if isinstance(values.dtype, (pl.Categorical, pl.Enum)):
             values = values.cast(pl.String)
-        table = self._places_of_numbers(values) if self.is_numeric else self._places_of_leaves(values.dtype)
+        table = self._indices_of_numbers(values) if self.is_numeric else self._indices_of_leaves(values.dtype)
         asked = pl.DataFrame({"value": values}).join(table, on="value", how="left", maintain_order="left")
-        unknown = values.filter(asked["place"].is_null() & values.is_not_null())
+        unknown = values.filter(asked["index"].is_null() & values.is_not_null())
         if len(unknown):
             raise no_label(self.attribute, unknown.unique(maintain_order=True))
-        return asked["place"].fill_null(self.n_leaves).to_numpy().astype(np.int64)
+        return asked["index"].fill_null(self.n_leaves).to_numpy().astype(np.int64)
 
-    def _places_of_leaves(self, dtype: pl.DataType) -> pl.DataFrame:
-        """Give the place of each leaf, read as the type of a column."""
+    def _indices_of_leaves(self, dtype: pl.DataType) -> pl.DataFrame:
+        """Give the index of each leaf, read as the type of a column."""
         leaves = pl.Series(list(self.hierarchy.leaves), dtype=pl.String)
-        table = pl.DataFrame({"value": read_as(leaves, dtype), "place": self.place_of_leaf})
+        table = pl.DataFrame({"value": read_as(leaves, dtype), "index": self.index_of_leaf})
         return table.drop_nulls("value").unique("value", keep="first", maintain_order=True)
 
-    def _places_of_numbers(self, values: pl.Series) -> pl.DataFrame:
-        """Give the place of each value that is the number of a leaf, however it is written."""
+    def _indices_of_numbers(self, values: pl.Series) -> pl.DataFrame:
+        """Give the index of each value that is the number of a leaf, however it is written."""
         distinct = values.drop_nulls().unique()
-        places: list[int | None] = []
+        indices: list[int | None] = []
         for text in distinct.cast(pl.String):
             found = self._of_numbers(text)
-            places.append(found[0][0] if found else None)
-        return pl.DataFrame({"value": distinct, "place": pl.Series(places, dtype=pl.Int64)})
+            indices.append(found[0][0] if found else None)
+        return pl.DataFrame({"value": distinct, "index": pl.Series(indices, dtype=pl.Int64)})
 
     def leaf_sets(self, labels: Sequence[str | None]) -> LeafSets:
         """Give what each label stands for; one that means nothing in this column is an InputError."""
@@ -217,12 +217,12 @@ class Vocabulary:
         found = [self._leaves_at(level, code) for level, code in self._levels_of[label]]
         if len(found) == 1 and len(found[0]) == 1:
             # Most labels of a column with many values are one of them.
-            place = int(self.place_of_leaf[found[0][0]])
-            runs = [(place, place + 1)]
+            index = int(self.index_of_leaf[found[0][0]])
+            runs = [(index, index + 1)]
         else:
-            places = np.sort(self.place_of_leaf[np.unique(np.concatenate(found))])
-            breaks = np.flatnonzero(np.diff(places) > 1) + 1
-            runs = [(int(part[0]), int(part[-1]) + 1) for part in np.split(places, breaks)]
+            indices = np.sort(self.index_of_leaf[np.unique(np.concatenate(found))])
+            breaks = np.flatnonzero(np.diff(indices) > 1) + 1
+            runs = [(int(part[0]), int(part[-1]) + 1) for part in np.split(indices, breaks)]
         # Where one label is given to all values, it is given to the missing one, too; a flat column gives none.
         levels = [self.hierarchy.levels[level] for level, _ in self._levels_of[label]]
         is_all = self.hierarchy.height > 0 and any(len(level) == 1 for level in levels)
@@ -278,7 +278,7 @@ def meanings(hierarchy: Hierarchy, labels: pl.Series | Sequence[str | None], *, 
     """Tell which leaves, a row each and the missing value last, each label, a column each, stands for."""
     vocabulary = Vocabulary(hierarchy, is_numeric)
     sets = vocabulary.leaf_sets(list(labels))
-    held: Bools = sets.rows(np.arange(sets.n_places))[np.append(vocabulary.place_of_leaf, vocabulary.n_leaves)]
+    held: Bools = sets.rows(np.arange(sets.n_indices))[np.append(vocabulary.index_of_leaf, vocabulary.n_leaves)]
     return held
 
 

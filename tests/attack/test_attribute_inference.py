@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.attack.disclosure.scenes import scene
+from tests.attack.disclosure.threat_models import threat_model
 
-from tokumei.attack import told as module
+from tokumei.attack import attribute_inference as module
+from tokumei.attack.attribute_inference import SensitiveRecords, blind_chances, infer, infer_excluding, true_values
 from tokumei.attack.targets import target_people
-from tokumei.attack.told import SensitiveRecords, blind_chances, tell, tell_excluding, true_values
 
 MEANINGS: dict[str, list[int | None]] = {"1": [1], "1.0": [1], "2": [2], "3": [3], "1-2": [1, 2], "*": [1, 2, 3, None]}
 PERSON = st.tuples(st.sampled_from("AB"), st.sampled_from([1, 2, 3]), st.sampled_from(["A", "B", "*"]))
@@ -22,7 +22,7 @@ def test_tell_equals_a_plain_loop_and_excluding_nothing(
     # Three more people, so that the leaves are known whatever is drawn.
     people = [*(person for person, _ in records), ("A", 1, "A"), ("B", 2, "A"), ("A", 3, "A")]
     labels = [*(label for _, label in records), "1", "2", "3"]
-    one = scene(
+    one = threat_model(
         {"town": [town for town, _, _ in people], "value": [value for _, value, _ in people]},
         {"town": [town for _, _, town in people], "value": labels},
         ["value"],
@@ -31,8 +31,11 @@ def test_tell_equals_a_plain_loop_and_excluding_nothing(
     values = true_values(one, "value", one.original.frame, "original")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PIECE_CELLS", n_cells)
-        told, again = tell(released, found, values), tell_excluding(released, found, values, 0, purpose="", seed=1)
-    for mine, other in zip(vars(told).values(), vars(again).values(), strict=True):
+        inferred, again = (
+            infer(released, found, values),
+            infer_excluding(released, found, values, 0, purpose="", seed=1),
+        )
+    for mine, other in zip(vars(inferred).values(), vars(again).values(), strict=True):
         assert mine.tolist() == pytest.approx(other.tolist())
     blind = blind_chances(released, values)
     for person, (town, value, _) in enumerate(people):
@@ -45,6 +48,6 @@ def test_tell_equals_a_plain_loop_and_excluding_nothing(
         modes = {label for label in seen if seen.count(label) == most}
         chances = [(value in MEANINGS[label]) / len(MEANINGS[label]) for label in modes]
         expected = sum(chances) / len(chances) if chances else blind[person]
-        assert told.chances[person] == pytest.approx(expected)
-        assert told.n_values[person] == len(set(seen))
-        assert told.is_certain[person] == (set(seen) == {str(value)})
+        assert inferred.chances[person] == pytest.approx(expected)
+        assert inferred.n_values[person] == len(set(seen))
+        assert inferred.is_certain[person] == (set(seen) == {str(value)})

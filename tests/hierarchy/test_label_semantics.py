@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.meaning import Vocabulary, meanings
+from tokumei.hierarchy.label_semantics import Vocabulary, meanings
 
 AGES = Hierarchy.of_levels(
     "age", [["20", "21", "25", "30"], ["20-24", "20-24", "25-29", "30-34"], ["young", "young", "young", "old"]]
@@ -82,8 +82,8 @@ def test_label_without_a_meaning_is_refused_with_column_and_value(label: str) ->
 
 def test_flat_column_has_its_values_as_leaves_whatever_their_type() -> None:
     flat = Vocabulary.of("age", [pl.Series([30, 4, None]), pl.Series(["12"])], is_numeric=True)
-    assert flat.places(pl.Series([4, 12, 30, None])).tolist() == [0, 1, 2, 3]
-    assert flat.places(pl.Series(["4", "30"])).tolist() == [0, 2]
+    assert flat.indices(pl.Series([4, 12, 30, None])).tolist() == [0, 1, 2, 3]
+    assert flat.indices(pl.Series(["4", "30"])).tolist() == [0, 2]
     codes, sets = flat.read(pl.Series(["4-12", None, "*", "4-12"]))
     assert codes.tolist() == [1, 2, 0, 1]
     assert sets.sizes.tolist() == [4, 2, 1]
@@ -91,7 +91,7 @@ def test_flat_column_has_its_values_as_leaves_whatever_their_type() -> None:
 
 def test_value_that_is_no_leaf_is_refused() -> None:
     with pytest.raises(InputError, match="column age: found '99'"):
-        Vocabulary(AGES).places(pl.Series(["20", "99"]))
+        Vocabulary(AGES).indices(pl.Series(["20", "99"]))
 
 
 def test_range_in_a_column_of_words_is_refused_with_what_to_do() -> None:
@@ -103,7 +103,7 @@ def test_range_in_a_column_of_words_is_refused_with_what_to_do() -> None:
 def test_numbers_that_share_a_float_stay_apart() -> None:
     values = ["9007199254740992", "9007199254740993", "1e308", "-1e308"]
     column = Vocabulary.of("n", [pl.Series(values)], is_numeric=True)
-    assert column.places(pl.Series(values)).tolist() == [1, 2, 3, 0]
+    assert column.indices(pl.Series(values)).tolist() == [1, 2, 3, 0]
     sets = column.leaf_sets(["9007199254740993-9007199254740999"])
     assert (sets.first.tolist(), sets.end.tolist()) == ([2], [3])
 
@@ -129,6 +129,6 @@ def test_contain_and_rows_say_the_same(data: st.DataObject) -> None:
     sets = vocabulary.leaf_sets(labels)
     table = sets.rows(np.arange(5))
     assert sets.sizes.tolist() == table.sum(axis=0).tolist()
-    for place in range(5):
+    for index in range(5):
         codes = np.arange(len(labels))
-        assert sets.contain(codes, np.full(len(labels), place)).tolist() == table[place].tolist()
+        assert sets.contain(codes, np.full(len(labels), index)).tolist() == table[index].tolist()

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attack.scene import Published, Scene
+from tokumei.attack.threat_model import Published, ThreatModel
 from tokumei.data.table import Table
 
 Columns = Mapping[str, Any]
@@ -24,11 +24,11 @@ def published(columns: Columns, sensitive: Sequence[str] = (), rows: Sequence[in
     return Published(released, pl.Series(range(released.n_rows) if rows is None else rows, dtype=pl.Int64))
 
 
-def scene(
+def threat_model(
     original: Columns,
     released: Columns,
     sensitive: Sequence[str] = (),
     rows: Sequence[int | None] | None = None,
     **more: Any,
-) -> Scene:
-    return Scene(table(original, sensitive), published(released, sensitive, rows), **more)
+) -> ThreatModel:
+    return ThreatModel(table(original, sensitive), published(released, sensitive, rows), **more)
