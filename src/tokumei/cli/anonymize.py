@@ -90,8 +90,8 @@ def table(
 ) -> None:
     """Anonymize a table so that it keeps what was asked for, with as little loss as the method can.
 
-    The default searches one level for each column. Others, such as mondrian, recode locally; pram, noise and swap change
-    values at random. Columns that are neither quasi-identifiers, nor named by a requirement, nor kept, are not
+    The default searches one level for each column. Others, such as mondrian, recode locally; pram, noise and swap
+    change values at random. Columns that are neither quasi-identifiers, nor named by a requirement, nor kept, are not
     released.
 
     Example: tokumei anonymize table adult.csv --qi sex,age --hierarchies hierarchies --k 5 --out release.csv
