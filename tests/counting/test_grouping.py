@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.counting.grouping import group_recoded_rows, group_rows
+from tokumei.counting.grouping import group_recoded_rows, group_rows, radix_order
 
 # Up to twelve columns of up to a million values: keys of 1 to 240 bits, so that every way of packing is met.
 RADICES = st.lists(st.sampled_from([1, 2, 3, 70, 1000, 10**6]), min_size=0, max_size=12)
@@ -44,3 +46,22 @@ def test_recoded_rows_group_like_rows_that_were_recoded_before(n_values: int) ->
     fast = group_recoded_rows(columns, [code_map, None, code_map], [3, n_values, 3], 500)
     plain = group_rows([code_map[columns[0]], columns[1], code_map[columns[2]]], [3, n_values, 3], 500)
     assert fast.group_of.tolist() == plain.group_of.tolist()
+
+
+@pytest.mark.parametrize("most", [1, 3, 70_000, 1 << 40])
+def test_radix_order_equals_sorting_by_the_last_first(most: int) -> None:
+    rng = np.random.default_rng(1)
+    columns = [rng.integers(0, most, 500), rng.integers(0, 5, 500) * 20_000, rng.integers(0, 3, 500)]
+    assert radix_order(columns).tolist() == np.lexsort(columns).tolist()
+
+
+def test_radix_order_of_equal_or_no_rows_leaves_them() -> None:
+    assert radix_order([np.zeros(3, np.int64)]).tolist() == [0, 1, 2]
+    assert radix_order([np.zeros(0, np.int64)]).tolist() == []
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_radix_order_sorts(dtype: type) -> None:
+    rng = np.random.default_rng(2)
+    word: Any = rng.integers(0, 2**32 - 1, 1000).astype(dtype)
+    assert (word[radix_order([word])] == np.sort(word)).all()

@@ -19,7 +19,7 @@ Indices = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
 
 KEY_BITS = 64
-DIGIT_BITS = 16
+DIGIT_BITS, DIGIT_MASK = 16, 0xFFFF
 # A table this many times longer than the keys is still filled faster than the keys are sorted.
 DENSE_FACTOR = 2
 DENSE_LEAST = 1 << 12
@@ -91,6 +91,23 @@ class TableGrouping:
         return np.bincount(self.keys, weights, self.n_keys)[self._used].astype(np.int64)
 
 
+def radix_order(words: Sequence[npt.NDArray[np.integer]]) -> Indices:
+    """Give the order of rows by words of whole numbers from 0 on, the last word counting most; ties stay.
+
+    Sixteen bits at a time, which numpy sorts by radix, several times faster than whole words; a digit that is the same
+    everywhere is skipped.
+    """
+    order: Indices | None = None
+    for word in words:
+        used = int(np.bitwise_or.reduce(word ^ word[0])) if len(word) else 0
+        for shift in range(0, used.bit_length(), DIGIT_BITS):
+            if used >> shift & DIGIT_MASK:
+                digit = (word >> word.dtype.type(shift)).astype(np.uint16)
+                rest = np.argsort(digit if order is None else digit[order], kind="stable")
+                order = rest if order is None else order[rest]
+    return np.arange(len(words[0])) if order is None else order
+
+
 @dataclass(frozen=True)
 class SortedGrouping:
     """Equal keys found by sorting: the rows in order, and where each group starts."""
@@ -100,13 +117,10 @@ class SortedGrouping:
 
     @classmethod
     def of(cls, keys: Keys) -> SortedGrouping:
-        """Sort the keys by 16 bits at a time: numpy sorts those by radix, several times faster than whole keys."""
+        """Sort the keys."""
         if not len(keys):
             return cls(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        order = np.argsort(keys.astype(np.uint16), kind="stable")
-        for shift in range(DIGIT_BITS, int(keys.max()).bit_length(), DIGIT_BITS):
-            digit = (keys >> np.uint64(shift)).astype(np.uint16)
-            order = order[np.argsort(digit[order], kind="stable")]
+        order = radix_order([keys])
         ordered = keys[order]
         return cls(order, np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))))
 

@@ -45,12 +45,13 @@ class Labeled:
 
     def shares(self, group_of: Ints, n_groups: int) -> Floats:
         """Give the share of each label that lies in each group of indices; labels of nothing lie nowhere."""
-        out = np.zeros((self.sets.n_labels, n_groups))
+        sets = self.sets
+        out = np.zeros((sets.n_labels, n_groups))
         for group in range(n_groups):
             # How many indices of the group lie before each index.
             before = np.concatenate([[0], np.cumsum(group_of == group)])
-            np.add.at(out[:, group], self.sets.label, before[self.sets.end] - before[self.sets.first])
-        return out / np.maximum(self.sets.sizes, 1)[:, None]
+            out[:, group] = np.bincount(sets.label, before[sets.end] - before[sets.first], sets.n_labels)
+        return out / np.maximum(sets.sizes, 1)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +111,16 @@ class SpreadColumn:
         means[is_single] = self.numbers[at[is_single]]
         variances[is_single] = 0
         return means, variances
+
+    @cached_property
+    def original_shares(self) -> Floats:
+        """The share of each label of the original that lies in each bin."""
+        return self.original.shares(*self.bins)
+
+    @cached_property
+    def released_shares(self) -> Floats:
+        """The share of each label of the release that lies in each bin."""
+        return self.released.shares(*self.bins)
 
     @cached_property
     def bins(self) -> tuple[Ints, int]:

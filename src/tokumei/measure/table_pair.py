@@ -48,14 +48,19 @@ class TablePair:
         for table in (original, released):
             if not table.n_rows:
                 raise InputError.of("a row or more", file=table.name, value="no rows")
+        # First what may fail, since it costs least.
+        amounts, released_amounts = (
+            _columns([_numbers(table, name) for name in original.sensitive], table.n_rows)
+            for table in (original, released)
+        )
         codes = _encode(original, released)
         return cls(
             tuple(original.quasi_identifiers),
             tuple(original.sensitive),
             codes[: original.n_rows],
             codes[original.n_rows :],
-            _columns([_numbers(original, name) for name in original.sensitive], original.n_rows),
-            _columns([_numbers(released, name) for name in released.sensitive], released.n_rows),
+            amounts,
+            released_amounts,
         )
 
     @property

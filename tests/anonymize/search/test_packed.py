@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokumei.anonymize.search.packed import PackedLattice, lay_fields, sorted_order
+from tokumei.anonymize.search.packed import PackedLattice, lay_fields
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -64,13 +62,6 @@ def test_attributes_of_more_than_64_bits_are_counted_all_the_same() -> None:
     recodings = [h.recoding(level) for h, level in zip(lattice.hierarchies, node, strict=True)]
     anew = count_classes(frame, names, recodings=recodings)
     assert sorted(packed.at(node).classes.sizes.tolist()) == sorted(anew.sizes.tolist())
-
-
-@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
-def test_sorted_order_sorts(dtype: type) -> None:
-    rng = np.random.default_rng(2)
-    word: Any = rng.integers(0, 2**32 - 1, 1000).astype(dtype)
-    assert (word[sorted_order([word])] == np.sort(word)).all()
 
 
 def test_value_without_a_leaf_is_named() -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tokumei.anonymize.local.judging import groups_hold
-from tokumei.anonymize.local.segments import lengths_of, order_by, spread, starts_of_runs, within_run
+from tokumei.anonymize.local.segments import lengths_of, spread, starts_of_runs, within_run
 from tokumei.anonymize.local.task import Bools, Ints, LocalTask
+from tokumei.counting.grouping import radix_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ def keep_failing_together(
     able = np.flatnonzero(holds & fails[parts.group_of])
     if not len(able):
         return joined, joined_hold
-    able = able[order_by([parts.rows[able], parts.group_of[able]])]
+    able = able[radix_order([parts.rows[able], parts.group_of[able]])]
     is_left[able[starts_of_runs(parts.group_of[able])]] = True
     return _with_left_together(task, classes, parts, is_left)
 
@@ -82,7 +83,7 @@ def _with_left_together(task: LocalTask, classes: Ints, parts: Parts, is_left: B
     np.maximum.at(last_left, parts.group_of[left], left)
     number[left] = last_left[parts.group_of[left]]
     number_at = number[parts.at_classes()]
-    order = order_by([number_at])
+    order = radix_order([number_at])
     starts = np.flatnonzero(starts_of_runs(number_at[order]))
     used = number_at[order][starts]
     rows = np.bincount(number, parts.rows).astype(np.int64)[used]

@@ -15,8 +15,9 @@ import numpy as np
 from tokumei.anonymize.local.axes import Axis, axis_of
 from tokumei.anonymize.local.judging import groups_hold, may_be_empty
 from tokumei.anonymize.local.parts import Parts, balanced_cuts, keep_failing_together
-from tokumei.anonymize.local.segments import lengths_of, order_by, spread, starts_of_runs
+from tokumei.anonymize.local.segments import lengths_of, spread, starts_of_runs
 from tokumei.anonymize.local.task import Bools, Codes, Floats, Ints, LocalTask
+from tokumei.counting.grouping import radix_order
 
 # How often a row that is left out counts: twice, since later cuts might have told much of it.
 LEFT_OUT_COUNTS = 2
@@ -159,7 +160,7 @@ class _Splitting:
         missing = np.where(is_apart, -1, self.missing[axis_of_group])
         both = group_at * (int(key.max()) + 1) + key
         # Relaxed, classes of one number may go to either side: the first of them to the lower.
-        order = order_by([now.classes, both] if self.is_relaxed else [both])
+        order = radix_order([now.classes, both] if self.is_relaxed else [both])
         is_run, key = starts_of_runs(both[order]), key[order]
         if self.is_relaxed:
             is_run |= is_number[group_at] & (key < missing[group_at])

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.counting.class_counts import ClassCounts, Histogram
+from tokumei.counting.grouping import radix_order
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
 
@@ -25,7 +26,6 @@ Word = npt.NDArray[Any]
 Sizes = npt.NDArray[np.int64]
 WORD_BITS = 64
 SMALL_WORD_BITS = 32
-DIGIT_BITS = 16
 # Rolling up fewer classes than this costs no more than calling numpy at all.
 SHORT_WAY = 500
 # So many classes of counted nodes are kept to roll others up from: half a gigabyte.
@@ -95,31 +95,13 @@ def joined(words: Sequence[Word], sizes: Sizes) -> Packed:
     """Sort packed classes and add up the sizes of equal ones."""
     if len(sizes) < 2:
         return Packed(tuple(words), sizes)
-    order = sorted_order(words)
+    order = radix_order(words)
     ordered = [word[order] for word in words]
     is_first = ordered[0][1:] != ordered[0][:-1]
     for word in ordered[1:]:
         is_first |= word[1:] != word[:-1]
     starts = np.concatenate(([0], np.flatnonzero(is_first) + 1))
     return Packed(tuple(word[starts] for word in ordered), np.add.reduceat(sizes[order], starts))
-
-
-def sorted_order(words: Sequence[Word]) -> npt.NDArray[np.int64]:
-    """Give the order that sorts packed classes, the last word counting most.
-
-    Sixteen bits at a time, since numpy sorts those by radix; a digit that is the same everywhere is skipped.
-    """
-    order: npt.NDArray[np.int64] | None = None
-    for word in words:
-        used = int(np.bitwise_or.reduce(word ^ word[0]))
-        for shift in range(0, used.bit_length(), DIGIT_BITS):
-            if used >> shift & 0xFFFF:
-                digit = (word >> word.dtype.type(shift)).astype(np.uint16)
-                if order is None:
-                    order = np.argsort(digit, kind="stable")
-                else:
-                    order = order[np.argsort(digit[order], kind="stable")]
-    return np.arange(len(words[0])) if order is None else order
 
 
 @dataclass(frozen=True)

@@ -57,17 +57,18 @@ class CrosstabError:
 
 
 def _error(one: SpreadColumn, other: SpreadColumn) -> float:
-    before = _cells(one, other, one.original, other.original)
-    after = _cells(one, other, one.released, other.released)
+    before = _cells((one.original, one.original_shares), (other.original, other.original_shares))
+    after = _cells((one.released, one.released_shares), (other.released, other.released_shares))
     # What lies nowhere, as a range without a value, is in no cell of the original either.
     nowhere = max(0.0, 1 - math.fsum(after.ravel()))
     return min(1.0, (math.fsum(np.abs(before - after).ravel()) + (nowhere if nowhere > 1e-9 else 0.0)) / 2)
 
 
-def _cells(one: SpreadColumn, other: SpreadColumn, ours: Labeled, theirs: Labeled) -> Floats:
-    """Give the share of rows in each cell of two columns' bins."""
+def _cells(one: tuple[Labeled, Floats], other: tuple[Labeled, Floats]) -> Floats:
+    """Give the share of rows in each cell of two columns' bins, each column with the shares of its labels in them."""
+    (ours, our_shares), (theirs, their_shares) = one, other
     label, other_label, counts = pair_counts(ours.codes, theirs.codes, theirs.sets.n_labels)
     shape = (ours.sets.n_labels, theirs.sets.n_labels)
     table = sparse.csr_array(sparse.coo_array((counts.astype(np.float64), (label, other_label)), shape=shape))
-    cells: Floats = ours.shares(*one.bins).T @ np.asarray(table @ theirs.shares(*other.bins))
+    cells: Floats = our_shares.T @ np.asarray(table @ their_shares)
     return cells / len(ours.codes)

@@ -15,12 +15,15 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import check_seed, generator
+from tokumei.counting.grouping import group_rows
 from tokumei.data.table import Table
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.registry import Sees
 from tokumei.measure.spread import Floats, Ints, Labeled, SpreadColumn, spread_columns
 
 Bools = npt.NDArray[np.bool_]
+# One of both tables.
+Side = Callable[[SpreadColumn], Labeled]
 # A class that no released label stands for alone.
 UNTOLD = -1
 # Chances nearer than that are the same: machines differ in the last digits.
@@ -53,7 +56,10 @@ class Model:
         default="auc", metadata={"help": "auc (area under the curve) or accuracy (share right)."}
     )
     held_out: float = field(default=0.3, metadata={"help": "Share of the original's rows to test on."})
-    seed: int = field(default=1, metadata={"help": "Decides which rows are held out."})
+    most_rows: int = field(
+        default=20_000, metadata={"help": "Learn and test on so many rows at most, drawn from a larger table."}
+    )
+    seed: int = field(default=1, metadata={"help": "Decides which rows are drawn and held out."})
     hierarchies: Mapping[str, Hierarchy] = field(
         default_factory=dict, metadata={"help": "Of the columns whose labels come from one."}
     )
@@ -65,6 +71,8 @@ class Model:
         check_seed(self.seed)
         if not 0 < self.held_out < 1:
             raise InputError.of("a share between 0 and 1", column="held_out", value=self.held_out)
+        if self.most_rows < 2:
+            raise InputError.of("a whole number from 2 on", column="most_rows", value=self.most_rows)
 
     def measure(self, original: Table, released: Table, rows: pl.Series) -> Score:
         """Train on both, test on rows of the original that neither saw."""
@@ -75,36 +83,52 @@ class Model:
             raise InputError.of(expected, file=original.name, column="target", value=target)
         wanted, others = columns[target], [one for name, one in columns.items() if name != target]
         source = _checked_rows(rows, original.n_rows, released.n_rows)
-        is_test = _held_out([wanted, *others], source, self.held_out, self.seed)
+        is_learned, is_test = self._drawn([wanted, *others], source)
         classes, released_classes = _classes(wanted)
-        features, released_features = (_features(others, side) for side in (_before, _after))
-        test = features[is_test], classes[is_test]
-        known = classes[~is_test]
-        is_told = ~is_test[source] & (released_classes != UNTOLD)
-        from_original = self._worth(features[~is_test], known, *test)
-        from_release = self._worth(released_features[is_told], released_classes[is_told], *test)
-        blind = self._worth_of(np.array([_most_frequent(known)]), np.ones((len(test[1]), 1)), test[1])
+        test = _Rows.of(others, _before, np.flatnonzero(is_test), classes)
+        known = _Rows.of(others, _before, np.flatnonzero(is_learned), classes)
+        told = np.flatnonzero(is_learned[source] & (released_classes != UNTOLD))
+        from_original = self._worth(known, test)
+        from_release = self._worth(_Rows.of(others, _after, told, released_classes), test)
+        blind = self._worth_of(np.array([_most_frequent(known.classes)]), np.ones((len(test), 1)), test.classes)
         inputs = {"target": target, "original": from_original, "release": from_release, "most_frequent": blind}
+        inputs |= {"learned": len(known), "tested": len(test)}
         loss, baseline = max(0.0, from_original - from_release), max(0.0, from_original - blind)
-        return Score("model", loss, best=0, worst=1, baseline=baseline, inputs=inputs | {"tested": int(is_test.sum())})
+        return Score("model", loss, best=0, worst=1, baseline=baseline, inputs=inputs)
 
-    def _worth(self, features: Floats, classes: Ints, test: Floats, truth: Ints) -> float:
+    def _drawn(self, columns: list[SpreadColumn], source: Ints) -> tuple[Bools, Bools]:
+        """Choose the rows of the original to learn from and to test on: by what they and their releases say."""
+        ours, theirs = (_ranks(columns, side) for side in (_before, _after))
+        n_rows = len(ours)
+        own = np.full(n_rows, len(theirs))
+        np.minimum.at(own, source, theirs)
+        n_drawn = min(n_rows, self.most_rows)
+        n_tested = round(self.held_out * n_drawn)
+        if not 0 < n_tested < n_drawn:
+            raise InputError.of("rows to learn from and rows to test on", column="held_out", value=f"{n_rows:,} rows")
+        order = np.lexsort([own, ours])[generator(self.seed, "held out").permutation(n_rows)]
+        is_learned, is_test = np.zeros((2, n_rows), bool)
+        is_test[order[:n_tested]] = True
+        is_learned[order[n_tested:n_drawn]] = True
+        return is_learned, is_test
+
+    def _worth(self, known: _Rows, test: _Rows) -> float:
         """Train a classifier and tell how right it is about the rows held out."""
-        values = np.unique(classes)
+        values = np.unique(known.classes)
         if len(values) < 2:
             # Nothing to tell apart: the one class, or none, is named for all.
-            return self._worth_of(values, np.ones((len(truth), len(values))), truth)
+            return self._worth_of(values, np.ones((len(test), len(values))), test.classes)
         # Sorted, so that the order of rows cannot change a digit of what is learned.
-        order = np.lexsort([*features.T, classes])
+        order = np.lexsort([known.rank, known.classes])
         made = _make_classifier(self.classifier)
         with warnings.catch_warnings():
             # A model that has not settled after so many rounds is as good as it gets here.
             warnings.simplefilter("ignore")
-            made.fit(features[order], classes[order])
-            # Equal rows together, as the place of a row in a matrix may change its last digit, and a tie would be none.
-            distinct, at = np.unique(test, axis=0, return_inverse=True)
-            chances = np.round(made.predict_proba(distinct), DIGITS)[at.reshape(-1)]
-        return self._worth_of(values, chances, truth)
+            made.fit(known.features[order], known.classes[order])
+            # Equal rows once, as the place of a row in a matrix may change its last digit, and a tie would be none.
+            _, first, at = np.unique(test.rank, return_index=True, return_inverse=True)
+            chances = np.round(made.predict_proba(test.features[first]), DIGITS)[at]
+        return self._worth_of(values, chances, test.classes)
 
     def _worth_of(self, values: Ints, chances: Floats, truth: Ints) -> float:
         """Judge the chances that a model gives each class, a column each."""
@@ -118,6 +142,22 @@ class Model:
             shares.append(float(is_it.mean()))
             areas.append(_area_under_curve(column.get(int(value), nothing), is_it))
         return math.fsum(share * area for share, area in zip(shares, areas, strict=True)) / math.fsum(shares)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Some rows of a table: their features, the class of each, and equal numbers for equal features."""
+
+    features: Floats
+    classes: Ints
+    rank: Ints
+
+    @classmethod
+    def of(cls, columns: list[SpreadColumn], side: Side, rows: Ints, classes: Ints) -> _Rows:
+        return cls(_features(columns, side, rows), classes[rows], _ranks(columns, side)[rows])
+
+    def __len__(self) -> int:
+        return len(self.classes)
 
 
 def _area_under_curve(chances: Floats, is_it: Bools) -> float:
@@ -140,18 +180,18 @@ def _make_classifier(name: str) -> Any:
     return LogisticRegression(max_iter=200)
 
 
-def _features(columns: list[SpreadColumn], of_table: Callable[[SpreadColumn], Labeled]) -> Floats:
-    """Give each row as numbers: means in spreads of the original, and the shares of the bins of other columns."""
+def _features(columns: list[SpreadColumn], side: Side, rows: Ints) -> Floats:
+    """Give rows as numbers: means in spreads of the original, and the shares of the bins of other columns."""
     parts = []
     for column in columns:
-        side = of_table(column)
         if not column.is_numeric:
-            parts.append(side.shares(*column.bins)[side.codes])
+            shares = column.original_shares if side is _before else column.released_shares
+            parts.append(shares[side(column).codes[rows]])
             continue
         values = _numbers(column, column.original)
         there = values[~np.isnan(values)]
         center, spread = (float(there.mean()), float(there.std())) if len(there) else (0.0, 0.0)
-        found = (_numbers(column, side) - center) / (spread or 1.0)
+        found = (_numbers(column, side(column))[rows] - center) / (spread or 1.0)
         # A missing number says nothing, as one in the middle does.
         parts.append(np.nan_to_num(found, nan=0.0)[:, None])
     return np.hstack(parts)
@@ -182,21 +222,6 @@ def _told(side: Labeled, bins: Ints) -> Ints:
     return out
 
 
-def _held_out(columns: list[SpreadColumn], source: Ints, share: float, seed: int) -> Bools:
-    """Choose the rows of the original to test on, by what they and their released rows say and not by their order."""
-    ours, theirs = (_ranks([side(column).codes for column in columns]) for side in (_before, _after))
-    n_rows = len(ours)
-    own = np.full(n_rows, len(theirs))
-    np.minimum.at(own, source, theirs)
-    n_tested = round(share * n_rows)
-    if not 0 < n_tested < n_rows:
-        raise InputError.of("rows to learn from and rows to test on", column="held_out", value=f"{n_rows:,} rows")
-    order = np.lexsort([own, ours])
-    chosen = np.zeros(n_rows, bool)
-    chosen[order[generator(seed, "held out").permutation(n_rows)[:n_tested]]] = True
-    return chosen
-
-
 def _before(column: SpreadColumn) -> Labeled:
     return column.original
 
@@ -205,9 +230,11 @@ def _after(column: SpreadColumn) -> Labeled:
     return column.released
 
 
-def _ranks(columns: list[Ints]) -> Ints:
+def _ranks(columns: list[SpreadColumn], side: Side) -> Ints:
     """Give equal rows equal numbers, in the order of what they say."""
-    return np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].reshape(-1)
+    sides = [side(column) for column in columns]
+    codes = [one.codes.astype(np.int32) for one in sides]
+    return group_rows(codes, [one.sets.n_labels for one in sides], len(codes[0])).group_of
 
 
 def _checked_rows(rows: pl.Series, n_rows: int, n_released: int) -> Ints:
