@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from tokumei.core.errors import UnknownPart
-from tokumei.studies.study import Findings, Line
+from tokumei.studies.study import Findings, StudyLine
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Silent:
     is_quick: ClassVar[bool] = True
 
     def run(self, data):
-        return Findings([Line.near("k", 2, float("inf"), within=0)])
+        return Findings([StudyLine.near("k", 2, float("inf"), within=0)])
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,9 @@ def own_studies(tmp_path: Path) -> dict[str, str]:
     )
     points = "\n".join(f"{name} = own_studies:{name.capitalize()}" for name in ("silent", "failing", "dying"))
     (folder / "own_studies-1.0.dist-info" / "entry_points.txt").write_text(f"[tokumei.studies.results]\n{points}\n")
-    return os.environ | {"PYTHONPATH": str(folder)}
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    }
 
 
 def study(*arguments: object, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -97,8 +99,8 @@ def test_run_prints_both_numbers_and_the_reason_under_a_difference(tmp_path: Pat
     done = study("run", TOY, "--out", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "purchases of item 200 on day 1" in done.stdout
-    assert "adds up to 8 where there are 10 rows" in " ".join(done.stdout.split())
-    assert "0 holds, 1 differs, 0 needs data" in done.stdout
+    assert "adds up to 9 (4 + 2 + 3) where there are 10 rows" in " ".join(done.stdout.split())
+    assert "0 holds, 1 differs, 0 different method, 0 needs data" in done.stdout
     assert (tmp_path / f"{TOY}.md").read_text().startswith("# The toy tables")
     # The index tells of all studies, so one alone does not write it.
     assert not (tmp_path / "README.md").exists()
@@ -106,7 +108,7 @@ def test_run_prints_both_numbers_and_the_reason_under_a_difference(tmp_path: Pat
 
 def test_run_gives_the_keys_that_programs_rely_on_in_the_order_of_the_registry(tmp_path: Path) -> None:
     found = study_json("run", ATTACKERS, SUCCESS, TOY, "--out", tmp_path)
-    assert set(found) == {"studies", "holds", "differs", "needs_data"}
+    assert set(found) == {"studies", "holds", "differs", "different_method", "needs_data"}
     assert (found["holds"], found["differs"], found["needs_data"]) == (1, 1, 1)
     assert [one["name"] for one in found["studies"]] == [ATTACKERS, TOY, SUCCESS]
     attackers, _, success = found["studies"]

@@ -1,4 +1,4 @@
-"""Dummy rows on the 2016 set against table 2 of seed 004 (facts §7)."""
+"""Dummy rows on the 2016 set against table 2 of Ito, Kikuchi et al.."""
 
 from __future__ import annotations
 

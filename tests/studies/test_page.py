@@ -17,7 +17,7 @@ from tokumei.studies.page import (
     write_page,
 )
 from tokumei.studies.running import run_study
-from tokumei.studies.study import STUDIES, Figure, Findings, Line
+from tokumei.studies.study import STUDIES, Findings, StudyFigure, StudyLine
 
 NAME = "knowledge-toy"
 
@@ -42,12 +42,13 @@ class Doubling:
 
 FINDINGS = Findings(
     (
-        Line.near("twice |1|", 2, 2, within=0, why="It is exact.", digits=0),
-        Line.near("twice 2", 4, 4.2, within=0.5, why="It is rounded.", digits=1),
-        Line.near("twice 3", 6, 6.1, within=0.5, why="It is rounded.", digits=1),
-        Line.near("twice 4", 9, 8, within=0, why="The paper has a misprint.", digits=0),
+        StudyLine.near("twice |1|", 2, 2, within=0, why="It is exact.", digits=0),
+        StudyLine.near("twice 2", 4, 4.2, within=0.5, why="It is rounded.", digits=1),
+        StudyLine.near("twice 3", 6, 6.1, within=0.5, why="It is rounded.", digits=1),
+        StudyLine.near("twice 4", 9, 8, within=0, why="The paper has a misprint.", digits=0),
+        StudyLine.near("twice 5", 10, 15, within=0, why="Tripled.", digits=0, is_same_method=False),
     ),
-    (Figure("curve", "<svg/>", "A curve."),),
+    (StudyFigure("curve", "<svg/>", "A curve."),),
     ("A remark.",),
 )
 PAGE = r"""# Doubling
@@ -58,7 +59,7 @@ Doubles a number.
 
 The paper doubles by adding.
 
-**differs**: 3 of 4 numbers hold.
+**differs**: 3 of 5 numbers hold, 1 is by a different method.
 
 | what | published | computed | difference | tolerance | verdict |
 |---|--:|--:|--:|--:|---|
@@ -66,10 +67,15 @@ The paper doubles by adding.
 | twice 2 | 4.0 | 4.2 | 0.2 | ± 0.5 | holds |
 | twice 3 | 6.0 | 6.1 | 0.1 | ± 0.5 | holds |
 | twice 4 | 9 | 8 | -1 | exact | **differs** |
+| twice 5 | 10 | 15 | 5 | exact | **different method** |
 
 ## What differs, and why
 
 - *twice 4*: The paper has a misprint.
+
+## What a different method gives, and which
+
+- *twice 5*: Tripled.
 
 ## Figures
 
@@ -103,12 +109,12 @@ def test_numbers_are_written_with_their_digits_and_no_sign_without_need() -> Non
 
 
 def test_tolerance_is_told_in_words_or_plain_digits() -> None:
-    assert tolerance_of(Line.near("k", 0.5, 0.5, within=0.00005)) == "± 0.00005"
-    assert tolerance_of(Line.near("k", 50_000, 50_000, within=1500)) == "± 1,500"
-    assert tolerance_of(Line.near("k", 1, 1, within=0)) == "exact"
-    assert tolerance_of(Line.at_most("k", 1, 1)) == "at most"
-    assert tolerance_of(Line.at_least("k", 1, 1)) == "at least"
-    assert tolerance_of(Line("k", 1, 1, 0.9, 1.3)) == "0.9 to 1.3"
+    assert tolerance_of(StudyLine.near("k", 0.5, 0.5, within=0.00005)) == "± 0.00005"
+    assert tolerance_of(StudyLine.near("k", 50_000, 50_000, within=1500)) == "± 1,500"
+    assert tolerance_of(StudyLine.near("k", 1, 1, within=0)) == "exact"
+    assert tolerance_of(StudyLine.at_most("k", 1, 1)) == "at most"
+    assert tolerance_of(StudyLine.at_least("k", 1, 1)) == "at least"
+    assert tolerance_of(StudyLine("k", 1, 1, 0.9, 1.3)) == "0.9 to 1.3"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +165,8 @@ def test_index_has_every_study_under_its_paper_with_what_its_page_says(tmp_path:
     assert thesis < slides
     # Nothing was run but one study: of the others there is no page to read.
     n_studies = len(list(STUDIES))
-    assert f"{n_studies} studies: 1 differs, {n_studies - 1} not computed. 19 numbers: 16 hold, 3 differ." in index
+    assert f"{n_studies} studies: 1 differs, {n_studies - 1} not computed." in index
+    assert "19 numbers: 16 hold, 3 differ, 0 are by a different method." in index
 
 
 def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tokumei.studies.page import page_of
 from tokumei.studies.running import missing_files
-from tokumei.studies.study import STUDIES, Findings, Line, Verdict
+from tokumei.studies.study import STUDIES, Findings, StudyLine, Verdict
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "studies"
 QUICK = [name for name in STUDIES if STUDIES.get(name).is_quick]
@@ -41,7 +41,7 @@ def check_lines(findings: Findings) -> None:
             assert wrong.verdict is Verdict.DIFFERS, f"{line.what} holds whatever is computed"
 
 
-def wrong_lines(line: Line) -> list[Line]:
+def wrong_lines(line: StudyLine) -> list[StudyLine]:
     """Give the line with a number that is far off on each side that it has an end."""
     # Of a range that was published, from its middle; of a number with a tolerance that is the number itself.
     middle = (line.least + line.most) / 2
@@ -55,13 +55,13 @@ def wrong_lines(line: Line) -> list[Line]:
 
 
 def test_wrong_lines_are_on_the_sides_that_have_an_end() -> None:
-    assert [wrong.computed for wrong in wrong_lines(Line.near("k", 2, 2, within=0.1))] == [4, 0]
-    assert [wrong.computed for wrong in wrong_lines(Line("k", 2, 3, 2, 6))] == [7, 1]
-    assert [wrong.computed for wrong in wrong_lines(Line.at_most("k", 2, 2))] == [4]
-    assert [wrong.computed for wrong in wrong_lines(Line.at_least("k", 2, 2))] == [0]
+    assert [wrong.computed for wrong in wrong_lines(StudyLine.near("k", 2, 2, within=0.1))] == [4, 0]
+    assert [wrong.computed for wrong in wrong_lines(StudyLine("k", 2, 3, 2, 6))] == [7, 1]
+    assert [wrong.computed for wrong in wrong_lines(StudyLine.at_most("k", 2, 2))] == [4]
+    assert [wrong.computed for wrong in wrong_lines(StudyLine.at_least("k", 2, 2))] == [0]
 
 
 def test_line_that_holds_whatever_is_computed_is_found_out() -> None:
-    loose = Findings([Line.near("k", 2, 2, within=50, why="It is hard to tell.")])
+    loose = Findings([StudyLine.near("k", 2, 2, within=50, why="It is hard to tell.")])
     with pytest.raises(AssertionError, match="k holds whatever is computed"):
         check_lines(loose)

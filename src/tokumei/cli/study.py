@@ -19,7 +19,7 @@ from tokumei.cli.output import (
 
 if TYPE_CHECKING:
     from tokumei.studies.running import Outcome
-    from tokumei.studies.study import Line
+    from tokumei.studies.study import StudyLine
 
 app = typer.Typer(help="Compute published tables and figures again.", no_args_is_help=True)
 
@@ -130,7 +130,7 @@ def _study_as_dict(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _line_as_dict(line: Line) -> dict[str, Any]:
+def _line_as_dict(line: StudyLine) -> dict[str, Any]:
     return {
         "what": line.what,
         "published": line.published,
@@ -173,7 +173,6 @@ def _print_findings(outcome: Outcome) -> None:
     ]
     title = f"{STUDIES.get(outcome.name).title} ({outcome.name})"
     print_table(["what", "published", "computed", "difference", "verdict"], rows, title=title)
-    reasons = dict.fromkeys(line.why for line in lines if line.verdict is Verdict.DIFFERS)
-    for why in reasons:
-        whats = ", ".join(line.what for line in lines if line.verdict is Verdict.DIFFERS and line.why == why)
+    for why in dict.fromkeys(line.why for line in lines if line.verdict is not Verdict.HOLDS):
+        whats = ", ".join(line.what for line in lines if line.verdict is not Verdict.HOLDS and line.why == why)
         print_text(f"{whats}: {why or 'differs without a reason'}\n")

@@ -11,16 +11,22 @@ from pathlib import Path
 
 from tokumei.core.errors import InputError
 from tokumei.data.files.atomic import write_text
-from tokumei.studies.study import STUDIES, Figure, Findings, Line, Study, Verdict
+from tokumei.studies.study import STUDIES, Findings, Study, StudyFigure, StudyLine, Verdict
 
 PICTURES = "pictures"
 INDEX = "README.md"
 # How a page says what became of its study, and how the index reads it again.
-SUMMARY = "**{verdict}**: {n_holds} of {n_lines} numbers hold."
-SUMMARY_PATTERN = re.compile(r"^\*\*(holds|differs)\*\*: (\d+) of (\d+) numbers hold\.$", re.MULTILINE)
+SUMMARY = "**{verdict}**: {n_holds} of {n_lines} numbers hold{others}."
+SUMMARY_PATTERN = re.compile(
+    r"^\*\*(holds|differs|different method)\*\*: (\d+) of (\d+) numbers hold"
+    r"(?:, (\d+) (?:is|are) by a different method)?\.$",
+    re.MULTILINE,
+)
 # Where in a source the paper ends and the place in it begins.
 PLACE_PATTERN = re.compile(r"[,;:]\s+(?=(?:the\s+)?(?:§|tables?|figures?|sections?|chapters?|slides?|examples?)\b|§)")
 NOT_COMPUTED = "not computed"
+# The verdict of a page, and of how many numbers: those that hold, all, and those by a different method.
+Summary = tuple[str, int, int, int]
 YEAR_PATTERN = re.compile(r"\b(?:19|20)\d\d(?!\d)")
 
 
@@ -30,7 +36,7 @@ def shown(value: float, digits: int) -> str:
     return f"{round(value, digits) + 0.0:,.{digits}f}" if math.isfinite(value) else "–"
 
 
-def tolerance_of(line: Line) -> str:
+def tolerance_of(line: StudyLine) -> str:
     """Say within what ends a number holds."""
     if line.least == -math.inf:
         return "at most"
@@ -45,10 +51,9 @@ def tolerance_of(line: Line) -> str:
 def page_of(study: type[Study], findings: Findings, name: str) -> str:
     """Write the page of a study: what it is, its numbers, its figures, what differs and why."""
     parts = [f"# {study.title}", f"*{study.source}*", *_paragraphs(inspect.getdoc(study) or "")]
-    n_holds = sum(line.verdict is Verdict.HOLDS for line in findings.lines)
-    summary = SUMMARY.format(verdict=findings.verdict, n_holds=n_holds, n_lines=len(findings.lines))
-    parts += [summary, _table(findings.lines)]
+    parts += [_summary(findings), _table(findings.lines)]
     parts += _reasons("## What differs, and why", findings.lines, Verdict.DIFFERS)
+    parts += _reasons("## What a different method gives, and which", findings.lines, Verdict.DIFFERENT_METHOD)
     if findings.figures:
         parts += ["## Figures", *(_picture(name, figure) for figure in findings.figures)]
     if findings.remarks:
@@ -80,7 +85,8 @@ def write_index(folder: Path) -> None:
     lines = [
         "# Studies",
         "Published tables and figures, computed again: the published number beside the one computed here, and whether "
-        "it *holds* within the tolerance that the study states, or *differs*, and then why. Made by "
+        "it *holds* within the tolerance that the study states, or *differs*, and then why; *different method* says "
+        "that another algorithm or other data than the paper's was used, so that nothing is refuted. Made by "
         "`tokumei study run --all --data DIR`; a study without a page was not computed, for lack of data or of time.",
     ]
     found = {name: _read_summary(folder / f"{name}.md") for name in STUDIES}
@@ -97,6 +103,15 @@ def paper_of(source: str) -> str:
     return PLACE_PATTERN.split(source, maxsplit=1)[0].strip()
 
 
+def _summary(findings: Findings) -> str:
+    """Say of how many lines what became."""
+    verdicts = [line.verdict for line in findings.lines]
+    n_others = verdicts.count(Verdict.DIFFERENT_METHOD)
+    others = f", {n_others} {'is' if n_others == 1 else 'are'} by a different method" if n_others else ""
+    n_holds = verdicts.count(Verdict.HOLDS)
+    return SUMMARY.format(verdict=findings.verdict, n_holds=n_holds, n_lines=len(verdicts), others=others)
+
+
 def _paper(name: str) -> str:
     return paper_of(STUDIES.get(name).source)
 
@@ -108,31 +123,33 @@ def _by_paper(name: str) -> tuple[str, str, str]:
     return years[-1] if years else "none", paper, name
 
 
-def _read_summary(page: Path) -> tuple[str, int, int] | None:
+def _read_summary(page: Path) -> Summary | None:
     """Read from a page what became of its study; none if there is no page."""
     match = SUMMARY_PATTERN.search(page.read_text(encoding="utf-8")) if page.exists() else None
-    return None if match is None else (match[1], int(match[2]), int(match[3]))
+    return None if match is None else (match[1], int(match[2]), int(match[3]), int(match[4] or 0))
 
 
-def _index_row(name: str, found: tuple[str, int, int] | None) -> str:
+def _index_row(name: str, found: Summary | None) -> str:
     title = _cell(STUDIES.get(name).title)
     if found is None:
         return f"| `{name}` | {title} | {NOT_COMPUTED} | – |"
-    verdict, n_holds, n_lines = found
+    verdict, n_holds, n_lines, _ = found
     return f"| [`{name}`]({name}.md) | {title} | {verdict} | {n_holds} of {n_lines} |"
 
 
-def _totals(found: Sequence[tuple[str, int, int] | None]) -> str:
+def _totals(found: Sequence[Summary | None]) -> str:
     """Count studies and numbers by what became of them."""
     verdicts = [NOT_COMPUTED if one is None else one[0] for one in found]
     counts = [f"{verdicts.count(word)} {word}" for word in (*Verdict, NOT_COMPUTED) if word in verdicts]
     n_holds = sum(one[1] for one in found if one is not None)
     n_lines = sum(one[2] for one in found if one is not None)
-    numbers = f"{n_lines} numbers: {n_holds} hold, {n_lines - n_holds} differ."
+    n_others = sum(one[3] for one in found if one is not None)
+    n_differ = n_lines - n_holds - n_others
+    numbers = f"{n_lines} numbers: {n_holds} hold, {n_differ} differ, {n_others} are by a different method."
     return f"{len(verdicts)} studies: {', '.join(counts)}. {numbers}"
 
 
-def _table(lines: Sequence[Line]) -> str:
+def _table(lines: Sequence[StudyLine]) -> str:
     rows = ["| what | published | computed | difference | tolerance | verdict |", "|---|--:|--:|--:|--:|---|"]
     for line in lines:
         numbers = [shown(number, line.digits) for number in (line.published, line.computed, line.difference)]
@@ -141,7 +158,7 @@ def _table(lines: Sequence[Line]) -> str:
     return "\n".join(rows)
 
 
-def _reasons(heading: str, lines: Sequence[Line], verdict: Verdict) -> list[str]:
+def _reasons(heading: str, lines: Sequence[StudyLine], verdict: Verdict) -> list[str]:
     """List the reasons of the lines with a verdict; a reason that several lines share is told once."""
     subjects: dict[str, list[str]] = {}
     for line in lines:
@@ -158,7 +175,7 @@ def _listed(whats: Sequence[str]) -> str:
     return " and ".join(f"*{what}*" for what in whats)
 
 
-def _picture(name: str, figure: Figure) -> str:
+def _picture(name: str, figure: StudyFigure) -> str:
     return f"![{figure.caption}]({PICTURES}/{name}-{figure.name}.svg)\n\n*{figure.caption}*"
 
 

@@ -22,16 +22,19 @@ class Verdict(StrEnum):
     """Computed here within the tolerance that the study states."""
     DIFFERS = "differs"
     """Computed here, and not the same; the line says why."""
+    DIFFERENT_METHOD = "different method"
+    """Computed by another method or on other data than the paper's, and not the same; the line says which."""
     NEEDS_DATA = "needs data"
     """Not computed, for lack of the data it speaks of."""
 
 
 @dataclass(frozen=True)
-class Line:
+class StudyLine:
     """One published number beside the one computed, and the ends within which the latter holds.
 
     `why` explains the tolerance of a line that holds and the difference of one that does not; `digits` are those
-    shown behind the point.
+    shown behind the point. A line by another method or on other data than the paper's cannot refute it: it says
+    `is_same_method=False`.
     """
 
     what: str
@@ -41,23 +44,50 @@ class Line:
     most: float
     why: str = ""
     digits: int = 4
+    is_same_method: bool = True
 
     @classmethod
     def near(
-        cls, what: str, published: float, computed: float, *, within: float, why: str = "", digits: int = 4
-    ) -> Line:
+        cls,
+        what: str,
+        published: float,
+        computed: float,
+        *,
+        within: float,
+        why: str = "",
+        digits: int = 4,
+        is_same_method: bool = True,
+    ) -> StudyLine:
         """Compare with a published number, so far away at most."""
-        return cls(what, published, computed, published - within, published + within, why, digits)
+        return cls(what, published, computed, published - within, published + within, why, digits, is_same_method)
 
     @classmethod
-    def at_most(cls, what: str, published: float, computed: float, *, why: str = "", digits: int = 4) -> Line:
+    def at_most(
+        cls,
+        what: str,
+        published: float,
+        computed: float,
+        *,
+        why: str = "",
+        digits: int = 4,
+        is_same_method: bool = True,
+    ) -> StudyLine:
         """Compare with a published number that is not to be exceeded."""
-        return cls(what, published, computed, -math.inf, published, why, digits)
+        return cls(what, published, computed, -math.inf, published, why, digits, is_same_method)
 
     @classmethod
-    def at_least(cls, what: str, published: float, computed: float, *, why: str = "", digits: int = 4) -> Line:
+    def at_least(
+        cls,
+        what: str,
+        published: float,
+        computed: float,
+        *,
+        why: str = "",
+        digits: int = 4,
+        is_same_method: bool = True,
+    ) -> StudyLine:
         """Compare with a published number that is to be reached."""
-        return cls(what, published, computed, published, math.inf, why, digits)
+        return cls(what, published, computed, published, math.inf, why, digits, is_same_method)
 
     @property
     def difference(self) -> float:
@@ -69,11 +99,13 @@ class Line:
         """Whether the published number holds."""
         # A number on the end of its tolerance may miss it by rounding.
         slack = 1e-9 * max(1.0, abs(self.published))
-        return Verdict.HOLDS if self.least - slack <= self.computed <= self.most + slack else Verdict.DIFFERS
+        if self.least - slack <= self.computed <= self.most + slack:
+            return Verdict.HOLDS
+        return Verdict.DIFFERS if self.is_same_method else Verdict.DIFFERENT_METHOD
 
 
 @dataclass(frozen=True)
-class Figure:
+class StudyFigure:
     """A figure of a study's page, in a file of its own."""
 
     name: str
@@ -91,20 +123,20 @@ class Figure:
 class Findings:
     """What a study found: its lines, figures, and paragraphs of Markdown for its page."""
 
-    lines: Sequence[Line]
-    figures: Sequence[Figure] = ()
+    lines: Sequence[StudyLine]
+    figures: Sequence[StudyFigure] = ()
     remarks: Sequence[str] = ()
 
     @property
     def verdict(self) -> Verdict:
-        """Whether every published number holds."""
-        is_good = all(line.verdict is Verdict.HOLDS for line in self.lines)
-        return Verdict.HOLDS if is_good else Verdict.DIFFERS
+        """Whether every published number holds; a difference weighs more than a different method."""
+        found = {line.verdict for line in self.lines}
+        return next((one for one in (Verdict.DIFFERS, Verdict.DIFFERENT_METHOD) if one in found), Verdict.HOLDS)
 
     @property
-    def unexplained(self) -> list[Line]:
-        """The lines that differ and do not say why."""
-        return [line for line in self.lines if line.verdict is Verdict.DIFFERS and not line.why.strip()]
+    def unexplained(self) -> list[StudyLine]:
+        """The lines that do not hold and do not say why."""
+        return [line for line in self.lines if line.verdict is not Verdict.HOLDS and not line.why.strip()]
 
 
 class Study(Protocol):

@@ -1,4 +1,4 @@
-"""Customers with similar item sets, put into clusters as seed 004 does."""
+"""Customers with similar item sets, put into clusters as Ito, Kikuchi et al. (2016) do."""
 
 from __future__ import annotations
 

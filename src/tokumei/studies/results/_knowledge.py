@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tokumei.studies.study import Line
+from tokumei.studies.study import StudyLine
 
 PAPER = "Ito, Kikuchi and Nakagawa, attackers by background knowledge (PWS 2017)"
 # Attackers 0 to 9.
@@ -20,7 +20,7 @@ EIGHT_DIFFERS = (
 )
 
 
-def measured_line(what: str, number: int, computed: float) -> Line:
+def measured_line(what: str, number: int, computed: float) -> StudyLine:
     """Hold a measured risk against the printed one of an attacker."""
     why = EIGHT_DIFFERS if number == 8 else ROUNDED
-    return Line.near(f"{what} {number}, measured", MEASURED[number], computed, within=0.00005, why=why)
+    return StudyLine.near(f"{what} {number}, measured", MEASURED[number], computed, within=0.00005, why=why)

@@ -10,13 +10,13 @@ import polars as pl
 
 from tokumei.report.study_figures import dots_figure
 from tokumei.studies.results._thesis import ALL, CENSUS_ID, FITTED_UP_TO, GROUPS, LARGE, Appendix
-from tokumei.studies.study import Figure
+from tokumei.studies.study import StudyFigure
 
 # The lengths of the fit that figure 35 compares.
 LENGTHS = {"up to 5 classes": 5, "up to 10 classes": 10, "all classes": ALL}
 
 
-def fit_figures(appendix: Appendix) -> tuple[Figure, ...]:
+def fit_figures(appendix: Appendix) -> tuple[StudyFigure, ...]:
     """Draw the laws, what they are fitted on, and how far they are off."""
     return (
         _law_figure(appendix),
@@ -38,7 +38,7 @@ def correlations(
     }
 
 
-def _law_figure(appendix: Appendix) -> Figure:
+def _law_figure(appendix: Appendix) -> StudyFigure:
     shown = {CENSUS_ID: "census", "S0001": "S0001, 350,527 people", "S0010": "S0010, 100,040 people"}
     x = appendix.classes
     points = [pl.DataFrame({"x": x, "y": appendix.ks[one], "series": name}) for one, name in shown.items()]
@@ -49,10 +49,10 @@ def _law_figure(appendix: Appendix) -> Figure:
     svg = dots_figure(
         pl.concat(points), lines=pl.concat(fits), x_title="classes", y_title="k", is_log_x=True, is_log_y=True
     )
-    return Figure("laws", svg, "The k of the appendix (dots) and the law fitted on class counts up to 9 (lines).")
+    return StudyFigure("laws", svg, "The k of the appendix (dots) and the law fitted on class counts up to 9 (lines).")
 
 
-def _service_figure(appendix: Appendix) -> Figure:
+def _service_figure(appendix: Appendix) -> StudyFigure:
     points = pl.DataFrame(
         [
             {"x": float(rank), "y": correlations(appendix, [service], [length])[length], "series": name}
@@ -61,10 +61,10 @@ def _service_figure(appendix: Appendix) -> Figure:
         ]
     )
     svg = dots_figure(points, lines=points, x_title="rank of the service", y_title="correlation")
-    return Figure("services", svg, "Figure 35: the correlation of three fits with the k of each service.")
+    return StudyFigure("services", svg, "Figure 35: the correlation of three fits with the k of each service.")
 
 
-def _length_figure(appendix: Appendix) -> Figure:
+def _length_figure(appendix: Appendix) -> StudyFigure:
     points = pl.DataFrame(
         [
             {"x": float(length), "y": value, "series": group}
@@ -75,12 +75,12 @@ def _length_figure(appendix: Appendix) -> Figure:
     svg = dots_figure(
         points, lines=points, x_title="largest class count of the fit", y_title="correlation", is_log_x=True
     )
-    return Figure(
+    return StudyFigure(
         "lengths", svg, "Figure 36: how the correlation goes with the class counts that the law is fitted on."
     )
 
 
-def _error_figure(appendix: Appendix) -> Figure:
+def _error_figure(appendix: Appendix) -> StudyFigure:
     """Draw the absolute error of the census and the mean of the ten largest services."""
     shown = {"census": (CENSUS_ID,), "mean of the ten largest services": LARGE}
     points = []
@@ -89,4 +89,4 @@ def _error_figure(appendix: Appendix) -> Figure:
         points.append(pl.DataFrame({"x": appendix.classes, "y": np.maximum(errors, 1), "series": name}))
     both = pl.concat(points)
     svg = dots_figure(both, lines=both, x_title="classes", y_title="error of k", is_log_x=True, is_log_y=True)
-    return Figure("errors", svg, "Figure 37: how far the law is off, in people; errors below 1 are drawn at 1.")
+    return StudyFigure("errors", svg, "Figure 37: how far the law is off, in people; errors below 1 are drawn at 1.")

@@ -20,7 +20,7 @@ from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.measure.losses import LOSSES
 from tokumei.measure.safety.k_anonymity import KAnonymity
 from tokumei.report.panels import panel_figure
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 FOLDER = "adult/hierarchies"
 TABLE = "adult/adult.csv.gz"
@@ -125,7 +125,7 @@ def _search_all(lattice: Lattice, counts: ClassCounts) -> dict[Key, Best]:
 
 def _lines(
     lattice: Lattice, counts: ClassCounts, nodes: Mapping[str, Mapping[Node, Judged]], found: Mapping[Key, Best]
-) -> list[Line]:
+) -> list[StudyLine]:
     n_holding = sum(judged.smallest >= 5 for judged in nodes["prec"].values())
     same = [
         abs(found[name, 0.0, k].judged.loss - least_loss(nodes[name], k)) <= 1e-9 * least_loss(nodes[name], k)
@@ -133,10 +133,10 @@ def _lines(
         for k in KS
     ]
     return [
-        Line.near("records", 30_162, counts.n_rows, within=0, why=COUNT, digits=0),
-        Line.near("nodes of the lattice", 12_960, lattice.n_nodes, within=0, why=COUNT, digits=0),
-        Line.near("nodes that hold at k = 5", 87, n_holding, within=0, why=COUNT, digits=0),
-        Line.near(
+        StudyLine.near("records", 30_162, counts.n_rows, within=0, why=COUNT, digits=0),
+        StudyLine.near("nodes of the lattice", 12_960, lattice.n_nodes, within=0, why=COUNT, digits=0),
+        StudyLine.near("nodes that hold at k = 5", 87, n_holding, within=0, why=COUNT, digits=0),
+        StudyLine.near(
             "least Prec at k = 5, 2/3",
             2 / 3,
             found["prec", 0.0, 5].judged.loss,
@@ -144,7 +144,7 @@ def _lines(
             why="A fraction, exact but for the rounding of floating point.",
             digits=6,
         ),
-        Line.near(
+        StudyLine.near(
             "searches that end as well as counting every node",
             len(same),
             sum(same),
@@ -155,7 +155,7 @@ def _lines(
     ]
 
 
-def _figure(found: Mapping[Key, Best]) -> Figure:
+def _figure(found: Mapping[Key, Best]) -> StudyFigure:
     rows = [
         (title, f"{share:.0%} suppressed at most", k, _shown(name, found[name, share, k]))
         for name, title in LOSS_TITLES.items()
@@ -172,7 +172,9 @@ def _figure(found: Mapping[Key, Best]) -> Figure:
         is_line=True,
         x_scale="log",
     )
-    return Figure("losses", svg, "The least loss there is on Adult, by k and by how many records may be suppressed.")
+    return StudyFigure(
+        "losses", svg, "The least loss there is on Adult, by k and by how many records may be suppressed."
+    )
 
 
 def _shown(name: str, best: Best) -> float:

@@ -20,7 +20,7 @@ from tokumei.core.progress import step
 from tokumei.data.files.pwscup2017 import read_history, read_knowledge
 from tokumei.data.history import History
 from tokumei.report.panels import panel_figure
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 FOLDER = "pwscup2017"
 SHARES = (25, 50, 75, 100)
@@ -108,10 +108,10 @@ def winners(tried: list[Tried], release: str, known: int) -> list[Tried]:
     return sorted(some, key=lambda one: (-one.found, one.attack))
 
 
-def _lines(tried: list[Tried]) -> list[Line]:
+def _lines(tried: list[Tried]) -> list[StudyLine]:
     found = {(one.release, one.attack, one.known): one.found for one in tried}
     lines = [
-        Line.near(
+        StudyLine.near(
             f"linkage on {MONTHLY}, {share} % known",
             said,
             found[MONTHLY, STRONG, share],
@@ -128,10 +128,10 @@ def _lines(tried: list[Tried]) -> list[Line]:
     )
     why = "A count. The package takes linkage for its strongest attack."
     what = "releases and levels, of sixteen, on which none finds more than linkage"
-    return [*lines, Line.near(what, len(RELEASES) * len(SHARES), n_won, within=0, why=why, digits=0)]
+    return [*lines, StudyLine.near(what, len(RELEASES) * len(SHARES), n_won, within=0, why=why, digits=0)]
 
 
-def _figure(tried: list[Tried]) -> Figure:
+def _figure(tried: list[Tried]) -> StudyFigure:
     best = {attack: max(one.found for one in tried if one.attack == attack) for attack in {one.attack for one in tried}}
     # As many as there are colors: the strongest somewhere, the strongest of all first.
     shown = sorted(best, key=lambda attack: (-best[attack], attack))[:6]
@@ -150,7 +150,7 @@ def _figure(tried: list[Tried]) -> Figure:
         n_columns=2,
         is_line=True,
     )
-    return Figure("found", svg, "The share of customers found in every month, by the six strongest attacks.")
+    return StudyFigure("found", svg, "The share of customers found in every month, by the six strongest attacks.")
 
 
 def _table(tried: list[Tried]) -> str:

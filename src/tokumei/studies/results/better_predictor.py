@@ -28,7 +28,7 @@ from tokumei.studies.results._thesis import (
     read_census,
     thesis_lattice,
 )
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 K_PS = (2, 10, 50)
 # Places of the groups among the tables: the census, then services from the largest.
@@ -86,10 +86,10 @@ def _compare(tables: Sequence[ClassCounts]) -> Compared:
     return out
 
 
-def _lines(compared: Compared) -> list[Line]:
+def _lines(compared: Compared) -> list[StudyLine]:
     why = "To be better it must not be larger."
     lines = [
-        Line.at_most(
+        StudyLine.at_most(
             f"{group}: error ratio of margins, k_p = {k_p}",
             published,
             _ratio(compared, group, "margins", k_p),
@@ -104,11 +104,13 @@ def _lines(compared: Compared) -> list[Line]:
         gamma = _percent(compared, services, k_p, "margins", "low")["gamma"]
         what = f"services, k_p = {k_p}: γ of margins, %"
         reason = "Leaks of the law are said to be 5 to 10 % at k_p = 50, and no less at 10; to be better, at most 5."
-        lines.append(Line.at_most(what, GAMMA_50, gamma, why=reason, digits=1))
+        lines.append(StudyLine.at_most(what, GAMMA_50, gamma, why=reason, digits=1))
     for k_p, published in ((50, ALPHA_50), (2, ALPHA_2)):
         alpha = _percent(compared, GROUPS[LARGEST], k_p, "margins", "low")["alpha"]
         reason = "What the law serves of the thesis's ten largest services; to be better, no less."
-        lines.append(Line.at_least(f"{LARGEST}, k_p = {k_p}: α of margins, %", published, alpha, why=reason, digits=1))
+        lines.append(
+            StudyLine.at_least(f"{LARGEST}, k_p = {k_p}: α of margins, %", published, alpha, why=reason, digits=1)
+        )
     return lines
 
 
@@ -123,7 +125,7 @@ def _percent(compared: Compared, indices: slice, k_p: int, name: str, rule: Rule
     return {quadrant: 100 * share for quadrant, share in total.shares.items()}
 
 
-def _node_figure(one: Comparison) -> Figure:
+def _node_figure(one: Comparison) -> StudyFigure:
     names = {"power-law": "power law", "margins": "margins"}
     points = pl.DataFrame(
         [
@@ -135,10 +137,10 @@ def _node_figure(one: Comparison) -> Figure:
     ends = [1.0, float(max(node.k for node in one.nodes))]
     lines = pl.DataFrame({"x": ends, "y": ends, "series": ["right"] * 2})
     svg = dots_figure(points, lines=lines, x_title="k", y_title="predicted k", is_log_x=True, is_log_y=True)
-    return Figure("nodes", svg, "What both predict for the 31 nodes of the largest made service.")
+    return StudyFigure("nodes", svg, "What both predict for the 31 nodes of the largest made service.")
 
 
-def _quadrant_figure(compared: Compared) -> Figure:
+def _quadrant_figure(compared: Compared) -> StudyFigure:
     points = []
     for k_p in reversed(K_PS):
         for shown, name, rule in RULES:
@@ -150,7 +152,7 @@ def _quadrant_figure(compared: Compared) -> Figure:
     svg = parts_figure(
         pl.DataFrame(points), x_title="share of nodes", parts=list(QUADRANTS.values()), colors=QUADRANT_COLORS
     )
-    return Figure("quadrants", svg, f"What comes of serving by either, over {N_SERVICES} made services.")
+    return StudyFigure("quadrants", svg, f"What comes of serving by either, over {N_SERVICES} made services.")
 
 
 def _ratio_table(compared: Compared) -> str:

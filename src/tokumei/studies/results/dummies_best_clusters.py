@@ -22,7 +22,7 @@ from tokumei.studies.results._dummies_paper import (
     fewest_clusters,
     shared_items,
 )
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 LARGE_N, LARGE_C = 4_000, 1_427
 WHOLE = "A whole number: it is the same or it is not."
@@ -91,9 +91,9 @@ def _clusters(n: int) -> range:
     return range(math.ceil(fewest_clusters(n, B, shared_items(B, MU))), n + 1)
 
 
-def _lines_of_h() -> list[Line]:
+def _lines_of_h() -> list[StudyLine]:
     return [
-        Line.near(
+        StudyLine.near(
             "items that two share, h = 2bµ/(b + µ) as printed",
             H,
             2 * B * MU / (B + MU),
@@ -102,7 +102,7 @@ def _lines_of_h() -> list[Line]:
             f"h/(2b − h) = µ, so that h = 2bµ/(1 + µ). That is {shared_items(B, MU):.2f}.",
             digits=2,
         ),
-        Line.near(
+        StudyLine.near(
             "items that two share, h = 2bµ/(1 + µ)",
             H,
             shared_items(B, MU),
@@ -110,13 +110,13 @@ def _lines_of_h() -> list[Line]:
             why="Printed as a whole number.",
             digits=2,
         ),
-        Line.near("fewest clusters at n = 400", 23, min(_clusters(N)), within=0, why=WHOLE, digits=0),
+        StudyLine.near("fewest clusters at n = 400", 23, min(_clusters(N)), within=0, why=WHOLE, digits=0),
     ]
 
 
-def _lines_of_c() -> list[Line]:
+def _lines_of_c() -> list[StudyLine]:
     return [
-        Line.near(f"best c at n = {n:,}, {rule}", printed, computed, within=0, why=why, digits=0)
+        StudyLine.near(f"best c at n = {n:,}, {rule}", printed, computed, within=0, why=why, digits=0)
         for n, rule, printed, computed, why in (
             (N, "least of (3) with overlaps", 130, best_in_full(N), WHOLE),
             (N, "formula (4)", 130, best_by_formula(N), NOT_BOTH),
@@ -126,7 +126,7 @@ def _lines_of_c() -> list[Line]:
     ]
 
 
-def _lines_of_example() -> list[Line]:
+def _lines_of_example() -> list[StudyLine]:
     """Hold the worked example, n = 4000 and c = 1427, against both forms of (1)."""
     h = 2 * B * MU
     as_printed, as_meant = (
@@ -134,7 +134,7 @@ def _lines_of_example() -> list[Line]:
     )
     rounding = as_printed / LARGE_C / 2
     return [
-        Line.near(
+        StudyLine.near(
             "E(Reid) at n = 4,000, c/n",
             0.3567,
             expected_reid(LARGE_N, LARGE_C),
@@ -142,7 +142,7 @@ def _lines_of_example() -> list[Line]:
             why="Printed to four digits, cut off or rounded.",
             digits=5,
         ),
-        Line.near(
+        StudyLine.near(
             "E(Δm) at n = 4,000, (1) as printed",
             490_650,
             as_printed,
@@ -151,7 +151,7 @@ def _lines_of_example() -> list[Line]:
             f"paper's example leaves them out: less b·n = {B * LARGE_N:,} it is {as_meant:,.0f}.",
             digits=0,
         ),
-        Line.near(
+        StudyLine.near(
             "E(Δm) at n = 4,000, less b·n",
             490_650,
             as_meant,
@@ -162,7 +162,7 @@ def _lines_of_example() -> list[Line]:
     ]
 
 
-def _figure_2() -> Figure:
+def _figure_2() -> StudyFigure:
     alpha = weight(N)
     rows = [
         (name, c, value(N, c, alpha, is_full=name == OVERLAPS)) for name in (OVERLAPS, DROPPED) for c in _clusters(N)
@@ -178,10 +178,10 @@ def _figure_2() -> Figure:
         is_log_x=True,
     )
     caption = f"Figure 2, n = 400: the least is at {best[OVERLAPS]} clusters with overlaps, at {best[DROPPED]} without."
-    return Figure("figure-2", svg, caption)
+    return StudyFigure("figure-2", svg, caption)
 
 
-def _figure_dummies() -> Figure:
+def _figure_dummies() -> StudyFigure:
     h = shared_items(B, MU)
     curves = [("(1) as printed", c, expected_dummies(N, c, B, h, as_printed=True)) for c in _clusters(N)]
     # With a customer a cluster there are no dummies, and a logarithm has no place for them.
@@ -197,7 +197,7 @@ def _figure_dummies() -> Figure:
         is_log_x=True,
         is_log_y=True,
     )
-    return Figure("dummies", svg, "Dummies expected by three formulas, and those of table 2.")
+    return StudyFigure("dummies", svg, "Dummies expected by three formulas, and those of table 2.")
 
 
 def fewest_printed() -> dict[int, int]:

@@ -18,7 +18,7 @@ from tokumei.counting.item_sets import Ints, ItemSets, Matrix
 from tokumei.data.files.pwscup2016 import read_history
 from tokumei.report.panels import panel_figure
 from tokumei.studies.results._dummies_paper import HISTORY, MU, PAPER, TABLE_2, B, H, M, N, Printed
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 N_SEEDS = 10
 # Shares of Δm, and plain for the others.
@@ -113,24 +113,24 @@ def mean_overlap(sets: ItemSets) -> tuple[float, float]:
     return float(shared[pairs].mean()), float((shared[pairs] / both).mean())
 
 
-def _lines_of_data(sets: ItemSets, n_rows: int) -> list[Line]:
+def _lines_of_data(sets: ItemSets, n_rows: int) -> list[StudyLine]:
     h, mu = mean_overlap(sets)
     whole = "Printed as a whole number, the decimals cut off."
     return [
-        Line.near("customers n", N, len(sets.customers), within=0, why="A count.", digits=0),
-        Line.near("rows m", M, n_rows, within=0, why="A count.", digits=0),
-        Line("items a customer b", B, float(sets.n_items.mean()), B, B + 1, whole, 2),
-        Line("items that two customers share h", H, h, H, H + 1, whole, 2),
-        Line.near("mean Jaccard similarity µ", MU, mu, within=0.005, why="Printed to two digits."),
+        StudyLine.near("customers n", N, len(sets.customers), within=0, why="A count.", digits=0),
+        StudyLine.near("rows m", M, n_rows, within=0, why="A count.", digits=0),
+        StudyLine("items a customer b", B, float(sets.n_items.mean()), B, B + 1, whole, 2),
+        StudyLine("items that two customers share h", H, h, H, H + 1, whole, 2),
+        StudyLine.near("mean Jaccard similarity µ", MU, mu, within=0.005, why="Printed to two digits."),
     ]
 
 
-def _lines_of_row(row: Printed, trials: Trials) -> list[Line]:
+def _lines_of_row(row: Printed, trials: Trials) -> list[StudyLine]:
     method = "method 1" if row.smallest == 1 else f"s_min = {row.smallest}"
     where = f"c = {row.clusters}, {method}"
     within = NEAR_DUMMIES * row.n_dummies
     return [
-        Line.near(
+        StudyLine.near(
             f"Δm, {where}",
             row.n_dummies,
             trials.mean_dummies,
@@ -138,14 +138,14 @@ def _lines_of_row(row: Printed, trials: Trials) -> list[Line]:
             why=_why_dummies(row, trials, is_near=abs(trials.mean_dummies - row.n_dummies) <= within),
             digits=0,
         ),
-        Line.near(
+        StudyLine.near(
             f"jaccard, {where}",
             row.jaccard,
             float(np.mean(trials.jaccard)),
             within=NEAR_JACCARD,
             why=_why_jaccard(row, trials),
         ),
-        Line.near(
+        StudyLine.near(
             f"Reid, {where}",
             row.reid,
             float(np.mean(trials.reid)),
@@ -181,11 +181,11 @@ def _why_jaccard(row: Printed, trials: Trials) -> str:
     )
 
 
-def _claims(trials: dict[tuple[int, int], Trials]) -> list[Line]:
+def _claims(trials: dict[tuple[int, int], Trials]) -> list[StudyLine]:
     """Hold what section 4.2 says in words against the trials."""
     best = {c: min((trials[one].mean_dummies, one[1]) for one in trials if one[0] == c)[1] for c, _ in trials}
     lines = [
-        Line.near(
+        StudyLine.near(
             f"s_min with the fewest dummies, c = {c}",
             said,
             best[c],
@@ -199,7 +199,7 @@ def _claims(trials: dict[tuple[int, int], Trials]) -> list[Line]:
     printed = {row.smallest: row.n_dummies for row in TABLE_2 if row.clusters == SAVED_AT}
     within = (1 - SAVED) * NEAR_DUMMIES / (1 - NEAR_DUMMIES)
     lines.append(
-        Line.near(
+        StudyLine.near(
             f"dummies that method 2 saves, c = {SAVED_AT}",
             SAVED,
             saved,
@@ -211,7 +211,7 @@ def _claims(trials: dict[tuple[int, int], Trials]) -> list[Line]:
     return lines
 
 
-def _figure(trials: dict[tuple[int, int], Trials]) -> Figure:
+def _figure(trials: dict[tuple[int, int], Trials]) -> StudyFigure:
     rows = [(f"c = {c}", "mean of ten starts", s, one.mean_dummies) for (c, s), one in sorted(trials.items())]
     rows += [(f"c = {row.clusters}", "table 2", row.smallest, float(row.n_dummies)) for row in TABLE_2]
     svg = panel_figure(
@@ -224,7 +224,7 @@ def _figure(trials: dict[tuple[int, int], Trials]) -> Figure:
         n_columns=2,
         is_line=True,
     )
-    return Figure("dummies", svg, "Dummies by the smallest cluster, as printed and as computed.")
+    return StudyFigure("dummies", svg, "Dummies by the smallest cluster, as printed and as computed.")
 
 
 def _remark(trials: dict[tuple[int, int], Trials]) -> str:

@@ -24,7 +24,7 @@ from tokumei.data.files.pwscup2016 import read_history
 from tokumei.data.history import History
 from tokumei.report.dot_plot import dot_figure
 from tokumei.studies.results._dummies_paper import HISTORY, PAPER
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 SEED = 1
 WHOLE_TIME = 13
@@ -124,12 +124,12 @@ def n_named(guesses: pl.DataFrame, truth: pl.DataFrame) -> int:
     return chosen.join(truth, on=["customer", "pseudonym"], how="semi").height
 
 
-def _lines(found: Mapping[str, Mapping[str, float]]) -> list[Line]:
+def _lines(found: Mapping[str, Mapping[str, float]]) -> list[StudyLine]:
     n_best_there = sum(jaccard >= best for best, jaccard in TABLE_1.values())
     n_best = {kind: sum(one[JACCARD] >= one[kind] for one in found.values()) for kind in (ROWS, TFIDF, LINKAGE)}
     ahead = [name for name, one in found.items() if one[JACCARD] < one[ROWS]]
     return [
-        Line.at_least(
+        StudyLine.at_least(
             "releases of nine on which no search for rows finds more",
             n_best_there,
             n_best[ROWS],
@@ -137,7 +137,7 @@ def _lines(found: Mapping[str, Mapping[str, float]]) -> list[Line]:
             "the item sets only and leave dates, prices and quantities as they are.",
             digits=0,
         ),
-        Line.at_least(
+        StudyLine.at_least(
             "releases of nine on which tf-idf finds no more",
             n_best_there,
             n_best[TFIDF],
@@ -145,7 +145,7 @@ def _lines(found: Mapping[str, Mapping[str, float]]) -> list[Line]:
             "the rare ones are what is left to tell customers apart.",
             digits=0,
         ),
-        Line.at_least(
+        StudyLine.at_least(
             "releases of nine on which linkage finds no more",
             n_best_there,
             n_best[LINKAGE],
@@ -156,7 +156,7 @@ def _lines(found: Mapping[str, Mapping[str, float]]) -> list[Line]:
     ]
 
 
-def _figure(found: Mapping[str, Mapping[str, float]]) -> Figure:
+def _figure(found: Mapping[str, Mapping[str, float]]) -> StudyFigure:
     rows = [(name, kind, share) for name, one in found.items() for kind, share in one.items()]
     svg = dot_figure(
         pl.DataFrame(rows, schema=["release", "attack", "found"], orient="row"),
@@ -166,7 +166,7 @@ def _figure(found: Mapping[str, Mapping[str, float]]) -> Figure:
         x_title="customers found",
         n_columns=4,
     )
-    return Figure("found", svg, "Customers found in nine releases, by kind of attack.")
+    return StudyFigure("found", svg, "Customers found in nine releases, by kind of attack.")
 
 
 def _remark(found: Mapping[str, Mapping[str, float]]) -> str:

@@ -10,7 +10,7 @@ from tokumei.attack.background import ATTACKERS, knowledge_points, measure_risks
 from tokumei.data.files.pwscup2016 import read_history
 from tokumei.data.history import History
 from tokumei.studies.results._knowledge import PAPER, PREDICTED, PREDICTED_DIGITS, ROUNDED, measured_line
-from tokumei.studies.study import Findings, Line
+from tokumei.studies.study import Findings, StudyLine
 
 PRODUCT_DIFFERS = (
     "The theory is a product of numbers of values over the number of rows, 38,087: {product} = {value:,.1f}. What is "
@@ -47,14 +47,14 @@ class KnowledgeAttackers:
         lines.insert(9, _attacker_8_by_rows(history))
         lines += [_predicted_line(number, value, history) for number, value in enumerate(theory)]
         lines += [
-            Line.near(
+            StudyLine.near(
                 "the day over an item or how many, measured",
                 0.1851 - 0.0965,
                 risks[5] - max(risks[1], risks[2]),
                 within=0.0001,
                 why="A difference of two printed numbers, each rounded.",
             ),
-            Line.near(
+            StudyLine.near(
                 "an item over the day or how many, by theory",
                 0.0730 - 0.0076,
                 theory[1] - max(theory[2], theory[5]),
@@ -72,14 +72,14 @@ class KnowledgeAttackers:
         return Findings(lines, remarks=remarks)
 
 
-def _attacker_8_by_rows(history: History) -> Line:
+def _attacker_8_by_rows(history: History) -> StudyLine:
     """Let attacker 8 pick a row that fits rather than a customer: Σ |R_x| / m · 1 / |R_x|."""
     points = knowledge_points(history, ATTACKERS[8])
     chance = int(points["n_known"].sum()) / history.n_rows
-    return Line.near("attacker 8, rows counted in place of customers", 0.9750, chance, within=0.00005, why=ROUNDED)
+    return StudyLine.near("attacker 8, rows counted in place of customers", 0.9750, chance, within=0.00005, why=ROUNDED)
 
 
-def _predicted_line(number: int, computed: float, history: History) -> Line:
+def _predicted_line(number: int, computed: float, history: History) -> StudyLine:
     digits = PREDICTED_DIGITS[number]
     published = PREDICTED[number]
     why = ROUNDED
@@ -90,6 +90,6 @@ def _predicted_line(number: int, computed: float, history: History) -> Line:
         )
         why = PRODUCT_DIFFERS.format(product=product, value=computed, excess=published / computed - 1)
     within = 0.5 * 10.0**-digits
-    return Line.near(
+    return StudyLine.near(
         f"attacker {number}, by theory", published, computed, within=within, why=why, digits=max(digits, 1)
     )

@@ -15,7 +15,7 @@ from tokumei.data.files.pwscup2016 import read_history
 from tokumei.data.history import History
 from tokumei.studies.figures import diagonal_figure
 from tokumei.studies.results._knowledge import MEASURED, PAPER, PREDICTED, PREDICTED_DIGITS, ROUNDED
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 # Those who know one kind of thing: the item, how many rows, the day.
 SINGLE = (1, 2, 5)
@@ -52,25 +52,27 @@ class KnowledgePoints:
         lines = [
             *(_theory_line(number, points[number], history) for number in SINGLE),
             _ratio_line(points[1]),
-            Line.near("points above the line", 0, n_above, within=0, why="A customer has at least one row.", digits=0),
+            StudyLine.near(
+                "points above the line", 0, n_above, within=0, why="A customer has at least one row.", digits=0
+            ),
         ]
         return Findings(lines, (_figure(points),), (_single_remark(points), _joint_remark(points, history)))
 
 
-def _theory_line(number: int, points: pl.DataFrame, history: History) -> Line:
+def _theory_line(number: int, points: pl.DataFrame, history: History) -> StudyLine:
     """Let every row be a customer of its own: each x then adds (|R_x| / m) / |R_x|."""
     computed = int(points["n_known"].sum()) / history.n_rows
     what = f"attacker {number}, if |U_x| were |R_x|"
     within = 0.5 * 10.0 ** -PREDICTED_DIGITS[number]
-    return Line.near(what, PREDICTED[number], computed, within=within, why=ROUNDED)
+    return StudyLine.near(what, PREDICTED[number], computed, within=within, why=ROUNDED)
 
 
-def _ratio_line(points: pl.DataFrame) -> Line:
+def _ratio_line(points: pl.DataFrame) -> StudyLine:
     why = (
         "The ratio of two printed numbers, .0965 and .0730, each rounded to four digits: so it may be off by "
         "0.07 % and 0.05 % of itself, together 0.0016."
     )
-    return Line.near(
+    return StudyLine.near(
         "measured over predicted of attacker 1: mean |R_x| / |U_x|",
         MEASURED[1] / PREDICTED[1],
         _mean_rows_a_customer(points),
@@ -100,7 +102,7 @@ def _correlation(points: pl.DataFrame) -> float:
     return covariance(0, 1) / math.sqrt(covariance(0, 0) * covariance(1, 1))
 
 
-def _figure(points: Mapping[int, pl.DataFrame]) -> Figure:
+def _figure(points: Mapping[int, pl.DataFrame]) -> StudyFigure:
     shown = pl.concat(points[number].with_columns(attacker=pl.lit(str(ATTACKERS[number]))) for number in SINGLE)
     svg = diagonal_figure(
         shown,
@@ -110,7 +112,7 @@ def _figure(points: Mapping[int, pl.DataFrame]) -> Figure:
         x_title="rows that fit, |R_x|",
         y_title="customers who fit, |U_x|",
     )
-    return Figure("scatter", svg, "Each point is something one may know; on the red line |U_x| is |R_x|.")
+    return StudyFigure("scatter", svg, "Each point is something one may know; on the red line |U_x| is |R_x|.")
 
 
 def _single_remark(points: Mapping[int, pl.DataFrame]) -> str:

@@ -16,7 +16,7 @@ from tokumei.data.files.pwscup2016 import read_history
 from tokumei.data.history import History
 from tokumei.studies.figures import grouped_bars_figure
 from tokumei.studies.results._knowledge import MEASURED, PAPER, measured_line
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 # The data has thirteen months, of which the last is nine days long.
 RELEASES = {
@@ -64,14 +64,14 @@ class KnowledgeRelease:
         return Findings(lines, (_figure(risks),), _remarks(risks))
 
 
-def _moved_line(what: str, number: int, computed: float) -> Line:
+def _moved_line(what: str, number: int, computed: float) -> StudyLine:
     why = (
         "A date that moved may lead nowhere or astray, but tells no more than it did: the printed risk is an upper end."
     )
-    return Line.at_most(f"monthly, {what}: attacker {number}", MEASURED[number], computed, why=why)
+    return StudyLine.at_most(f"monthly, {what}: attacker {number}", MEASURED[number], computed, why=why)
 
 
-def _figure(risks: dict[str, list[float]]) -> Figure:
+def _figure(risks: dict[str, list[float]]) -> StudyFigure:
     rows = [(name, str(number), risk) for name, found in risks.items() for number, risk in enumerate(found)]
     svg = grouped_bars_figure(
         pl.DataFrame(rows, schema=["release", "attacker", "risk"], orient="row"),
@@ -81,7 +81,7 @@ def _figure(risks: dict[str, list[float]]) -> Figure:
         x_title="attacker",
         y_title="chance to find the customer",
     )
-    return Figure("risks", svg, "What each attacker's knowledge is worth against the original and four releases.")
+    return StudyFigure("risks", svg, "What each attacker's knowledge is worth against the original and four releases.")
 
 
 def _remarks(risks: dict[str, list[float]]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import polars as pl
 from tokumei.attack.background import measure_risks, predict_risks
 from tokumei.data.history import History
 from tokumei.studies.results._knowledge import PAPER
-from tokumei.studies.study import Findings, Line
+from tokumei.studies.study import Findings, StudyLine
 
 # Maths, English and physics of the students A to H.
 MARKS = (
@@ -42,8 +42,8 @@ PRINTED_COUNTS = {"100": (2, 1, 1), "200": (0, 1, 1), "300": (1, 1, 1)}
 EXACT = "A fraction of small numbers is the same or it is not."
 COUNTED = "A count: it is the same or it is not."
 MISCOUNTED = (
-    "The slide's table of items by days adds up to 8 where there are 10 rows. By the table of baskets A, C and D "
-    "bought 100, 100 and 200 on the first day, and A and D both bought 100 on the third."
+    "The slide's table of items by days adds up to 9 (4 + 2 + 3) where there are 10 rows. By the table of baskets A, "
+    "C and D bought 100, 100 and 200 on the first day, and A and D both bought 100 on the third."
 )
 
 
@@ -83,7 +83,7 @@ def _history() -> History:
     return History.of(frame.with_columns(date=pl.date(2010, 12, "day"), price=pl.lit(1.0), quantity=pl.lit(1)))
 
 
-def _marks_lines() -> list[Line]:
+def _marks_lines() -> list[StudyLine]:
     marks = pl.DataFrame(list(MARKS), schema=["maths", "English", "physics"], orient="row")
     known = {
         "nothing": pl.lit(True),
@@ -92,16 +92,16 @@ def _marks_lines() -> list[Line]:
     }
     chances = [1 / marks.filter(fits).height for fits in known.values()]
     return [
-        Line.near(f"chance to name a student, {what} known", published, computed, within=0, why=EXACT)
+        StudyLine.near(f"chance to name a student, {what} known", published, computed, within=0, why=EXACT)
         for what, published, computed in zip(known, (1 / 8, 1 / 4, 1 / 2), chances, strict=True)
     ]
 
 
-def _risk_lines(toy: History) -> list[Line]:
+def _risk_lines(toy: History) -> list[StudyLine]:
     days = toy.frame.group_by("date").agg(share=pl.len() / toy.n_rows, n=pl.col("customer").n_unique()).sort("date")
     parts = [share / n for share, n in days.select("share", "n").iter_rows()]
     lines = [
-        Line.near(f"attacker 5, part of day {day}", published, computed, within=0, why=EXACT)
+        StudyLine.near(f"attacker 5, part of day {day}", published, computed, within=0, why=EXACT)
         for day, published, computed in zip((1, 2, 3), (1 / 10, 3 / 10, 4 / 30), parts, strict=True)
     ]
     measured, predicted = measure_risks(toy, met="rows")[5].value, predict_risks(toy)[5]
@@ -113,14 +113,14 @@ def _risk_lines(toy: History) -> list[Line]:
     }
     return [
         *lines,
-        Line.near("attacker 5, measured, 8/15", 8 / 15, measured, within=0, why=EXACT),
-        Line.near("attacker 5, by theory", 0.3, predicted, within=0, why=EXACT),
-        Line.near("Pr(day 1) Pr(item 100)", 0.15, share["days"] * share["items"], within=0, why=EXACT),
-        Line.near("Pr(day 1, item 100)", 0.2, share["both"], within=0, why=EXACT),
+        StudyLine.near("attacker 5, measured, 8/15", 8 / 15, measured, within=0, why=EXACT),
+        StudyLine.near("attacker 5, by theory", 0.3, predicted, within=0, why=EXACT),
+        StudyLine.near("Pr(day 1) Pr(item 100)", 0.15, share["days"] * share["items"], within=0, why=EXACT),
+        StudyLine.near("Pr(day 1, item 100)", 0.2, share["both"], within=0, why=EXACT),
     ]
 
 
-def _count_lines(frame: pl.DataFrame) -> list[Line]:
+def _count_lines(frame: pl.DataFrame) -> list[StudyLine]:
     counts = {(item, day.day): n for item, day, n in frame.group_by("item", "date").len().iter_rows()}
     lines = []
     for item, printed in PRINTED_COUNTS.items():
@@ -128,5 +128,5 @@ def _count_lines(frame: pl.DataFrame) -> list[Line]:
             computed = counts.get((item, day), 0)
             why = COUNTED if computed == published else MISCOUNTED
             what = f"purchases of item {item} on day {day}"
-            lines.append(Line.near(what, published, computed, within=0, why=why, digits=0))
+            lines.append(StudyLine.near(what, published, computed, within=0, why=why, digits=0))
     return lines

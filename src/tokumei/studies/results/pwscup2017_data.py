@@ -13,7 +13,7 @@ from tokumei.data.files import pwscup2016, pwscup2017
 from tokumei.data.files.parquet import read_parquet
 from tokumei.data.history import History
 from tokumei.data.online_retail import clean_retail, to_history
-from tokumei.studies.study import Findings, Line
+from tokumei.studies.study import Findings, StudyLine
 
 RETAIL = "online_retail/online_retail_full.parquet"
 DAY_ONE = datetime(2010, 12, 1)  # noqa: DTZ001 - The data has no time zone.
@@ -57,7 +57,7 @@ class Pwscup2017Data:
         )
 
 
-def _table_1(set2016: History, set2017: History) -> list[Line]:
+def _table_1(set2016: History, set2017: History) -> list[StudyLine]:
     return [
         _count("customers of 2017", 500, len(set2017.customers)),
         _count("records of 2017", 44_917, set2017.n_rows),
@@ -73,8 +73,8 @@ def _table_1(set2016: History, set2017: History) -> list[Line]:
     ]
 
 
-def _count(what: str, published: int, computed: int, why: str = "A count: it is the same or it is not.") -> Line:
-    return Line.near(what, published, computed, within=0, why=why, digits=0)
+def _count(what: str, published: int, computed: int, why: str = "A count: it is the same or it is not.") -> StudyLine:
+    return StudyLine.near(what, published, computed, within=0, why=why, digits=0)
 
 
 def _minutes(moment: datetime) -> int:

@@ -16,7 +16,7 @@ from tokumei.data.files.pwscup2017 import read_history, read_knowledge
 from tokumei.data.history import History
 from tokumei.report.evaluation import SAMPLE_ATTACKS, Evaluation, evaluate
 from tokumei.studies.figures import curves_figure
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 SHARES = ("25", "50", "75", "100")
 LIVES = tuple(range(1, 13))
@@ -79,13 +79,13 @@ class Pwscup2017Lifetimes:
         )
 
 
-def _lines(found: Mapping[int, Evaluation]) -> list[Line]:
+def _lines(found: Mapping[int, Evaluation]) -> list[StudyLine]:
     lines = []
     for what, name in LOSSES.items():
         loss = {life: found[life].utility[name].value for life in LIVES}
         unchanged = "Nothing but ids is changed, and the measure does not look at ids."
         lines += [
-            Line.near(f"{what} lost, one pseudonym for the year", 0, loss[12], within=0, why=unchanged),
+            StudyLine.near(f"{what} lost, one pseudonym for the year", 0, loss[12], within=0, why=unchanged),
             _rises_line(
                 f"{what}, lives that divide the year", [loss[life] for life in ATTACKED_LIVES], LONGER_IS_BETTER
             ),
@@ -95,7 +95,7 @@ def _lines(found: Mapping[int, Evaluation]) -> list[Line]:
     for share in SHARES:
         rise = found[last].best_attack(share)[1] - found[first].best_attack(share)[1]
         lines.append(
-            Line.at_least(
+            StudyLine.at_least(
                 f"customers found more with 12 months than with 1, {share} % known",
                 0,
                 rise,
@@ -106,12 +106,12 @@ def _lines(found: Mapping[int, Evaluation]) -> list[Line]:
     return lines
 
 
-def _rises_line(what: str, losses: Sequence[float], why: str) -> Line:
+def _rises_line(what: str, losses: Sequence[float], why: str) -> StudyLine:
     n_rises = sum(after > before for before, after in itertools.pairwise(losses))
-    return Line.near(f"{what}: how often a longer one loses more use", 0, n_rises, within=0, why=why, digits=0)
+    return StudyLine.near(f"{what}: how often a longer one loses more use", 0, n_rises, within=0, why=why, digits=0)
 
 
-def _figure_by_life(found: Mapping[int, Evaluation]) -> Figure:
+def _figure_by_life(found: Mapping[int, Evaluation]) -> StudyFigure:
     rows = [(f"{what} lost", life, found[life].utility[name].value) for what, name in LOSSES.items() for life in LIVES]
     rows += [
         (f"found, {share} % known", life, found[life].best_attack(share)[1])
@@ -126,10 +126,10 @@ def _figure_by_life(found: Mapping[int, Evaluation]) -> Figure:
         x_title="months that a pseudonym lives",
         y_title="use lost, customers found",
     )
-    return Figure("by-life", svg, "Use lost and customers found, by how many months a pseudonym lives.")
+    return StudyFigure("by-life", svg, "Use lost and customers found, by how many months a pseudonym lives.")
 
 
-def _figure_of_trade_off(found: Mapping[int, Evaluation]) -> Figure:
+def _figure_of_trade_off(found: Mapping[int, Evaluation]) -> StudyFigure:
     rows = [
         (f"{share} % known", found[life].utility["item-cf-supply"].value, found[life].best_attack(share)[1], life)
         for share in reversed(SHARES)
@@ -144,7 +144,7 @@ def _figure_of_trade_off(found: Mapping[int, Evaluation]) -> Figure:
         y_title="customers found by the best attack",
         label="life",
     )
-    return Figure("trade-off", svg, "What safety the loss of use buys: hardly any.")
+    return StudyFigure("trade-off", svg, "What safety the loss of use buys: hardly any.")
 
 
 def _table(found: Mapping[int, Evaluation]) -> str:

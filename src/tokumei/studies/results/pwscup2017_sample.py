@@ -16,7 +16,7 @@ from tokumei.data.files.pwscup2017 import read_history, read_knowledge, read_rel
 from tokumei.data.history import History
 from tokumei.measure.registry import HISTORY_UTILITIES
 from tokumei.report.figures import line_figure
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 SHARES = (25, 50, 75, 100)
 UTILITY = (
@@ -68,7 +68,7 @@ class Pwscup2017Sample:
         original, released = read_history(folder / "T.csv.gz"), read_release(folder / "AT_sample.csv.gz")
         knowledge = {share: read_knowledge(folder / f"T{share}.csv.gz") for share in SHARES}
         lines = [
-            Line.near(
+            StudyLine.near(
                 f"{what} of the sample",
                 published,
                 HISTORY_UTILITIES.make(name).measure(original, released).value,
@@ -95,14 +95,14 @@ def _success(name: str, original: History, released: History, knowledge: dict[in
         yield judge(attack.guess(known, released), truth, original.customers, original.periods).row.value
 
 
-def _safety_lines(what: str, published: tuple[float, ...], computed: tuple[float, ...]) -> list[Line]:
+def _safety_lines(what: str, published: tuple[float, ...], computed: tuple[float, ...]) -> list[StudyLine]:
     return [
-        Line.near(f"{what}, {share} % known", one, other, within=0.001, why=OF_500, digits=3)
+        StudyLine.near(f"{what}, {share} % known", one, other, within=0.001, why=OF_500, digits=3)
         for share, one, other in zip(SHARES, published, computed, strict=True)
     ]
 
 
-def _figure(found: dict[str, tuple[float, ...]]) -> Figure:
+def _figure(found: dict[str, tuple[float, ...]]) -> StudyFigure:
     rows = [
         (name.upper(), share / 100, value)
         for name, shares in found.items()
@@ -117,7 +117,7 @@ def _figure(found: dict[str, tuple[float, ...]]) -> Figure:
         y_title="customers found in every month",
         series_title="attack",
     )
-    return Figure("attacks", svg, "The six sample attacks on the sample release, by how many rows are known.")
+    return StudyFigure("attacks", svg, "The six sample attacks on the sample release, by how many rows are known.")
 
 
 def _best(found: dict[str, tuple[float, ...]]) -> str:

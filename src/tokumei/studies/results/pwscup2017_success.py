@@ -9,7 +9,7 @@ from typing import ClassVar
 import polars as pl
 
 from tokumei.attack.judge import judge
-from tokumei.studies.study import Findings, Line
+from tokumei.studies.study import Findings, StudyLine
 
 CUSTOMERS = ("Alice", "Bob", "Carol")
 PERIODS = (1, 2)
@@ -40,7 +40,7 @@ class Pwscup2017Success:
         verdict = judge(guesses, truth, CUSTOMERS, PERIODS)
         why = "A share of six is the same or it is not."
         return Findings(
-            (Line.near("reid of the pseudonyms, 3/6", 3 / 6, verdict.cell.value, within=0, why=why),),
+            (StudyLine.near("reid of the pseudonyms, 3/6", 3 / 6, verdict.cell.value, within=0, why=why),),
             remarks=(
                 "The contest itself ranked by a stricter share, of customers who are right in every month. In this "
                 f"example that is {verdict.row.value:.4f}: only Alice is right in both.",

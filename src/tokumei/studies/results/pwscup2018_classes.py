@@ -12,7 +12,7 @@ import polars as pl
 
 from tokumei.attack.hypothesis import CHANCE, chances_in_class
 from tokumei.report.study_figures import dots_figure
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 SIZES = range(2, 13)
 EXACT = "A whole number, computed without rounding."
@@ -59,16 +59,18 @@ def is_safe(size: int, p: Fraction = CHANCE) -> bool:
     return all(chance_of_naming(n_named, size) <= p**n_named for n_named in range(1, size + 1))
 
 
-def _count(what: str, published: int, computed: Fraction) -> Line:
-    return Line.near(what, published, float(computed), within=0, why=EXACT, digits=0)
+def _count(what: str, published: int, computed: Fraction) -> StudyLine:
+    return StudyLine.near(what, published, float(computed), within=0, why=EXACT, digits=0)
 
 
-def _figure() -> Figure:
+def _figure() -> StudyFigure:
     rows = [("names all, s!", size, float(1 / chance_of_naming(size, size))) for size in SIZES]
     rows += [("is allowed, 3^s", size, float(1 / CHANCE**size)) for size in SIZES]
     points = pl.DataFrame(rows, schema=["series", "x", "y"], orient="row")
     svg = dots_figure(points, lines=points, x_title="size s of the class", y_title="one in so many", is_log_y=True)
-    return Figure("chances", svg, "How rarely a whole class is named rightly, and how rarely the condition wants it.")
+    return StudyFigure(
+        "chances", svg, "How rarely a whole class is named rightly, and how rarely the condition wants it."
+    )
 
 
 def _remark() -> str:

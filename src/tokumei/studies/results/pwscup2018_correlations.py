@@ -13,7 +13,7 @@ import polars as pl
 from tokumei.measure.correlation import least_significant_correlation, pearson_correlation
 from tokumei.report.panels import panel_figure
 from tokumei.studies.results._pwscup2018_tables import UTILITY, Column, all_columns
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 # What a number printed to three digits may have been off.
 HALF_STEP = 0.0005
@@ -43,7 +43,7 @@ class Pwscup2018Correlations:
         threshold = least_significant_correlation(len(UTILITY))
         lines = [_line(column) for column in columns if column.correlation is not None]
         lines.append(
-            Line.near(
+            StudyLine.near(
                 "correlation that is significant for 13 releases",
                 0.552,
                 threshold,
@@ -76,8 +76,8 @@ def _centered(values: Sequence[float]) -> list[float]:
     return [value - mean for value in values]
 
 
-def _line(column: Column) -> Line:
-    return Line.near(
+def _line(column: Column) -> StudyLine:
+    return StudyLine.near(
         f"table {column.table}, {column.name}",
         column.correlation or 0.0,
         pearson_correlation(UTILITY, column.values) or 0.0,
@@ -86,7 +86,7 @@ def _line(column: Column) -> Line:
     )
 
 
-def _claims(columns: Sequence[Column], found: dict[str, float | None], significant: Sequence[str]) -> list[Line]:
+def _claims(columns: Sequence[Column], found: dict[str, float | None], significant: Sequence[str]) -> list[StudyLine]:
     """Hold what section 6.4 says in words against the correlations."""
     uses = [column.name for column in columns if column.table == USE_CASES_TABLE]
     statistics = [name for name in found if name not in uses]
@@ -96,10 +96,10 @@ def _claims(columns: Sequence[Column], found: dict[str, float | None], significa
         ("statistics with a significant correlation", 3, sum(name in statistics for name in significant)),
         ("correlations that are not positive", 0, n_negative),
     )
-    return [Line.near(what, said, count, within=0, why="A count.", digits=0) for what, said, count in claims]
+    return [StudyLine.near(what, said, count, within=0, why="A count.", digits=0) for what, said, count in claims]
 
 
-def _figure(columns: Sequence[Column]) -> Figure:
+def _figure(columns: Sequence[Column]) -> StudyFigure:
     uses = [column for column in columns if column.table == USE_CASES_TABLE]
     uses += [column for column in columns if column.name == "top 100 items"]
     rows = [(column.name, u, value) for column in uses for u, value in zip(UTILITY, column.values, strict=True)]
@@ -112,7 +112,7 @@ def _figure(columns: Sequence[Column]) -> Figure:
         series="series",
         x_title="U",
     )
-    return Figure("uses", svg, "The error of the releases in the five uses and of their top items, against U.")
+    return StudyFigure("uses", svg, "The error of the releases in the five uses and of their top items, against U.")
 
 
 def _remark(columns: Sequence[Column], found: dict[str, float | None], significant: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import polars as pl
 
 from tokumei.attack.hypothesis import n_needed
 from tokumei.report.study_figures import dots_figure
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 # Table 4, column by column: the first number of guesses, and r for it and those that follow. None is the table's *.
 TABLE_4: dict[int, tuple[int | None, ...]] = {
@@ -51,11 +51,11 @@ class Pwscup2018GuessesNeeded:
         n_equal = sum(computed[n] == printed[n] for n in printed)
         least = next(n for n in range(LARGEST) if least_right(n) is not None)
         lines = [
-            Line.near("entries of the table that agree", len(printed), n_equal, within=0, why=EXACT, digits=0),
-            Line.near("fewest guesses that can prove anything", 7, least, within=0, why=EXACT, digits=0),
+            StudyLine.near("entries of the table that agree", len(printed), n_equal, within=0, why=EXACT, digits=0),
+            StudyLine.near("fewest guesses that can prove anything", 7, least, within=0, why=EXACT, digits=0),
         ]
         lines += [
-            Line.near(f"r({n})", float(printed[n] or 0), n_needed(n), within=0, why=EXACT, digits=0) for n in SHOWN
+            StudyLine.near(f"r({n})", float(printed[n] or 0), n_needed(n), within=0, why=EXACT, digits=0) for n in SHOWN
         ]
         return Findings(lines, (_figure(),), (_table(computed), _remark()))
 
@@ -66,7 +66,7 @@ def least_right(n: int) -> int | None:
     return needed if needed <= n else None
 
 
-def _figure() -> Figure:
+def _figure() -> StudyFigure:
     numbers = [n for n in range(7, LARGEST + 1) if n < 100 or n % 10 == 0]
     points = pl.DataFrame({"x": numbers, "y": [n_needed(n) / n for n in numbers]}).with_columns(
         series=pl.lit("r(n) / n")
@@ -74,7 +74,7 @@ def _figure() -> Figure:
     svg = dots_figure(
         points, lines=points, x_title="guesses n", y_title="share that must be right", is_log_x=True, size=12
     )
-    return Figure("share", svg, "The share of n guesses that must be right to prove a release unsafe.")
+    return StudyFigure("share", svg, "The share of n guesses that must be right to prove a release unsafe.")
 
 
 def _table(computed: dict[int, int | None]) -> str:

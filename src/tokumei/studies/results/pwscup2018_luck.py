@@ -10,7 +10,7 @@ import polars as pl
 
 from tokumei.attack.hypothesis import chance_of_proof, chances_in_class
 from tokumei.report.study_figures import dots_figure
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 MOST_GUESSES = 80
 TEAMS = 13
@@ -38,7 +38,7 @@ class Pwscup2018Luck:
         chances = {2 * n_pairs: float(chance_of_proof([2] * n_pairs)) for n_pairs in range(1, MOST_GUESSES // 2 + 1)}
         best = max(chances, key=lambda n: chances[n])
         lines = (
-            Line.near(
+            StudyLine.near(
                 "chance that 24 guesses prove it unsafe",
                 0.073,
                 chances[24],
@@ -46,14 +46,14 @@ class Pwscup2018Luck:
                 why="Printed to three digits.",
                 digits=5,
             ),
-            Line.near(
+            StudyLine.near(
                 "chance that thirteen such attacks all fail",
                 0.37,
                 (1 - chances[24]) ** TEAMS,
                 within=0.005,
                 why="Printed to two digits.",
             ),
-            Line.near(
+            StudyLine.near(
                 "guesses with the best chance",
                 24,
                 best,
@@ -66,12 +66,12 @@ class Pwscup2018Luck:
         return Findings(lines, (_figure(chances, threes),), (_remark(chances[24], max(threes.values())),))
 
 
-def _figure(pairs: dict[int, float], threes: dict[int, float]) -> Figure:
+def _figure(pairs: dict[int, float], threes: dict[int, float]) -> StudyFigure:
     rows = [("classes of two", n, chance) for n, chance in pairs.items()]
     rows += [("classes of three", n, chance) for n, chance in threes.items()]
     points = pl.DataFrame(rows, schema=["series", "x", "y"], orient="row")
     svg = dots_figure(points, lines=points, x_title="guesses, whole classes", y_title="chance to prove it unsafe")
-    return Figure("chances", svg, "How likely blind guesses are to prove a release of perfect classes unsafe.")
+    return StudyFigure("chances", svg, "How likely blind guesses are to prove a release of perfect classes unsafe.")
 
 
 def _remark(chance: float, of_threes: float) -> str:

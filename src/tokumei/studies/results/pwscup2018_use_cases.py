@@ -27,7 +27,7 @@ from tokumei.measure.utility.statistic import Column, Statistic
 from tokumei.measure.utility.top_items import TopItems
 from tokumei.report.panels import panel_figure
 from tokumei.studies.results._pwscup2018_tables import STATISTICS, UTILITY, all_columns
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 HISTORY = "pwscup2018/T.csv.gz"
 SEED = 1
@@ -140,9 +140,9 @@ def correlation_with_utility(found: Sequence[Measured], use: str, kind: str | No
     return pearson_correlation([one.utility for one in some], [one.errors[use] for one in some])
 
 
-def _lines(found: Sequence[Measured]) -> list[Line]:
+def _lines(found: Sequence[Measured]) -> list[StudyLine]:
     lines = [
-        Line.near(
+        StudyLine.near(
             f"correlation that is significant for {len(found)} releases",
             SIGNIFICANT,
             least_significant_correlation(len(found)),
@@ -155,12 +155,12 @@ def _lines(found: Sequence[Measured]) -> list[Line]:
     return lines + [_line(f"U and {use}, {GROUPS}", groups, use, _why_groups(groups, use)) for use in USES]
 
 
-def _line(what: str, found: Sequence[Measured], use: str, why_not: str) -> Line:
+def _line(what: str, found: Sequence[Measured], use: str, why_not: str) -> StudyLine:
     """Ask whether the errors in a use go with U significantly, as the report finds."""
     threshold = least_significant_correlation(len(found))
     correlation = correlation_with_utility(found, use) or 0.0
     why = f"Significant is what reaches {threshold:.3f}, with {len(found)} releases."
-    return Line.at_least(what, threshold, correlation, why=why if correlation >= threshold else why_not)
+    return StudyLine.at_least(what, threshold, correlation, why=why if correlation >= threshold else why_not)
 
 
 def _why_kinds(found: Sequence[Measured], use: str) -> str:
@@ -187,7 +187,7 @@ def _why_groups(groups: Sequence[Measured], use: str) -> str:
     )
 
 
-def _figure(found: Sequence[Measured]) -> Figure:
+def _figure(found: Sequence[Measured]) -> StudyFigure:
     rows = [(use, one.kind, one.utility, one.errors[use]) for use in USES for one in found]
     svg = panel_figure(
         pl.DataFrame(rows, schema=["use", "kind", "utility", "error"], orient="row"),
@@ -197,7 +197,7 @@ def _figure(found: Sequence[Measured]) -> Figure:
         series="kind",
         x_title="U",
     )
-    return Figure("uses", svg, "The error in five uses and of the top items against U, for thirteen releases.")
+    return StudyFigure("uses", svg, "The error in five uses and of the top items against U, for thirteen releases.")
 
 
 def _table(found: Sequence[Measured]) -> str:

@@ -25,7 +25,7 @@ from tokumei.studies.results._thesis import (
     read_census,
     thesis_lattice,
 )
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 ESTIMATES = "japan_population/japan_popestimate_2011_pref46_age5.csv.gz"
 ABSENT = "群馬県"
@@ -71,17 +71,17 @@ class ThesisCensus:
         )
 
 
-def _kinds() -> list[Line]:
+def _kinds() -> list[StudyLine]:
     lattice = thesis_lattice()
     counts = [lattice.class_count(node) for node in lattice if node != lattice.top]
     why = "A count: it is the same or it is not."
     return [
-        Line.near("kinds of classes", N_KINDS, len(counts), within=0, why=why, digits=0),
-        Line.near("classes of all kinds together", N_CLASSES, sum(counts), within=0, why=why, digits=0),
+        StudyLine.near("kinds of classes", N_KINDS, len(counts), within=0, why=why, digits=0),
+        StudyLine.near("classes of all kinds together", N_CLASSES, sum(counts), within=0, why=why, digits=0),
     ]
 
 
-def _of_estimates(data: Path, printed: KByClassCount, change: float) -> list[Line]:
+def _of_estimates(data: Path, printed: KByClassCount, change: float) -> list[StudyLine]:
     """Compare the class counts that no kind with the sexes has."""
     lattice = Lattice.of(thesis_lattice().hierarchies[1:])
     plain, less, more = (k_by_class_count(lattice, _estimates(data, 1 + by)) for by in (0, -change, change))
@@ -95,11 +95,11 @@ def _of_estimates(data: Path, printed: KByClassCount, change: float) -> list[Lin
             else "Gunma is not in the smallest class, so nothing is left open."
         )
         what = f"k at x = {classes}, estimates of 2011"
-        lines.append(Line.near(what, printed[classes], plain[classes], within=within, why=why, digits=0))
+        lines.append(StudyLine.near(what, printed[classes], plain[classes], within=within, why=why, digits=0))
     return lines
 
 
-def _of_census(census: ClassCounts, printed: KByClassCount, change: float) -> list[Line]:
+def _of_census(census: ClassCounts, printed: KByClassCount, change: float) -> list[StudyLine]:
     """Compare the class counts that need the sexes with a census a year older."""
     of_2010 = k_by_class_count(thesis_lattice(), census)
     sex_and_age = census.over(["sex", "age"]).k
@@ -113,17 +113,17 @@ def _of_census(census: ClassCounts, printed: KByClassCount, change: float) -> li
             )
         what = f"k at x = {classes}, census of 2010"
         within = change * printed[classes] + 0.5
-        lines.append(Line.near(what, printed[classes], of_2010[classes], within=within, why=why, digits=0))
+        lines.append(StudyLine.near(what, printed[classes], of_2010[classes], within=within, why=why, digits=0))
     return lines
 
 
-def _order(appendix: Appendix) -> Line:
+def _order(appendix: Appendix) -> StudyLine:
     """Count the columns whose k of 36 classes is larger than the k of coarser classes allows."""
     rows = {classes: index for index, classes in enumerate(appendix.classes.astype(int).tolist())}
     # The node of 36 classes divides two of the three nodes of 18, so that twice its k is at most the sum of theirs.
     # Half a row more is allowed for rounding.
     n_broken = sum(2 * ks[rows[DOUBTFUL]] > 3 * (ks[rows[18]] + 0.5) for ks in appendix.ks.values())
-    return Line.near(
+    return StudyLine.near(
         "columns of 27 whose k at x = 36 is more than the k at x = 18 allows",
         0,
         n_broken,
@@ -168,7 +168,7 @@ def _nine(first_years: pl.Series) -> pl.Series:
     return pl.Series("age", ages().labels_at(1)).gather(first_years.cast(pl.Int64))
 
 
-def _figure(printed: KByClassCount, of_2010: KByClassCount) -> Figure:
+def _figure(printed: KByClassCount, of_2010: KByClassCount) -> StudyFigure:
     both = {"printed": printed, "computed from the census of 2010": of_2010}
     points = pl.concat(
         [
@@ -177,4 +177,4 @@ def _figure(printed: KByClassCount, of_2010: KByClassCount) -> Figure:
         ]
     )
     svg = dots_figure(points, x_title="classes", y_title="k, thousands of people", is_log_x=True, is_log_y=True)
-    return Figure("census", svg, "The smallest class of Japan's residents by class count, in thousands.")
+    return StudyFigure("census", svg, "The smallest class of Japan's residents by class count, in thousands.")

@@ -39,7 +39,7 @@ from tokumei.studies.results._thesis import (
     read_appendix,
     thesis_lattice,
 )
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 COMPARED = (CENSUS_ID, *LARGE[:6])
 # PAK's cost in percent of OLA's and of Incognito's, the means over the seven tables, by the k asked for.
@@ -178,7 +178,7 @@ def _correlation(counts: ClassCounts) -> float:
     return float(np.corrcoef(predicted, ks)[0, 1])
 
 
-def _walk_lines(walks: Mapping[int, Sequence[Mapping[str, int]]], starts: Sequence[float]) -> list[Line]:
+def _walk_lines(walks: Mapping[int, Sequence[Mapping[str, int]]], starts: Sequence[float]) -> list[StudyLine]:
     by_mean = "Half a unit of print. The appendix's k are means over the nodes of a class count, as are the walks."
     by_node = (
         "Incognito leaves out nodes, and the appendix has no k of nodes, only their mean by class count, which is what "
@@ -196,14 +196,14 @@ def _walk_lines(walks: Mapping[int, Sequence[Mapping[str, int]]], starts: Sequen
             computed = fmean(_ratio(costs, other) for costs in walks[k])
             name = {"ola": "OLA", "incognito": "Incognito"}[other]
             what = f"k ≥ {k}, walks on printed k: PAK in % of {name}"
-            lines.append(Line.near(what, published, computed, within=0.05, why=why, digits=1))
+            lines.append(StudyLine.near(what, published, computed, within=0.05, why=why, digits=1))
     census = _ratio(walks[2][0], "ola")
     why = "The text says that both cost the same."
-    lines.append(Line.near("k ≥ 2, census: PAK in % of OLA", 100, census, within=0, why=why, digits=1))
+    lines.append(StudyLine.near("k ≥ 2, census: PAK in % of OLA", 100, census, within=0, why=why, digits=1))
     return lines
 
 
-def _table_17(rows: Sequence[_Row]) -> list[Line]:
+def _table_17(rows: Sequence[_Row]) -> list[StudyLine]:
     lines = []
     above = 1.01
     for least, _, published in TABLE_17:
@@ -216,15 +216,17 @@ def _table_17(rows: Sequence[_Row]) -> list[Line]:
         )
         name = f"table 17, correlation from {least}" if least else f"table 17, correlation below {above}"
         computed = fmean(row.ratio for row in some)
-        lines.append(Line.near(f"{name}: PAK in % of OLA", published, computed, within=0.005, why=why, digits=2))
+        lines.append(StudyLine.near(f"{name}: PAK in % of OLA", published, computed, within=0.005, why=why, digits=2))
         above = least
     correlation = float(np.corrcoef([row.correlation for row in rows], [row.ratio for row in rows])[0, 1])
     why = "The text says that PAK costs less, next to OLA, where the law follows k less well."
-    lines.append(Line.at_least("figure 44: how that cost goes with the correlation", 0, correlation, why=why, digits=2))
+    lines.append(
+        StudyLine.at_least("figure 44: how that cost goes with the correlation", 0, correlation, why=why, digits=2)
+    )
     return lines
 
 
-def _search_lines(found: Mapping[int, Sequence[Mapping[str, int]]]) -> list[Line]:
+def _search_lines(found: Mapping[int, Sequence[Mapping[str, int]]]) -> list[StudyLine]:
     why = (
         "Tokumei's OLA halves the lattice from the middle, as El Emam et al. describe it, and does not walk from the "
         "finest node; its Incognito uses subsets. Both leave little to save. Its PAK counts the classes that the law "
@@ -236,11 +238,11 @@ def _search_lines(found: Mapping[int, Sequence[Mapping[str, int]]]) -> list[Line
             computed = fmean(_ratio(costs, other) for costs in found[k])
             name = {"ola": "OLA", "incognito": "Incognito"}[other]
             what = f"k ≥ {k}, Tokumei's searches on made tables: PAK in % of {name}"
-            lines.append(Line.near(what, published, computed, within=0.05, why=why, digits=1))
+            lines.append(StudyLine.near(what, published, computed, within=0.05, why=why, digits=1))
     return lines
 
 
-def _cost_figure(walks: Sequence[Mapping[str, int]], k: int, number: str) -> Figure:
+def _cost_figure(walks: Sequence[Mapping[str, int]], k: int, number: str) -> StudyFigure:
     names = {"ola": "OLA", "incognito": "Incognito", "pak": "PAK"}
     points = pl.DataFrame(
         [
@@ -250,19 +252,21 @@ def _cost_figure(walks: Sequence[Mapping[str, int]], k: int, number: str) -> Fig
         ]
     )
     svg = grouped_bar_figure(points, x_title="", y_title="classes looked at", is_log=True)
-    return Figure(
+    return StudyFigure(
         f"k{k}", svg, f"Figure {number}: classes looked at until a k of {k} is found, on the k of the appendix."
     )
 
 
-def _ratio_figure(rows: Sequence[_Row], made: Sequence[tuple[float, float]]) -> Figure:
+def _ratio_figure(rows: Sequence[_Row], made: Sequence[tuple[float, float]]) -> StudyFigure:
     printed = [(row.correlation, row.ratio) for row in rows]
     named = {"walks on printed k": printed, "Tokumei's searches on made services": made}
     points = pl.DataFrame(
         [{"x": x, "y": y, "series": name} for name, pairs in named.items() for x, y in pairs], orient="row"
     )
     svg = dots_figure(points, x_title="correlation of the law with k", y_title="PAK, % of OLA")
-    return Figure("ratios", svg, "Figure 44: the cost of PAK next to OLA's at a k of 2, by how well the law follows k.")
+    return StudyFigure(
+        "ratios", svg, "Figure 44: the cost of PAK next to OLA's at a k of 2, by how well the law follows k."
+    )
 
 
 def _remarks(found: Mapping[int, Sequence[Mapping[str, int]]]) -> tuple[str, ...]:

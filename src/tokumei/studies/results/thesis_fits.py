@@ -25,7 +25,7 @@ from tokumei.studies.results._thesis import (
     read_appendix,
 )
 from tokumei.studies.results._thesis_fit_figures import correlations, fit_figures
-from tokumei.studies.study import Findings, Line
+from tokumei.studies.study import Findings, StudyLine
 
 # Table 16: α, β, and the correlation of the law with the k.
 TABLE_16 = {
@@ -100,7 +100,7 @@ class ThesisFits:
         return Findings(lines, fit_figures(appendix), _remarks(appendix))
 
 
-def _table_10(appendix: Appendix) -> list[Line]:
+def _table_10(appendix: Appendix) -> list[StudyLine]:
     lines = []
     for group, (best, worst) in TABLE_10.items():
         by_length = correlations(appendix, GROUPS[group])
@@ -115,15 +115,15 @@ def _table_10(appendix: Appendix) -> list[Line]:
             elif abs(correlation - by_length[length]) > 0.0005:
                 why = f"The {what} fit is the printed one, and its correlation rounds to {by_length[length]:.3f}."
             name = f"table 10, {group}: correlation of the {what} fit, up to {length} classes"
-            lines.append(Line.near(name, correlation, by_length[length], within=0.0005, why=why))
+            lines.append(StudyLine.near(name, correlation, by_length[length], within=0.0005, why=why))
             if other == length:
                 why = "A count: it is the same or it is not."
             name = f"table 10, {group}: classes of the {what} fit"
-            lines.append(Line.near(name, length, other, within=0, why=why, digits=0))
+            lines.append(StudyLine.near(name, length, other, within=0, why=why, digits=0))
     return lines
 
 
-def _table_11(appendix: Appendix) -> list[Line]:
+def _table_11(appendix: Appendix) -> list[StudyLine]:
     why = "Half a unit of print, and what fractions that print took from the k could change."
     lines = []
     for group, services in GROUPS.items():
@@ -140,18 +140,18 @@ def _table_11(appendix: Appendix) -> list[Line]:
                 )
             published = TABLE_11[group][1 + index]
             lines.append(
-                Line.near(
+                StudyLine.near(
                     f"table 11, {group}: {what}", published, computed[index], within=within, why=reason, digits=digits
                 )
             )
         if group in SPREADS:
             within = 0.5e-5 + spread[-1]
             what = f"table 11, {group}: spread of R"
-            lines.append(Line.near(what, SPREADS[group], computed[-1], within=within, why=why, digits=5))
+            lines.append(StudyLine.near(what, SPREADS[group], computed[-1], within=within, why=why, digits=5))
     return lines
 
 
-def _table_12() -> list[Line]:
+def _table_12() -> list[StudyLine]:
     """Weigh the groups of table 11 by their services."""
     why = "The mean of table 11 over its 97 services, each of whose numbers is rounded in print."
     weights = [group[0] for group in TABLE_11.values()]
@@ -160,11 +160,11 @@ def _table_12() -> list[Line]:
         if published is not None:
             computed = float(np.average([group[1 + index] for group in TABLE_11.values()], weights=weights))
             what = f"table 12, up to three attributes: {what}"
-            lines.append(Line.near(what, published, computed, within=10.0**-digits, why=why, digits=digits))
+            lines.append(StudyLine.near(what, published, computed, within=10.0**-digits, why=why, digits=digits))
     return lines
 
 
-def _table_16(appendix: Appendix) -> list[Line]:
+def _table_16(appendix: Appendix) -> list[StudyLine]:
     why = "Half a unit of print, and what fractions that print took from the k could change."
     lines = []
     for service, published in TABLE_16.items():
@@ -173,7 +173,7 @@ def _table_16(appendix: Appendix) -> list[Line]:
         for index, (what, digits) in enumerate((("α", 0), ("β", 3), ("correlation", 4))):
             within = 0.5 * 10.0**-digits + spread[index]
             lines.append(
-                Line.near(
+                StudyLine.near(
                     f"table 16, {service}: {what}",
                     published[index],
                     computed[index],
@@ -185,7 +185,7 @@ def _table_16(appendix: Appendix) -> list[Line]:
     return lines
 
 
-def _own_regressions(appendix: Appendix) -> list[Line]:
+def _own_regressions(appendix: Appendix) -> list[StudyLine]:
     """Compare the R that the appendix prints above each column, over class counts from 2."""
 
     def measure(table: Appendix, length: int = APPENDIX_FITTED_UP_TO) -> Floats:
@@ -204,10 +204,10 @@ def _own_regressions(appendix: Appendix) -> list[Line]:
         f"{others} of them."
     )
     n_of_this = n_right[APPENDIX_FITTED_UP_TO]
-    return [Line.near("appendix: services of 27 whose R follows", 27, n_of_this, within=0, why=why, digits=0)]
+    return [StudyLine.near("appendix: services of 27 whose R follows", 27, n_of_this, within=0, why=why, digits=0)]
 
 
-def _figure_34(appendix: Appendix) -> list[Line]:
+def _figure_34(appendix: Appendix) -> list[StudyLine]:
     regression = Regression.of(appendix.ks[CENSUS_ID], appendix.predicted(CENSUS_ID, FIGURE_34_FITTED_UP_TO))
     other = Regression.of(appendix.predicted(CENSUS_ID, FIGURE_34_FITTED_UP_TO), appendix.ks[CENSUS_ID])
     why = (
@@ -215,8 +215,10 @@ def _figure_34(appendix: Appendix) -> list[Line]:
         f"way round, that of the k, {other.standard_error:,.2f}."
     )
     return [
-        Line.near("figure 34, census: R", FIGURE_34[0], regression.r, within=0.0005, why="Three digits are printed."),
-        Line.near(
+        StudyLine.near(
+            "figure 34, census: R", FIGURE_34[0], regression.r, within=0.0005, why="Three digits are printed."
+        ),
+        StudyLine.near(
             "figure 34, census: standard error",
             FIGURE_34[1],
             regression.standard_error,

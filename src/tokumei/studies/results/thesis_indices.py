@@ -21,7 +21,7 @@ from tokumei.measure.registry import TABLE_UTILITIES
 from tokumei.measure.safety.k_anonymity import KAnonymity
 from tokumei.measure.safety.mean_class_size import MeanClassSize
 from tokumei.studies.results._thesis import SEED, THESIS, markdown_table
-from tokumei.studies.study import Findings, Line
+from tokumei.studies.study import Findings, StudyLine
 
 # The parts that are the contest's indices, and what table 21 says each needs: Y, X and Y, or X, Y and row numbers.
 UTILITIES = {
@@ -138,7 +138,7 @@ def _survey(seed: int) -> Table:
     return Table.with_quasi_identifiers(frame, QUASI_IDENTIFIERS, sensitive=amounts, name="survey")
 
 
-def _needs(original: Table, other: Table, release: Numbered) -> list[Line]:
+def _needs(original: Table, other: Table, release: Numbered) -> list[StudyLine]:
     """Try out what each index needs to be told."""
     again = generator(SEED, "needs").permutation(len(release.rows))
     published = {name: needed for table in (UTILITIES, CLASSES, ATTACKS) for name, (_, needed) in table.items()}
@@ -160,10 +160,10 @@ def _needs(original: Table, other: Table, release: Numbered) -> list[Line]:
         computed[name] = 1 if guesses[0].equals(guesses[1], null_equal=True) else 2
     why = "A count: it is the same or it is not."
     lines = [
-        Line.near(f"{name}: things needed", published[name], computed[name], within=0, why=why, digits=0)
+        StudyLine.near(f"{name}: things needed", published[name], computed[name], within=0, why=why, digits=0)
         for name in _in_order(published)
     ]
-    return [Line.near("indices", N_INDICES, len(computed), within=0, why=why, digits=0), *lines]
+    return [StudyLine.near("indices", N_INDICES, len(computed), within=0, why=why, digits=0), *lines]
 
 
 def _n_needed(told: float, misled: float, shuffled: float) -> int:
@@ -173,20 +173,20 @@ def _n_needed(told: float, misled: float, shuffled: float) -> int:
     return 2 if misled != told else 1
 
 
-def _shuffled(honest: Mapping[str, float], cheating: Mapping[str, float]) -> list[Line]:
+def _shuffled(honest: Mapping[str, float], cheating: Mapping[str, float]) -> list[StudyLine]:
     change = max(abs(cheating[name] - honest[name]) for name in BLIND)
     why = "The text says that shuffled row numbers change neither utility nor k; but for the order of additions."
-    lines = [Line.near("numbers shuffled: change of U1 to U4, U6, S1 and S2", 0, change, within=1e-9, why=why)]
+    lines = [StudyLine.near("numbers shuffled: change of U1 to U4, U6, S1 and S2", 0, change, within=1e-9, why=why)]
     best = max(cheating[name] for name in ATTACKS)
     # A share of rows, each right with this chance; its spread is the root of the chance over the rows.
     expected = 1 / N_ROWS
     spread = 4 * expected
     why = f"Every guess is as good as any: one row of {N_ROWS:,} by chance, and four times the spread of that."
-    lines.append(Line.near("numbers shuffled: best of E1 to E4", expected, best, within=spread, why=why, digits=5))
+    lines.append(StudyLine.near("numbers shuffled: best of E1 to E4", expected, best, within=spread, why=why, digits=5))
     why = "The text says that both indices worked in the final round: they rise."
     for name in ("U5 IL", "E5 AYA"):
         rise = cheating[name] - honest[name]
-        lines.append(Line.at_least(f"numbers shuffled: rise of {name}", 0, rise, why=why))
+        lines.append(StudyLine.at_least(f"numbers shuffled: rise of {name}", 0, rise, why=why))
     return lines
 
 

@@ -15,7 +15,7 @@ from tokumei.measure.loss.ncp import Ncp
 from tokumei.measure.loss.prec import Prec
 from tokumei.measure.losses import Attribute, CellLoss
 from tokumei.studies.results._thesis import THESIS, markdown_table
-from tokumei.studies.study import Findings, Line
+from tokumei.studies.study import Findings, StudyLine
 
 LOSSES: Mapping[str, CellLoss] = {"Prec": Prec(), "DIS": Dis(), "NCP": Ncp()}
 # Table 3: whether an index sees how far values went up, and whether it fits levels for all, levels by value, numbers.
@@ -43,7 +43,7 @@ class ThesisLosses:
         """Ask each question of each loss."""
         why = "Yes is 1 and no is 0."
         lines = [
-            Line.near(f"{name}: {question}", published, float(answer(loss)), within=0, why=why, digits=0)
+            StudyLine.near(f"{name}: {question}", published, float(answer(loss)), within=0, why=why, digits=0)
             for name, loss in LOSSES.items()
             for (question, answer), published in zip(QUESTIONS.items(), TABLE_3[name], strict=True)
         ]
@@ -116,7 +116,7 @@ QUESTIONS: Mapping[str, Callable[[CellLoss], bool]] = {
 }
 
 
-def _ends() -> list[Line]:
+def _ends() -> list[StudyLine]:
     """Compare what the text says of the ends with the losses, and with formula (1) as it is printed."""
     whole = ages_hierarchy([five, ten, hidden])
     lines = []
@@ -124,14 +124,14 @@ def _ends() -> list[Line]:
         for what, published, level in (("nothing generalized", 0, 0), ("all generalized", 1, whole.height)):
             computed = loss_at(LOSSES[name], whole, level)
             why = "As the text says; exact."
-            lines.append(Line.near(f"{name}, {what}", published, computed, within=0, why=why, digits=0))
+            lines.append(StudyLine.near(f"{name}, {what}", published, computed, within=0, why=why, digits=0))
     why = (
         "Formula (1) takes the mean height from 1, and so is 1 where nothing was generalized and 0 where all was: it "
         "is what was kept. The text below it says the opposite, which is what was lost. Tokumei takes the loss."
     )
     for what, published, level in (("nothing generalized", 0, 0), ("all generalized", 1, whole.height)):
         computed = 1 - level / whole.height
-        lines.append(Line.near(f"Prec by formula (1), {what}", published, computed, within=0, why=why, digits=0))
+        lines.append(StudyLine.near(f"Prec by formula (1), {what}", published, computed, within=0, why=why, digits=0))
     return lines
 
 

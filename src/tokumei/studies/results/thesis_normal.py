@@ -13,7 +13,7 @@ import polars as pl
 from tokumei.core.seeds import generator
 from tokumei.report.study_figures import dots_figure
 from tokumei.studies.results._thesis import SEED, THESIS, Floats, Regression, markdown_table
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 N_PEOPLE = 100_000
 N_TRIALS = 50
@@ -60,14 +60,16 @@ class ThesisNormal:
             "the height hangs on both."
         )
         lines = (
-            Line.near("β", BETA, beta, within=max(abs(other[1] - beta) for other in near), why=why_beta),
-            Line.near("α", ALPHA, alpha, within=max(abs(other[0] - alpha) for other in near), why=why_alpha, digits=0),
+            StudyLine.near("β", BETA, beta, within=max(abs(other[1] - beta) for other in near), why=why_beta),
+            StudyLine.near(
+                "α", ALPHA, alpha, within=max(abs(other[0] - alpha) for other in near), why=why_alpha, digits=0
+            ),
         )
         return Findings(
             lines, (self._figure(ks[:last], alpha, beta),), (_ranges(ks, smallest_classes(is_folded=False)),)
         )
 
-    def _figure(self, ks: Floats, alpha: float, beta: float) -> Figure:
+    def _figure(self, ks: Floats, alpha: float, beta: float) -> StudyFigure:
         x = np.arange(1, len(ks) + 1, dtype=float)
         here, printed = f"{alpha:,.0f}·x^{beta:.2f}, computed", f"{ALPHA:,}·x^{BETA}, printed"
         curves = {here: alpha * x**beta, printed: ALPHA * x**BETA}
@@ -79,7 +81,9 @@ class ThesisNormal:
             is_log_x=True,
             is_log_y=True,
         )
-        return Figure("k", svg, "Figure 33: the mean of the smallest class of 100,000 normal numbers by class count.")
+        return StudyFigure(
+            "k", svg, "Figure 33: the mean of the smallest class of 100,000 normal numbers by class count."
+        )
 
 
 def smallest_classes(*, is_folded: bool) -> Floats:

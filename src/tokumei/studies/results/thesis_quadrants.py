@@ -25,7 +25,7 @@ from tokumei.studies.results._thesis import (
     markdown_table,
     read_appendix,
 )
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 K_PS = (50, 10, 2)
 # Of the lengths that figure 35 compares, this one serves all of the census at k_p = 10, as figure 54 is said to do.
@@ -80,7 +80,7 @@ def _percent(appendix: Appendix, group: str, k_p: float, fitted_up_to: int = FIT
     return {name: 100 * share for name, share in total.shares.items()}
 
 
-def _lines(appendix: Appendix, shares: Mapping[tuple[str, int], Shares]) -> list[Line]:
+def _lines(appendix: Appendix, shares: Mapping[tuple[str, int], Shares]) -> list[StudyLine]:
     law = appendix.law(CENSUS_ID, FITTED_UP_TO)
     leaked = [
         f"{classes:.0f} classes (k = {k:.0f}, predicted {law.predict_at(classes).k:.0f})"
@@ -99,23 +99,27 @@ def _lines(appendix: Appendix, shares: Mapping[tuple[str, int], Shares]) -> list
     )
     about = "The text says about 5 to 10 % for services, of which this is the middle; half a percent is rounding."
     lines = [
-        Line.near(f"k_p = 50, {CENSUS}: γ, %", 0, shares[CENSUS, 50]["gamma"], within=0.5, why=why_gamma, digits=1),
-        Line.near(f"k_p = 10, {CENSUS}: α, %", 100, shares[CENSUS, 10]["alpha"], within=0.5, why=by_print, digits=1),
-        Line.near(f"k_p = 2, {CENSUS}: α, %", 100, shares[CENSUS, 2]["alpha"], within=0.5, why=by_print, digits=1),
-        Line.near(
+        StudyLine.near(
+            f"k_p = 50, {CENSUS}: γ, %", 0, shares[CENSUS, 50]["gamma"], within=0.5, why=why_gamma, digits=1
+        ),
+        StudyLine.near(
+            f"k_p = 10, {CENSUS}: α, %", 100, shares[CENSUS, 10]["alpha"], within=0.5, why=by_print, digits=1
+        ),
+        StudyLine.near(f"k_p = 2, {CENSUS}: α, %", 100, shares[CENSUS, 2]["alpha"], within=0.5, why=by_print, digits=1),
+        StudyLine.near(
             f"k_p = 50, {LARGEST}: α, %", ALPHA_50, shares[LARGEST, 50]["alpha"], within=0.5, why=by_print, digits=1
         ),
-        Line.near(
+        StudyLine.near(
             f"k_p = 2, {LARGEST}: α, %", ALPHA_2, shares[LARGEST, 2]["alpha"], within=0.5, why=why_alpha, digits=1
         ),
     ]
     middle, half = (GAMMA_LEAST + GAMMA_MOST) / 2, (GAMMA_MOST - GAMMA_LEAST) / 2
     for group in (LARGEST, NEXT):
         what = f"k_p = 50, {group}: γ, %"
-        lines.append(Line.near(what, middle, shares[group, 50]["gamma"], within=half + 0.5, why=about, digits=1))
+        lines.append(StudyLine.near(what, middle, shares[group, 50]["gamma"], within=half + 0.5, why=about, digits=1))
     rise = shares[LARGEST, 10]["gamma"] - shares[LARGEST, 50]["gamma"]
     why = "The text says that γ grows from k_p = 50 to 10."
-    lines.append(Line.at_least(f"{LARGEST}: γ at k_p = 10 less that at 50, points", 0, rise, why=why, digits=1))
+    lines.append(StudyLine.at_least(f"{LARGEST}: γ at k_p = 10 less that at 50, points", 0, rise, why=why, digits=1))
     return lines
 
 
@@ -127,7 +131,7 @@ def _from_two(appendix: Appendix, k_p: float) -> float:
     return 100 * (total.alpha - len(LARGE)) / (total.n_nodes - len(LARGE))
 
 
-def _figure(shares: Mapping[tuple[str, int], Shares], k_p: int, number: int) -> Figure:
+def _figure(shares: Mapping[tuple[str, int], Shares], k_p: int, number: int) -> StudyFigure:
     points = pl.DataFrame(
         [
             {"row": group, "part": name, "share": shares[group, k_p][part] / 100}
@@ -136,7 +140,7 @@ def _figure(shares: Mapping[tuple[str, int], Shares], k_p: int, number: int) -> 
         ]
     )
     svg = parts_figure(points, x_title="share of class counts", parts=list(QUADRANTS.values()), colors=QUADRANT_COLORS)
-    return Figure(
+    return StudyFigure(
         f"k{k_p}", svg, f"Figure {number}: what comes of serving at k_p = {k_p}, for the services of the appendix."
     )
 

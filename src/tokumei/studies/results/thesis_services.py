@@ -27,7 +27,7 @@ from tokumei.studies.results._thesis import (
     read_appendix,
     thesis_lattice,
 )
-from tokumei.studies.study import Figure, Findings, Line
+from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 # Table 6: people and services of the groups that the appendix lists.
 TABLE_6 = {"over 100,000 people": (10, 1_669_482, 166_948), "50,001 to 100,000": (16, 1_147_872, 71_742)}
@@ -73,7 +73,7 @@ class ThesisServices:
         return Findings(lines, figures, _remarks(appendix))
 
 
-def _table_6(appendix: Appendix) -> list[Line]:
+def _table_6(appendix: Appendix) -> list[StudyLine]:
     lines = []
     for group, (n_services, n_people, mean) in TABLE_6.items():
         least, most = PEOPLE_FROM_TO[group]
@@ -81,24 +81,24 @@ def _table_6(appendix: Appendix) -> list[Line]:
         people = [one for one in everyone if least <= one <= most]
         why = "A count: it is the same or it is not."
         lines += [
-            Line.near(f"table 6, {group}: services", n_services, len(people), within=0, why=why, digits=0),
-            Line.near(f"table 6, {group}: people", n_people, sum(people), within=0, why=why, digits=0),
-            Line.near(
+            StudyLine.near(f"table 6, {group}: services", n_services, len(people), within=0, why=why, digits=0),
+            StudyLine.near(f"table 6, {group}: people", n_people, sum(people), within=0, why=why, digits=0),
+            StudyLine.near(
                 f"table 6, {group}: people a service", mean, fmean(people), within=0.5, why="Printed whole.", digits=0
             ),
         ]
     return lines
 
 
-def _table_8(appendix: Appendix) -> list[Line]:
+def _table_8(appendix: Appendix) -> list[StudyLine]:
     lines = []
     why = "Half a unit of the last printed digit; the k are means over services and hardly rounded."
     for group, (fall, share) in TABLE_8.items():
         computed = fall_of_k(appendix, GROUPS[group], by_row=True)
         people = fmean(float(appendix.ks[service][0]) for service in GROUPS[group])
         lines += [
-            Line.near(f"table 8, {group}: fall of k", fall, computed, within=0.05, why=why, digits=1),
-            Line.near(
+            StudyLine.near(f"table 8, {group}: fall of k", fall, computed, within=0.05, why=why, digits=1),
+            StudyLine.near(
                 f"table 8, {group}: in % of people", share, 100 * computed / people, within=0.005, why=why, digits=2
             ),
         ]
@@ -118,7 +118,7 @@ def census_correlation(residents: Floats) -> float:
     return float(np.corrcoef(residents, prefecture_counts().sum(axis=1))[0, 1])
 
 
-def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Line]:
+def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[StudyLine]:
     others = [MadeServices.of(10, seed).ks(AGES[18]) for seed in range(SEED + 1, SEED + N_SEEDS)]
     draws = [by_ages[18][:10], *others]
     mean_k = [float(ks.mean()) for ks in draws]
@@ -132,7 +132,7 @@ def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Line]
         "single digits among hundred thousands, which is what the thesis concludes."
     )
     return [
-        Line.near(
+        StudyLine.near(
             "18 classes: mean k of ten services over 100,000, made",
             K_18,
             fmean(mean_k),
@@ -140,7 +140,7 @@ def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Line]
             why=why_k,
             digits=1,
         ),
-        Line.near(
+        StudyLine.near(
             "18 classes: share of them with a k of 1, made",
             UNIQUE_18,
             fmean(unique),
@@ -148,7 +148,7 @@ def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Line]
             why=why,
             digits=2,
         ),
-        Line.at_least(
+        StudyLine.at_least(
             "18 classes: share of services up to 1,000 with a k of 1, made",
             0.9,
             float((by_ages[18][small] == 1).mean()),
@@ -156,14 +156,14 @@ def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Line]
             "people hangs on that: of two people both may be in one class.",
             digits=2,
         ),
-        Line.at_least(
+        StudyLine.at_least(
             "k at 10 classes, times that at 6, services over 100,000, made",
             10,
             float(by_ages[10][large].mean() / by_ages[6][large].mean()),
             why="The text says ten times or more.",
             digits=1,
         ),
-        Line.near(
+        StudyLine.near(
             "10 classes: share of services over 1,000 with a k of 2 or more, made",
             1,
             float((by_ages[10][: small.start] >= 2).mean()),
@@ -172,7 +172,7 @@ def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Line]
             "a single person. The thesis's had none such.",
             digits=3,
         ),
-        Line.near(
+        StudyLine.near(
             "prefectures: correlation of all people with the census, made",
             CORRELATION_47,
             together,
@@ -184,7 +184,7 @@ def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Line]
     ]
 
 
-def _falling_figure(appendix: Appendix, made: MadeServices) -> Figure:
+def _falling_figure(appendix: Appendix, made: MadeServices) -> StudyFigure:
     x = appendix.classes
     parts = [
         pl.DataFrame(
@@ -200,10 +200,10 @@ def _falling_figure(appendix: Appendix, made: MadeServices) -> Figure:
         parts.append(by_classes.with_columns(series=pl.lit(f"{name}, made")))
     points = pl.concat(parts)
     svg = dots_figure(points, lines=points, x_title="classes", y_title="mean k", is_log_x=True, is_log_y=True)
-    return Figure("k", svg, "Figures 23 and 24: the mean k of services by class count.")
+    return StudyFigure("k", svg, "Figures 23 and 24: the mean k of services by class count.")
 
 
-def _size_figures(by_ages: Mapping[int, Floats]) -> list[Figure]:
+def _size_figures(by_ages: Mapping[int, Floats]) -> list[StudyFigure]:
     rows = [
         {
             "group": name,
@@ -222,12 +222,12 @@ def _size_figures(by_ages: Mapping[int, Floats]) -> list[Figure]:
         points.rename({"unique": "value"}), x_title="people of the service", y_title="share with a k of 1"
     )
     return [
-        Figure("sizes", mean, "Figures 27 to 29: the mean k of made services at 18, 10 and 6 classes."),
-        Figure("unique", unique, "Figures 27 to 29: the share of made services with a k of 1."),
+        StudyFigure("sizes", mean, "Figures 27 to 29: the mean k of made services at 18, 10 and 6 classes."),
+        StudyFigure("unique", unique, "Figures 27 to 29: the share of made services with a k of 1."),
     ]
 
 
-def _index_figure(made: MadeServices) -> Figure:
+def _index_figure(made: MadeServices) -> StudyFigure:
     ks = made.ks(PREFECTURE_NODE)
     points = pl.DataFrame(
         [
@@ -242,7 +242,7 @@ def _index_figure(made: MadeServices) -> Figure:
     svg = dots_figure(
         points, x_title="correlation with the census by prefecture", y_title="k by prefecture", is_log_y=True
     )
-    return Figure(
+    return StudyFigure(
         "places", svg, f"Figures 30 and 31: the k of 47 prefectures in the {N_SCATTERED} largest made services."
     )
 
