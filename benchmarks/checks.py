@@ -10,8 +10,8 @@ import polars as pl
 
 from benchmarks.measure import Figure, best_seconds
 from tokumei.contest.edition import Edition, files_in
-from tokumei.contest.editions.pwscup2017 import Pwscup2017
-from tokumei.contest.editions.pwscup2018 import Pwscup2018
+from tokumei.contest.editions.pwscup2017.edition import Pwscup2017
+from tokumei.contest.editions.pwscup2018.edition import Pwscup2018
 
 # At 95 rows a customer.
 SIZES = {45_000: 474, 400_000: 4_211}

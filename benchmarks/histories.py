@@ -12,8 +12,8 @@ from tokumei.attack.judge import judge
 from tokumei.attack.knowledge import draw_knowledge
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.attack.truth import truth_of
+from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge, read_release
 from tokumei.data.files.formats import read_frame
-from tokumei.data.files.pwscup2017 import read_history, read_knowledge, read_release
 from tokumei.data.history import History
 from tokumei.data.online_retail import clean_retail, to_history
 from tokumei.measure.registry import HISTORY_UTILITIES

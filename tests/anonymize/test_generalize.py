@@ -14,8 +14,8 @@ from tokumei.anonymize.generalizing.alignment import align, joining_costs, line_
 from tokumei.anonymize.generalizing.grouping import group_customers
 from tokumei.anonymize.generalizing.purchases import Purchases
 from tokumei.anonymize.history.generalize import Generalize, smallest_class
+from tokumei.contest.editions.pwscup2018.files import read_release
 from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.data.files.pwscup2018 import read_release
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 from tokumei.data.release import Release

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 from tokumei.attack.truth import truth_of
 from tokumei.contest.edition import Edition, Rule, files_in
-from tokumei.contest.editions.pwscup2017 import Pwscup2017
-from tokumei.contest.editions.pwscup2018 import Pwscup2018
-from tokumei.contest.rules import pwscup2017 as rules_2017
-from tokumei.contest.rules import pwscup2018 as rules_2018
+from tokumei.contest.editions.pwscup2017 import files as pwscup2017
+from tokumei.contest.editions.pwscup2017 import rules as rules_2017
+from tokumei.contest.editions.pwscup2017.edition import Pwscup2017
+from tokumei.contest.editions.pwscup2018 import files as pwscup2018
+from tokumei.contest.editions.pwscup2018 import rules as rules_2018
+from tokumei.contest.editions.pwscup2018.edition import Pwscup2018
 from tokumei.core.errors import InputError
-from tokumei.data.files import pwscup2017, pwscup2018
 from tokumei.measure.generalized_error import measure_generalized_error
 
 pytestmark = pytest.mark.slow

@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseScore, Standing, files_in
-from tokumei.contest.editions.pwscup2015 import Pwscup2015
-from tokumei.contest.rules.pwscup2015 import GUESS_RULES, RELEASE_RULES, check_guess, check_release
+from tokumei.contest.editions.pwscup2015.edition import Pwscup2015
+from tokumei.contest.editions.pwscup2015.files import Microdata
+from tokumei.contest.editions.pwscup2015.rules import GUESS_RULES, RELEASE_RULES, check_guess, check_release
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
-from tokumei.data.files.pwscup2015 import Microdata, read_rows, write_rows
+from tokumei.data.files.row_numbers import read_rows, write_rows
 from tokumei.data.table import Table
 
 EDITION = Pwscup2015(n_rows=120)

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseScore, files_in
-from tokumei.contest.editions._rows2016 import ATTACKS, ROUNDS, Seen, pair_rows
-from tokumei.contest.editions.pwscup2016 import Pwscup2016
+from tokumei.contest.editions.pwscup2016.attacks import ATTACKS, ROUNDS, Seen, pair_rows
+from tokumei.contest.editions.pwscup2016.edition import Pwscup2016
+from tokumei.contest.editions.pwscup2016.files import read_history, read_master, read_permutation
+from tokumei.contest.editions.pwscup2016.rules import GUESS_RULES, RELEASE_RULES, Originals, check_guess, check_release
 from tokumei.contest.registry import EDITIONS
-from tokumei.contest.rules.pwscup2016 import GUESS_RULES, RELEASE_RULES, Originals, check_guess, check_release
 from tokumei.core.errors import InputError, UnknownPart
-from tokumei.data.files.pwscup2016 import read_history, read_master, read_permutation
 
 EDITION = Pwscup2016(n_customers=12)
 TERMS = EDITION.terms

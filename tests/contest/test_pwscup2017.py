@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseScore, files_in
-from tokumei.contest.editions.pwscup2017 import Pwscup2017
+from tokumei.contest.editions.pwscup2017 import files as pwscup2017
+from tokumei.contest.editions.pwscup2017.edition import Pwscup2017
 from tokumei.core.errors import InputError, UnknownPart
-from tokumei.data.files import pwscup2017
 
 EDITION = Pwscup2017(n_customers=12)
 MASTER = "101,f,1950/1/1,France\n102,m,1980/1/1,Others\n103,f,1930/1/1,United Kingdom\n"

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseScore, files_in
-from tokumei.contest.editions.pwscup2018 import Pwscup2018
+from tokumei.contest.editions.pwscup2018 import files as pwscup2018
+from tokumei.contest.editions.pwscup2018.edition import Pwscup2018
 from tokumei.core.errors import InputError, UnknownPart
-from tokumei.data.files import pwscup2018
 
 EDITION = Pwscup2018(n_customers=24)
 HISTORY = ["101,2010/12/1,A1,1,1", "102,2010/12/3,B2,3,3"]

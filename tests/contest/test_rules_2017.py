@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.contest.rules.pwscup2017 import GUESS_RULES, RELEASE_RULES, Originals, check_guess, check_release
+from tokumei.contest.editions.pwscup2017.files import read_published
+from tokumei.contest.editions.pwscup2017.rules import GUESS_RULES, RELEASE_RULES, Originals, check_guess, check_release
 from tokumei.core.errors import InputError
-from tokumei.data.files.pwscup2017 import read_published
 
 MASTER = "101,f,1950/1/1,France\n102,m,1980/1/1,Others\n103,f,1930/1/1,United Kingdom\n"
 HISTORY = [

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.contest.rules.pwscup2018 import GUESS_RULES, RELEASE_RULES, check_guess, check_release
+from tokumei.contest.editions.pwscup2018.files import read_history, read_published
+from tokumei.contest.editions.pwscup2018.rules import GUESS_RULES, RELEASE_RULES, check_guess, check_release
 from tokumei.core.errors import InputError
-from tokumei.data.files.pwscup2018 import read_history, read_published
 
 HISTORY = [
     "101,2010/12/1,A1,1.5,2",

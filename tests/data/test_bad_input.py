@@ -12,8 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tokumei.contest.editions.pwscup2016 import files as pwscup2016
+from tokumei.contest.editions.pwscup2017 import files as pwscup2017
+from tokumei.contest.editions.pwscup2018 import files as pwscup2018
 from tokumei.core.errors import Fault, FaultList, InputError
-from tokumei.data.files import columns, pwscup2016, pwscup2017, pwscup2018, source
+from tokumei.data.files import columns, source
 from tokumei.data.files.csv import read_csv, scan_csv
 from tokumei.data.files.excel import read_excel
 from tokumei.data.files.parquet import read_parquet

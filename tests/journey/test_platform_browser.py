@@ -20,7 +20,7 @@ from django.utils import timezone
 from tests.platform.conftest import PASSWORD
 from tests.platform.sites import QUICK, ROOT, Site, end_group, make_person, site, wait_until  # noqa: F401 - a fixture.
 
-from tokumei.contest.editions.pwscup2018 import Pwscup2018
+from tokumei.contest.editions.pwscup2018.edition import Pwscup2018
 from tokumei.platform.contests.models import Contest, Phase
 
 SCREENSHOTS = Path(os.environ.get("TOKUMEI_SCREENSHOTS") or ROOT / "build" / "screenshots")

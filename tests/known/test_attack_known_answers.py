@@ -9,7 +9,7 @@ import pytest
 
 from tokumei.attack.history.exact_match import ExactMatch
 from tokumei.attack.judge import judge
-from tokumei.data.files.pwscup2017 import read_history, read_knowledge, read_release
+from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge, read_release
 from tokumei.data.history import History
 
 KNOWN: dict[tuple[str, ...], tuple[float, ...]] = {

@@ -12,8 +12,8 @@ from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.attack.history.linkage import Linkage
 from tokumei.attack.judge import judge
 from tokumei.attack.registry import HISTORY_ATTACKS
+from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
 from tokumei.core.seeds import generator
-from tokumei.data.files.pwscup2017 import read_history, read_knowledge
 from tokumei.data.history import History
 
 SEED = 2017

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tokumei.attack.background import measure_risks, predict_risks
-from tokumei.data.files.pwscup2016 import read_history
+from tokumei.contest.editions.pwscup2016.files import read_history
 
 # Printed .9750 for attacker 8, which the definition does not give.
 MEASURED = [0.0025, 0.0965, 0.0807, 0.7974, 0.9788, 0.1851, 0.8945, 0.9400, 0.9972, 0.9994]

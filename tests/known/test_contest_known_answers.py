@@ -13,10 +13,11 @@ import polars as pl
 import pytest
 
 from tokumei.contest.edition import Files
-from tokumei.contest.editions.pwscup2017 import Pwscup2017
-from tokumei.contest.editions.pwscup2018 import Pwscup2018
+from tokumei.contest.editions.pwscup2017 import files as pwscup2017
+from tokumei.contest.editions.pwscup2017.edition import Pwscup2017
+from tokumei.contest.editions.pwscup2018 import files as pwscup2018
+from tokumei.contest.editions.pwscup2018.edition import Pwscup2018
 from tokumei.core.errors import InputError
-from tokumei.data.files import pwscup2017, pwscup2018
 from tokumei.data.history import History
 
 LEVELS = ("25", "50", "75", "100")

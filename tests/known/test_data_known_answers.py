@@ -10,7 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tokumei.data.files import pwscup2016, pwscup2017, pwscup2018
+from tokumei.contest.editions.pwscup2016 import files as pwscup2016
+from tokumei.contest.editions.pwscup2017 import files as pwscup2017
+from tokumei.contest.editions.pwscup2018 import files as pwscup2018
 from tokumei.data.files.csv import read_csv
 from tokumei.data.files.parquet import read_parquet
 from tokumei.data.generalized import GeneralizedHistory

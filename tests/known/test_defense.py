@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tokumei.anonymize.pipeline import pipeline_of
 from tokumei.attack.registry import HISTORY_ATTACKS
-from tokumei.data.files.pwscup2017 import read_history, read_knowledge
+from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
 from tokumei.data.history import History
 from tokumei.report.evaluation import evaluate
 

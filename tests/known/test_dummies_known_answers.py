@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tokumei.anonymize.history.dummies import Dummies, missing_items
+from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.counting.item_sets import Ints, ItemSets
-from tokumei.data.files.pwscup2016 import read_history
 
 
 @pytest.fixture(scope="module")

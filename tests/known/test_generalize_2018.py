@@ -12,9 +12,15 @@ import pytest
 from tokumei.anonymize.history.generalize import Generalize
 from tokumei.attack.generalized import GENERALIZED_ATTACKS, Generalized, ItemsInCommon
 from tokumei.attack.hypothesis import chance_of_proof, judge_guesses
+from tokumei.contest.editions.pwscup2018.files import (
+    LONGEST_LINE,
+    read_history,
+    read_published,
+    read_release,
+    write_published,
+)
 from tokumei.data.cells import read_range_cells, read_set_cells
-from tokumei.data.files.contest import DATE, PRICE, QUANTITY
-from tokumei.data.files.pwscup2018 import LONGEST_LINE, read_history, read_published, read_release, write_published
+from tokumei.data.files.strict import DATE, PRICE, QUANTITY
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tokumei.data.files.pwscup2017 import read_history, read_release
+from tokumei.contest.editions.pwscup2017.files import read_history, read_release
 from tokumei.data.history import History
 from tokumei.measure.registry import HISTORY_UTILITIES
 

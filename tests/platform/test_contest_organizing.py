@@ -16,7 +16,7 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
     text_of,
 )
 
-from tokumei.contest.own.template import template
+from tokumei.contest.custom.template import template
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services import joining

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tokumei.attack.background import ATTACKERS, knowledge_points
-from tokumei.data.files.pwscup2016 import read_history
+from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.data.history import History
 from tokumei.studies.results._knowledge import EIGHT_DIFFERS
 from tokumei.studies.results.knowledge_attackers import KnowledgeAttackers

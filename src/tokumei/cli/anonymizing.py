@@ -81,7 +81,7 @@ class Written:
 
     def write_rows(self, rows: pl.Series | None) -> None:
         """Write which row of the original each released row was, if asked for."""
-        from tokumei.data.files.pwscup2015 import write_rows
+        from tokumei.data.files.row_numbers import write_rows
 
         if self.rows is not None and rows is not None:
             write_rows(rows + 1, self.rows)

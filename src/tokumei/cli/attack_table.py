@@ -219,7 +219,7 @@ def read_published(
 
 def read_row_numbers(path: Path, n_released: int, n_original: int) -> pl.Series:
     """Read the row of the original of each released one, counted from 1, as ones that count from 0."""
-    from tokumei.data.files.pwscup2015 import read_rows
+    from tokumei.data.files.row_numbers import read_rows
 
     rows = read_rows(path)
     if len(rows) != n_released:

@@ -54,7 +54,7 @@ def new(
 
     Example: tokumei contest new my.toml --kind table
     """
-    from tokumei.contest.own.template import template
+    from tokumei.contest.custom.template import template
     from tokumei.data.files.atomic import write_text
 
     if kind not in OWN_KINDS:

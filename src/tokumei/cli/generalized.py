@@ -32,7 +32,8 @@ def is_guess_of_2018(path: Path) -> bool:
 
 def write_generalized(release: Release, out: Path, published: Path | None, truth: Path | None) -> tuple[int, int]:
     """Write A and, where asked for, A′ and who is who; give the number of rows and pseudonyms left."""
-    from tokumei.data.files.pwscup2018 import cells_of, write_guess, write_published, write_release
+    from tokumei.contest.editions.pwscup2018.files import write_guess, write_published, write_release
+    from tokumei.data.files.generalized import cells_of
 
     cells = cells_of(release.frame, str(out))
     write_release(cells, out)
@@ -47,8 +48,8 @@ def write_generalized(release: Release, out: Path, published: Path | None, truth
 
 def measure_generalized(original: Path, release: Path, *, json: bool) -> None:
     """Print the Err of the 2018 contest: the mean loss U and that of each column."""
+    from tokumei.contest.editions.pwscup2018.files import read_release
     from tokumei.data.files.histories import read_history
-    from tokumei.data.files.pwscup2018 import read_release
     from tokumei.measure.generalized_error import measure_generalized_error
 
     with showing_progress():
@@ -59,9 +60,9 @@ def measure_generalized(original: Path, release: Path, *, json: bool) -> None:
 def attack_generalized(attack: str, original: Path, published: Path, out: Path, *, json: bool) -> None:
     """Guess the customers of a generalized release from the whole original, and write the guesses to submit."""
     from tokumei.attack.generalized import GENERALIZED_ATTACKS
+    from tokumei.contest.editions.pwscup2018.files import read_published, write_guess
     from tokumei.core.progress import step
     from tokumei.data.files.histories import read_history
-    from tokumei.data.files.pwscup2018 import read_published, write_guess
 
     with showing_progress(), step(f"attacking by {attack}"):
         guesses = GENERALIZED_ATTACKS[attack]().guess(read_history(original), read_published(published))
@@ -73,7 +74,7 @@ def attack_generalized(attack: str, original: Path, published: Path, out: Path, 
 def judge_generalized(guess: Path, truth: Path, *, json: bool) -> None:
     """Print whether guesses prove a release unsafe."""
     from tokumei.attack.hypothesis import judge_guesses
-    from tokumei.data.files.pwscup2018 import read_guess
+    from tokumei.contest.editions.pwscup2018.files import read_guess
 
     verdict = judge_guesses(read_guess(guess), read_guess(truth))
     result: dict[str, Any] = {

@@ -152,9 +152,9 @@ def attack_history(
     from tokumei.attack.generalized import GENERALIZED_ATTACKS
     from tokumei.attack.registry import HISTORY_ATTACKS
     from tokumei.cli.generalized import attack_generalized
+    from tokumei.contest.editions.pwscup2017.files import read_master
     from tokumei.core.progress import step
     from tokumei.data.files.histories import read_known_history, read_released_history, write_pseudonyms
-    from tokumei.data.files.pwscup2017 import read_master
 
     if attack in GENERALIZED_ATTACKS:
         attack_generalized(attack, knowledge, release, out, json=json)

@@ -12,9 +12,9 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from tokumei.contest.custom.edition import CustomEdition
 from tokumei.contest.edition import Edition, FileRole, Terms, files_in
 from tokumei.contest.folder import PUBLIC, Contest, files_below
-from tokumei.contest.own.contest import OwnEdition
 from tokumei.contest.rules_page import rules_text
 from tokumei.contest.season import ATTACK, CLOSED
 from tokumei.contest.setting import SETTING, read_setting, write_setting
@@ -161,7 +161,7 @@ def team_commands(edition: Edition) -> list[str]:
     commands = ["tokumei contest check . sample/release", "tokumei contest score . sample/release"]
     commands.append("tokumei contest check . sample/guess --published sample/published")
     commands.append("tokumei contest judge . sample/guess --published sample/published --truth sample/truth")
-    if isinstance(edition, OwnEdition):
+    if isinstance(edition, CustomEdition):
         return commands
     changed = [
         f" --set {option.name}={_typed(value)}"

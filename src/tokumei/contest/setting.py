@@ -23,9 +23,9 @@ def read_setting(path: Path) -> Edition:
         raise InputError.of(f"a TOML file ({error})", file=path) from None
     if "edition" not in found:
         # Only here: it knows every metric and attack, and an evaluation of a built-in edition should not wait for that.
-        from tokumei.contest.own.contest import read_own_edition
+        from tokumei.contest.custom.edition import read_custom_edition
 
-        return read_own_edition(path)
+        return read_custom_edition(path)
     name, options = found["edition"], found.get("options", {})
     if not isinstance(name, str) or not isinstance(options, dict):
         raise InputError.of('edition = "NAME" and a table [options]', file=path)
@@ -34,18 +34,18 @@ def read_setting(path: Path) -> Edition:
 
 def source_of(edition: Edition) -> Path | None:
     """Give the file that a contest of one's own takes its data from, where it names one."""
-    from tokumei.contest.own.contest import OwnEdition
+    from tokumei.contest.custom.edition import CustomEdition
 
-    if isinstance(edition, OwnEdition) and edition.settings.data.source is not None:
+    if isinstance(edition, CustomEdition) and edition.settings.data.source is not None:
         return edition.folder / edition.settings.data.source
     return None
 
 
 def write_setting(edition: Edition) -> str:
     """Spell an edition and all its options, so that a later default changes no contest; one's own as it is."""
-    from tokumei.contest.own.contest import OwnEdition
+    from tokumei.contest.custom.edition import CustomEdition
 
-    if isinstance(edition, OwnEdition):
+    if isinstance(edition, CustomEdition):
         return edition.text
     lines = [f"edition = {_spelled(part_name(edition))}", "", "[options]"]
     for option in part_options(type(edition)):

@@ -49,10 +49,12 @@ class Option:
 class Registry(Generic[P]):
     """The parts of one kind: built-in files of a package, and entry points of others."""
 
-    def __init__(self, kind: str, package: str, *, group: str | None = None) -> None:
+    def __init__(self, kind: str, package: str, *, group: str | None = None, module: str | None = None) -> None:
         self.kind = kind
         self.package = package
         self.group = group or package
+        # Where parts are folders of files, the file that has the part itself.
+        self.module = module
 
     @cached_property
     def _found(self) -> dict[str, str | EntryPoint]:
@@ -60,8 +62,9 @@ class Registry(Generic[P]):
         found: dict[str, str | EntryPoint] = {}
         folder = importlib.import_module(self.package)
         for module in pkgutil.iter_modules(folder.__path__):
-            if not module.ispkg and not module.name.startswith("_"):
-                found[module.name.replace("_", "-")] = f"{self.package}.{module.name}"
+            if module.ispkg == (self.module is not None) and not module.name.startswith("_"):
+                path = [self.package, module.name, *([self.module] if self.module else [])]
+                found[module.name.replace("_", "-")] = ".".join(path)
         for point in entry_points(group=self.group):
             if point.name in found:
                 raise DuplicatePart(f"Two parts claim the {self.kind} name '{point.name}'; one is {point.value}.")

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from tokumei.anonymize.generalizing.purchases import N_COLUMNS, Floats, Indices, Purchases
-from tokumei.data.files.pwscup2018 import LARGEST_SET
+from tokumei.data.files.generalized import LARGEST_SET
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import polars as pl
 from tokumei.anonymize.generalizing.alignment import line_costs
 from tokumei.anonymize.generalizing.purchases import GRID, Indices, Purchases
 from tokumei.data.cells import Kind, RangeCells, SetCells
-from tokumei.data.files.pwscup2018 import LARGEST_SET
+from tokumei.data.files.generalized import LARGEST_SET
 from tokumei.data.generalized import DELETED, GeneralizedHistory
 from tokumei.data.history import History
 

@@ -14,7 +14,7 @@ from tokumei.anonymize.generalizing.writing import write_groups
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
-from tokumei.data.files.pwscup2018 import text_of
+from tokumei.data.files.generalized import text_of
 from tokumei.data.generalized import DELETED
 from tokumei.data.history import History, period_of
 from tokumei.data.release import Recipe, Release

@@ -1,1 +1,1 @@
-"""The editions: one a file."""
+"""The editions of contests: one a folder, with its rules, files, built-in teams and attacks."""

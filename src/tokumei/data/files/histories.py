@@ -12,12 +12,13 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.data.files import pwscup2016, pwscup2017, pwscup2018
 from tokumei.data.files.csv import find_delimiter, first_bytes, header_names, read_csv, write_csv
 from tokumei.data.files.formats import read_frame, write_frame
+from tokumei.data.files.history_formats import history_format
 from tokumei.data.files.source import check_is_file
 from tokumei.data.history import SCHEMA, History, period_name
 
+CONTEST_2017 = "pwscup2017"
 CONTEST_2017_COLUMNS, CONTEST_2018_COLUMNS = 7, 5
 # In 2017 every invoice is 0; in 2016 they are real.
 NO_INVOICE = "0"
@@ -29,29 +30,29 @@ def read_history(path: Path | str) -> History:
     if cells is None:
         return History.of(_typed(read_frame(path)), name=str(path))
     if len(cells) == CONTEST_2018_COLUMNS:
-        return pwscup2018.read_history(path)
-    return pwscup2017.read_history(path) if cells[1] == NO_INVOICE else pwscup2016.read_history(path)
+        return history_format("pwscup2018").read_history(path)
+    return history_format("pwscup2017" if cells[1] == NO_INVOICE else "pwscup2016").read_history(path)
 
 
 def read_released_history(path: Path | str) -> History:
     """Read a release or what was published of it: A(T) or S of 2017, or a table with a header."""
     if _contest_cells(Path(path)) is None:
         return History.of(_typed(read_frame(path)), name=str(path))
-    return pwscup2017.read_release(path)
+    return history_format(CONTEST_2017).read_release(path)
 
 
 def read_known_history(path: Path | str) -> History:
     """Read an attacker's knowledge: T_α of 2017, or a table with a header."""
     if _contest_cells(Path(path)) is None:
         return History.of(_typed(read_frame(path)), name=str(path))
-    return pwscup2017.read_knowledge(path)
+    return history_format(CONTEST_2017).read_knowledge(path)
 
 
 def write_released_history(history: History, path: Path | str) -> None:
     """Write a release: as A(T) of 2017 where the name ends in .csv or .csv.gz and it fits, else as a table."""
     path = Path(path)
     if ".csv" in path.suffixes and history.frame["time"].is_not_null().any():
-        pwscup2017.write_release(history, path)
+        history_format(CONTEST_2017).write_release(history, path)
     else:
         write_frame(history.frame, path)
 
@@ -61,13 +62,14 @@ def write_pseudonyms(cells: pl.DataFrame, customers: list[str], path: Path | str
     wide = pl.DataFrame({"customer": customers}, schema={"customer": pl.String})
     named = cells.with_columns(pl.col("period").map_elements(period_name, return_dtype=pl.String).alias("month"))
     months = sorted(named["month"].unique().to_list())
-    if set(months) <= set(pwscup2017.PERIODS):
-        months = list(pwscup2017.PERIODS)
+    contest = history_format(CONTEST_2017)
+    if set(months) <= set(contest.PERIODS):
+        months = list(contest.PERIODS)
     for month in months:
         one = named.filter(pl.col("month") == month).select("customer", pl.col("pseudonym").alias(month))
         wide = wide.join(one, on="customer", how="left", maintain_order="left")
-    if months == list(pwscup2017.PERIODS):
-        pwscup2017.write_truth(wide, path)
+    if months == list(contest.PERIODS):
+        contest.write_truth(wide, path)
     else:
         write_csv(wide, path)
 
@@ -75,7 +77,7 @@ def write_pseudonyms(cells: pl.DataFrame, customers: list[str], path: Path | str
 def read_pseudonyms(path: Path | str) -> tuple[pl.DataFrame, list[str], list[int]]:
     """Read the contest's table of pseudonyms: the cells that hold one, the customers, and the periods."""
     names = header_names(first_bytes(check_is_file(path)), find_delimiter(first_bytes(Path(path))))
-    wide = read_csv(path).frame if names[0] == "customer" else pwscup2017.read_truth(path)
+    wide = read_csv(path).frame if names[0] == "customer" else history_format(CONTEST_2017).read_truth(path)
     months = [name for name in wide.columns if name != "customer"]
     long = wide.unpivot(months, index="customer", variable_name="month", value_name="pseudonym").drop_nulls()
     cells = long.with_columns(pl.col("month").map_elements(_period, return_dtype=pl.Int32).alias("period"))

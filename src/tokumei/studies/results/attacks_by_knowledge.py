@@ -16,8 +16,8 @@ from tokumei.anonymize.pipeline import Pipeline
 from tokumei.attack.judge import judge
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.attack.truth import published, truth_of
+from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
 from tokumei.core.progress import step
-from tokumei.data.files.pwscup2017 import read_history, read_knowledge
 from tokumei.data.history import History
 from tokumei.report.panels import panel_figure
 from tokumei.studies.study import Findings, StudyFigure, StudyLine

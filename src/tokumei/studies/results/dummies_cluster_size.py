@@ -13,9 +13,9 @@ from scipy import sparse
 
 from tokumei.anonymize.history.dummies import Dummies
 from tokumei.attack.item_sets import nearest_by_jaccard
+from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.core.progress import step
 from tokumei.counting.item_sets import Ints, ItemSets, Matrix
-from tokumei.data.files.pwscup2016 import read_history
 from tokumei.report.panels import panel_figure
 from tokumei.studies.results._dummies_paper import HISTORY, MU, PAPER, TABLE_2, B, H, M, N, Printed
 from tokumei.studies.study import Findings, StudyFigure, StudyLine

@@ -19,8 +19,8 @@ from tokumei.anonymize.steps import HistoryStep
 from tokumei.attack.item_sets import count_items, nearest_by_jaccard
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.attack.truth import published
+from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.core.progress import step
-from tokumei.data.files.pwscup2016 import read_history
 from tokumei.data.history import History
 from tokumei.report.dot_plot import dot_figure
 from tokumei.studies.results._dummies_paper import HISTORY, PAPER

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from tokumei.attack.background import ATTACKERS, knowledge_points, measure_risks, predict_risks
-from tokumei.data.files.pwscup2016 import read_history
+from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.data.history import History
 from tokumei.studies.results._knowledge import PAPER, PREDICTED, PREDICTED_DIGITS, ROUNDED, measured_line
 from tokumei.studies.study import Findings, StudyLine

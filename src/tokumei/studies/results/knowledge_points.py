@@ -11,7 +11,7 @@ from typing import ClassVar
 import polars as pl
 
 from tokumei.attack.background import ATTACKERS, knowledge_points, measure_risks, predict_risks
-from tokumei.data.files.pwscup2016 import read_history
+from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.data.history import History
 from tokumei.studies.figures import diagonal_figure
 from tokumei.studies.results._knowledge import MEASURED, PAPER, PREDICTED, PREDICTED_DIGITS, ROUNDED

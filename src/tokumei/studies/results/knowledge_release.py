@@ -12,7 +12,7 @@ from tokumei.anonymize.history.perturb import Perturb
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.anonymize.pipeline import Pipeline
 from tokumei.attack.background import measure_risks
-from tokumei.data.files.pwscup2016 import read_history
+from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.data.history import History
 from tokumei.studies.figures import grouped_bars_figure
 from tokumei.studies.results._knowledge import MEASURED, PAPER, measured_line

@@ -11,8 +11,8 @@ from typing import ClassVar
 import polars as pl
 
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
+from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
 from tokumei.core.progress import step
-from tokumei.data.files.pwscup2017 import read_history, read_knowledge
 from tokumei.data.history import History
 from tokumei.report.evaluation import SAMPLE_ATTACKS, Evaluation, evaluate
 from tokumei.studies.figures import curves_figure

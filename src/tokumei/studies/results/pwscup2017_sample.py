@@ -12,7 +12,7 @@ import polars as pl
 from tokumei.attack.judge import judge
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.attack.truth import truth_of
-from tokumei.data.files.pwscup2017 import read_history, read_knowledge, read_release
+from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge, read_release
 from tokumei.data.history import History
 from tokumei.measure.registry import HISTORY_UTILITIES
 from tokumei.report.figures import line_figure

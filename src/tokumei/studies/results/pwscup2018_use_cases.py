@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 
 from tokumei.anonymize.history.generalize import Generalize
+from tokumei.contest.editions.pwscup2018.files import read_history
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
-from tokumei.data.files.pwscup2018 import cells_of, read_history
+from tokumei.data.files.generalized import cells_of
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 from tokumei.measure.correlation import least_significant_correlation, pearson_correlation

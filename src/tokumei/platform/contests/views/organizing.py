@@ -176,7 +176,7 @@ def _page(request: UserRequest, contest: Contest, link: str = "", **forms_given:
 
 def _beginning(kind: str) -> dict[str, object]:
     """Give the commented text that a contest of one's own starts from."""
-    from tokumei.contest.own.template import template
+    from tokumei.contest.custom.template import template
 
     return {"own_toml": template(kind)} if kind in ("table", "history") else {}
 

@@ -1,0 +1,149 @@
+"""What the checks of purchase histories share: reading a submitted file, and faults that name the rule they break."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import polars as pl
+
+from tokumei.contest.edition import Rule
+from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
+from tokumei.data.files.columns import ColumnType
+from tokumei.data.files.csv import TextFrame
+from tokumei.data.files.strict import StrictFile
+
+FILE_FORM = Rule(
+    "file-form",
+    "The file is UTF-8 text without byte order mark or header: cells separated by commas, as many in every line. All "
+    "lines end alike, in \\r\\n or in \\n; the last line end may be missing. It may be gzipped.",
+    "ファイルは UTF-8 の CSV とする。BOM とヘッダーは付けず、全行のセル数を揃える。改行は \\r\\n か \\n のどちらかに"
+    "統一し、最終行の改行は省略できる。gzip 圧縮も可。",
+)
+SAME_ROWS = Rule(
+    "same-rows",
+    "The release has the rows of T in their order: one line for each row, none added, none left out.",
+    "加工データの行数と行の順序は T と同じとし、行の追加や欠落を認めない。",
+)
+
+# The rules that releases of purchases row by row have in common.
+NO_CUSTOMER_ID = Rule(
+    "no-customer-id", "No pseudonym is a customer id of M.", "仮名は M の顧客IDと一致してはならない。"
+)
+DATE_FORM = Rule(
+    "date-form", "The date exists and is written YYYY/M/D.", "購入日は実在する日付とし、YYYY/M/D の形式で書く。"
+)
+TIME_FORM = Rule("time-form", "The time exists and is written h:mm.", "購入時刻は実在する時刻とし、h:mm の形式で書く。")
+ITEM_OF_T = Rule("item-of-t", "The item occurs in T.", "商品IDは T に現れるものに限る。")
+PRICE_FORM = Rule(
+    "price-form",
+    "The price has at most 5 digits before and 2 after the point.",
+    "単価は整数部5桁以内、小数部2桁以内とする。",
+)
+QUANTITY_FORM = Rule("quantity-form", "The quantity is a whole number of 1 to 6 digits.", "数量は1〜6桁の整数とする。")
+
+
+def read_rows(form: StrictFile, path: Path) -> TextFrame:
+    """Read the cells of a submitted file as text; what is wrong with its form is told as a fault of that rule."""
+    try:
+        return form.read_text(path)
+    except InputError as error:
+        faults = [replace(fault, expected=under(FILE_FORM.name, fault.expected)) for fault in error.faults]
+        raise InputError(faults, error.n_faults) from None
+
+
+def under(rule: str, expected: str) -> str:
+    """Say what was expected, and which rule asks for it."""
+    return f"{expected} (rule {rule})"
+
+
+@dataclass
+class RowFaults:
+    """Collects the faults of one submitted file; each ends in the name of the rule it breaks."""
+
+    text: TextFrame
+    faults: FaultList = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.faults = FaultList(self.text.file)
+
+    def add(
+        self, rule: str, expected: str, *, row: int | None = None, column: str | None = None, value: object = None
+    ) -> None:
+        """Add one fault, by the row of the frame it stands in."""
+        line = None if row is None else self.text.line_of(row)
+        self.faults.add(under(rule, expected), line=line, column=column, value=value)
+
+    def add_cells(self, rule: str, column: str, is_bad: pl.Series, expected: str | Callable[[int], str]) -> None:
+        """Add a fault for each marked cell; what was expected there may depend on the row."""
+        if is_bad.any():
+            rows = is_bad.arg_true()
+            self.add_rows(rule, self.text.frame[column].gather(rows).fill_null(""), rows, expected)
+
+    def add_rows(
+        self, rule: str, found: pl.Series, rows: pl.Series | None, expected: str | Callable[[int], str]
+    ) -> None:
+        """Add a fault for each value found, in the column of its name (none: in the whole line); the first are listed.
+
+        `rows` are those the values stand in; None where they stand in no row, since it is missing.
+        """
+        for place, value in enumerate(found.head(LISTED_FAULTS)):
+            row = None if rows is None else int(rows[place])
+            wanted = expected if isinstance(expected, str) or row is None else expected(row)
+            self.add(rule, str(wanted), row=row, column=found.name or None, value=value)
+        self.faults.count_more(max(0, len(found) - LISTED_FAULTS))
+
+    def read(self, types: Mapping[str, tuple[str, ColumnType]], skipped: pl.Expr | None = None) -> pl.DataFrame:
+        """Read columns by the rule and the type of each; a cell that does not fit is a fault and comes out missing.
+
+        The rows marked in `skipped` are not checked and come out missing, too.
+        """
+        is_checked = pl.lit(True) if skipped is None else ~skipped
+        # All in one pass: for files of a few rows the calls take longer than the work.
+        reads, faulty = [], []
+        for name, (_, kind) in types.items():
+            cell, read = pl.col(name), kind.read(pl.col(name))
+            is_good = cell.str.contains(kind.pattern).fill_null(False) & read.is_not_null()
+            reads.append(pl.when(is_checked & is_good).then(read).alias(name))
+            faulty.append((is_checked & ~is_good).alias(f"is_bad_{name}"))
+        frame = self.text.frame.select(*reads, *faulty)
+        for name, (rule, kind) in types.items():
+            self.add_cells(rule, name, frame[f"is_bad_{name}"], kind.expected)
+        return frame.select(list(types))
+
+    def check_n_rows(self, n_rows: int) -> bool:
+        """Refuse a file with more or fewer rows than T; tells whether rows can be compared one by one."""
+        n_found = self.text.frame.height
+        if n_found == n_rows:
+            return True
+        # The first line too many, or the last there is.
+        row = min(n_rows, n_found - 1)
+        self.add(SAME_ROWS.name, f"{n_rows:,} rows as in T, in their order", row=row, value=f"{n_found:,} rows")
+        return False
+
+    def check_names(self, rules: tuple[str, str], names: pl.Series, keys: pl.DataFrame, when: str) -> None:
+        """Refuse a second pseudonym of one customer, and one pseudonym of two customers, within equal periods.
+
+        `rules` name the two; `keys` has the customer of each row and the period for which a pseudonym counts; missing
+        names are left out. The first line of a customer or of a pseudonym counts, and the fault names it.
+        """
+        rows = keys.with_row_index("row").with_columns(name=names).filter(pl.col("name").is_not_null())
+        first = rows.with_columns(
+            pl.col("name", "row").first().over("customer", "period").name.prefix("own_"),
+            pl.col("customer", "row").first().over("name", "period").name.prefix("shared_"),
+        )
+        others = first.filter(pl.col("own_name") != pl.col("name"))
+        sharing = first.filter(pl.col("shared_customer") != pl.col("customer"))
+        for row, name, found, at in others.head(LISTED_FAULTS).select("row", "own_name", "name", "own_row").rows():
+            expected = f"{name} as in line {self.text.line_of(at)}, for the same customer{when}"
+            self.add(rules[0], expected, row=row, column="customer", value=found)
+        columns = ["row", "shared_customer", "name", "shared_row"]
+        for row, whose, found, at in sharing.head(LISTED_FAULTS).select(columns).rows():
+            expected = f"another pseudonym than in line {self.text.line_of(at)}, where it stands for {whose}{when}"
+            self.add(rules[1], expected, row=row, column="customer", value=found)
+        self.faults.count_more(sum(max(0, found.height - LISTED_FAULTS) for found in (others, sharing)))
+
+    def raise_if_any(self) -> None:
+        """Raise one InputError that lists the first faults in the order of the file."""
+        self.faults.raise_if_any()

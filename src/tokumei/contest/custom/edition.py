@@ -1,0 +1,357 @@
+"""A contest of one's own: the edition that a TOML file tells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from tokumei.contest.custom import microdata, purchases
+from tokumei.contest.custom.forms import (
+    as_history,
+    read_known,
+    read_original,
+    read_published,
+    read_release,
+    write_form,
+)
+from tokumei.contest.custom.rules import (
+    check_history_guess,
+    check_original,
+    check_release,
+    check_row_guess,
+    guess_rules,
+    release_rules,
+)
+from tokumei.contest.custom.settings import ROW, Named, Settings, settings_of
+from tokumei.contest.custom.toml import parse_toml, read_toml
+from tokumei.contest.edition import (
+    Edition,
+    Entry,
+    FileRole,
+    Files,
+    GuessScore,
+    Measure,
+    ReleaseScore,
+    Standing,
+    Terms,
+)
+from tokumei.contest.measures import (
+    BASELINE,
+    CUSTOMERS_FOUND,
+    INTERVAL,
+    MONTHS_FOUND,
+    attack_measure,
+    loss_measure,
+)
+from tokumei.contest.places import place_teams
+from tokumei.core.errors import InputError, UnknownPart
+from tokumei.core.progress import step
+from tokumei.core.registry import part_name
+from tokumei.core.score import Score
+from tokumei.core.seeds import generator
+from tokumei.data.files.csv import write_csv
+
+# Whether metrics and attacks work on the data is tried on so many rows before a contest starts.
+N_TRIED = 300
+TRIAL_SEED = 0
+# Built-in attacks that draw must give the organizer and the team the same digits.
+SCORE_SEED = 0
+
+DATA = (FileRole("T", "the original data", "元データ"),)
+RELEASE = (FileRole("A", "the release, row by row as T", "加工データ(行の順序は T と同じ)"),)
+PUBLISHED = (FileRole("S", "the rows that were kept, shuffled", "公開データ(残った行を並べ替えたもの)"),)
+TRUTH = (FileRole("F", "the truth", "正解"),)
+GUESS = (FileRole("Fh", "a guess of the truth", "正解の推定"),)
+
+
+@dataclass(frozen=True)
+class CustomEdition(Edition):
+    """The rules and scores of a contest of one's own; `text` is its TOML file, `folder` where its data are looked for.
+
+    The utility U is the weighted mean, or the greatest, of the metrics' losses: each runs from 0 at its best end to 1
+    at its worst; one without a worst end counts as it is. The safety S is the greatest success of an attack, built-in
+    or of a team, averaged over the levels of knowledge. Teams are ranked by the formula, lower is better.
+    """
+
+    settings: Settings
+    text: str = field(repr=False)
+    folder: Path = field(default=Path(), repr=False)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The levels of knowledge in per cent; one without a name where attackers know all."""
+        return tuple(str(percent) for percent in self.settings.percents) or ("",)
+
+    @property
+    def terms(self) -> Terms:
+        """What the edition says of itself."""
+        settings = self.settings
+        knowledge = {
+            level: (FileRole(f"T{level}", f"{level} % of the rows of T", f"T の {level}% の行"),) if level else ()
+            for level in self.levels
+        }
+        what, what_ja = ("purchases", "購買履歴") if settings.is_history else ("a table", "表")
+        summary = settings.summary or (
+            f"Teams anonymize {what}; others try to find who or what is behind the published rows. Teams are ranked by "
+            f"{settings.formula.text}, lower is better: U is the loss of use, S the success of the best attack."
+        )
+        summary_ja = settings.summary_ja or (
+            f"参加者は{what_ja}を加工し、互いに公開データの再識別を試みる。"
+            f"順位は {settings.formula.text} の小さい順とする。U は有用性の損失、S は最も成功した攻撃の再識別率である。"
+        )
+        return Terms(
+            title=settings.title,
+            title_ja=settings.title_ja,
+            summary=summary,
+            summary_ja=summary_ja,
+            data_files=DATA,
+            release_files=RELEASE,
+            published_files=PUBLISHED,
+            truth_files=TRUTH,
+            guess_files=GUESS,
+            knowledge_files=knowledge,
+            release_rules=release_rules(settings),
+            guess_rules=guess_rules(settings),
+            measures=self._measures(),
+            n_releases_allowed=settings.n_releases,
+            n_guesses_allowed=settings.n_guesses,
+        )
+
+    def _measures(self) -> Sequence[Measure]:
+        settings = self.settings
+        losses = [loss_measure(one.label, part_name(one.part), one.part.__doc__) for one in settings.metrics]
+        attacks = [attack_measure(one.label, part_name(one.part), one.part.__doc__) for one in settings.attacks]
+        formula = settings.formula.text
+        total = Measure(
+            "total",
+            f"{formula}: lower is better. U is the loss of use and S the success of the best attack, each 0 for "
+            "nothing and 1 for all.",
+            f"{formula}。小さいほどよい。U は有用性の損失、S は最良の攻撃の成功率で、それぞれ 0 は皆無、1 はすべて。",
+        )
+        found = (CUSTOMERS_FOUND, MONTHS_FOUND, BASELINE) if settings.is_history else (BASELINE, INTERVAL)
+        return (*losses, *attacks, total, *found)
+
+    def make_data(self, folder: Path, *, seed: int, source: Path | None = None) -> None:
+        """Write T from the source given here, else from the one the file names, else made up; then try all parts."""
+        settings = self.settings
+        if source is None and settings.data.source is not None:
+            source = self.folder / settings.data.source
+        make = purchases.make_frame if settings.is_history else microdata.make_frame
+        frame = make(settings, source, seed)
+        check_original(settings, frame, "made-up data" if source is None else str(source))
+        path = folder / "T.csv"
+        write_form(frame, path)
+        try:
+            # What is written must be read again by all, and every metric and attack must work on it.
+            self._try_parts(read_original(settings, path).head(N_TRIED))
+        except InputError:
+            path.unlink()
+            raise
+
+    def _try_parts(self, original: pl.DataFrame) -> None:
+        release = self._play(self.anonymizers()[0], original, TRIAL_SEED)
+        self._measure(original, release)
+        known = self._known_rows(original).head(max(1, original.height // 2))
+        published, true = self._published(original, release, np.arange(original.height))
+        for attack in self.settings.attacks:
+            self._success(attack, known, published, true, original)
+
+    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
+        """Write some rows of T for each level, each row with the same chance and each level drawn for itself."""
+        known = self._known_rows(read_original(self.settings, data["T"]))
+        for percent in self.settings.percents:
+            order = generator(seed, "knowledge", percent).permutation(known.height)
+            rows = np.sort(order[: max(1, round(percent / 100 * known.height))])
+            write_form(known[rows], folder / f"T{percent}.csv")
+
+    def _known_rows(self, original: pl.DataFrame) -> pl.DataFrame:
+        """Give what attackers may know of all rows, numbered from 1."""
+        seen = purchases.known_frame(self.settings, original) if self.settings.is_history else original
+        numbers = pl.int_range(1, original.height + 1, eager=True).alias(ROW)
+        return seen.select(numbers, pl.all())
+
+    def check(self, data: Files, release: Files) -> None:
+        """Raise one InputError with every fault of A."""
+        check_release(self.settings, read_original(self.settings, data["T"]), release["A"])
+
+    def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
+        """Measure the losses and try the attacks of the contest."""
+        original = read_original(self.settings, data["T"])
+        released = read_release(self.settings, original, release["A"])
+        losses = {label: _loss(score) for label, score in self._measure(original, released).items()}
+        utility = self._utility(losses)
+        found = self._attack_all(original, released, knowledge)
+        safety = max(math.fsum(levels.values()) / len(levels) for levels in found.values())
+        details = {"utility": losses, "safety": found, "total": self._total(losses, utility, safety)}
+        return ReleaseScore(details, utility, safety)
+
+    def _measure(self, original: pl.DataFrame, released: pl.DataFrame) -> dict[str, Score]:
+        with step("measuring"):
+            if self.settings.is_history:
+                return purchases.measure(self.settings, original, released)
+            rows = _kept_rows(released)
+            return microdata.measure(self.settings, original, released[rows], rows)
+
+    def _utility(self, losses: Mapping[str, float]) -> float:
+        if self.settings.combine == "max":
+            return max(losses.values())
+        weights = {metric.label: metric.weight for metric in self.settings.metrics}
+        return math.fsum(weights[label] * loss for label, loss in losses.items()) / math.fsum(weights.values())
+
+    def _total(self, losses: Mapping[str, float], utility: float, safety: float) -> float:
+        named = {label.replace("-", "_"): loss for label, loss in losses.items()}
+        return self.settings.formula.value({"U": utility, "S": safety, **named})
+
+    def _attack_all(
+        self, original: pl.DataFrame, released: pl.DataFrame, knowledge: Files
+    ) -> dict[str, dict[str, float]]:
+        """Give the success of each attack at each level; rows are seen sorted, so that the digits are repeatable."""
+        order = released.with_row_index(ROW).sort(*released.columns, ROW)[ROW].to_numpy()
+        published, true = self._published(original, released, order)
+        found: dict[str, dict[str, float]] = {attack.label: {} for attack in self.settings.attacks}
+        with step("attacking", len(self.settings.attacks) * len(self.levels)) as bar:
+            for level in self.levels:
+                known = self._read_knowledge(original, knowledge.get(f"T{level}") if level else None)
+                for attack in self.settings.attacks:
+                    found[attack.label][level or "100"] = self._success(
+                        attack, known, published, true, original
+                    ).success
+                    bar.advance()
+        return found
+
+    def _read_knowledge(self, original: pl.DataFrame, path: Path | None) -> pl.DataFrame:
+        return self._known_rows(original) if path is None else read_known(self.settings, original, path)
+
+    def _published(
+        self, original: pl.DataFrame, released: pl.DataFrame, order: np.ndarray
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Give the kept rows in an order, and the truth: pseudonyms, or the rows of T counted from 1."""
+        is_kept = pl.Series(np.isin(order, _kept_rows(released).to_numpy()))
+        rows = pl.Series(ROW, order, dtype=pl.Int64).filter(is_kept)
+        if self.settings.is_history:
+            return released[rows], purchases.truth(original, released)
+        return released[rows], (rows + 1).to_frame()
+
+    def _success(
+        self, attack: Named, known: pl.DataFrame, published: pl.DataFrame, true: pl.DataFrame, original: pl.DataFrame
+    ) -> GuessScore:
+        if self.settings.is_history:
+            cells = purchases.guess(attack.part, known, published)
+            return purchases.judge_cells(self.settings, cells, true, original)
+        rows = microdata.guess(self.settings, attack.part, known, published, SCORE_SEED)
+        return microdata.judge_guess(rows, true[ROW], original.height)
+
+    def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
+        """Write the kept rows in an order drawn anew, and apart from them the truth."""
+        original = read_original(self.settings, data["T"])
+        released = read_release(self.settings, original, release["A"])
+        order = generator(seed, "publish").permutation(released.height)
+        published, true = self._published(original, released, order)
+        write_form(published, folder / "S.csv")
+        if self.settings.is_history:
+            purchases.write_cells(true, original, truth_folder / "F.csv")
+        else:
+            write_csv(true, truth_folder / "F.csv")
+
+    def check_guess(self, data: Files, published: Files, guess: Files) -> None:
+        """Raise one InputError with every fault of Fh."""
+        original = read_original(self.settings, data["T"])
+        seen = read_published(self.settings, original, published["S"])
+        if self.settings.is_history:
+            check_history_guess(as_history(original, "T"), seen, guess["Fh"])
+        else:
+            check_row_guess(original.height, seen.height, guess["Fh"])
+
+    def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:  # noqa: ARG002
+        """Hold a guess against the truth."""
+        original = read_original(self.settings, data["T"])
+        if self.settings.is_history:
+            guesses, true = (purchases.read_cells(original, path) for path in (guess["Fh"], truth["F"]))
+            return purchases.judge_cells(self.settings, guesses, true, original)
+        rows, true_rows = (microdata.read_rows(path) for path in (guess["Fh"], truth["F"]))
+        return microdata.judge_guess(rows, true_rows, original.height)
+
+    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+        """Order the teams by the formula, lower is better; equals share a place."""
+        lines = []
+        for entry in entries:
+            best = dict.fromkeys(self.levels, 0.0)
+            for attempt in entry.attempts:
+                if attempt.knowledge in best:
+                    best[attempt.knowledge] = max(best[attempt.knowledge], attempt.score.success)
+            safety = max(entry.release.safety or 0.0, math.fsum(best.values()) / len(best))
+            losses = {label: float(loss) for label, loss in entry.release.details["utility"].items()}
+            value, reason = None, ""
+            try:
+                value = self._total(losses, entry.release.utility, safety)
+            except InputError as error:
+                reason = str(error)
+            lines.append(Standing(0, entry.team, value, entry.release.utility, safety, losses, reason))
+        return place_teams(lines)
+
+    def anonymizers(self) -> Sequence[str]:
+        """Name what `anonymize` can do, simplest first."""
+        return list(purchases.anonymizers() if self.settings.is_history else microdata.anonymizers())
+
+    def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
+        """Write A; what the contest's checks forbid to change stays as it is."""
+        released = self._play(name, read_original(self.settings, data["T"]), seed)
+        write_form(released, folder / "A.csv", is_deleted=~_kept_mask(released))
+
+    def _play(self, name: str, original: pl.DataFrame, seed: int) -> pl.DataFrame:
+        known = purchases.anonymizers() if self.settings.is_history else microdata.anonymizers()
+        if name not in known:
+            raise UnknownPart("anonymizer of the contest", name, known)
+        return known[name](self.settings, original, seed)
+
+    def attacks(self) -> Sequence[str]:
+        """Name the attacks of the contest, in the order of its file."""
+        return [attack.label for attack in self.settings.attacks]
+
+    def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
+        """Write Fh, from the file of knowledge of one level, or from T where attackers know all."""
+        known_attacks = {attack.label: attack for attack in self.settings.attacks}
+        if name not in known_attacks:
+            raise UnknownPart("attack of the contest", name, known_attacks)
+        original = read_original(self.settings, data["T"])
+        seen = read_published(self.settings, original, published["S"])
+        known = self._read_knowledge(original, next(iter(knowledge.values()), None))
+        part = known_attacks[name].part
+        if self.settings.is_history:
+            purchases.write_cells(purchases.guess(part, known, seen), original, folder / "Fh.csv")
+        else:
+            # A line must name a row even where the attack has no idea.
+            rows = microdata.guess(self.settings, part, known, seen, seed).fill_null(1)
+            write_csv(rows.to_frame(), folder / "Fh.csv")
+
+
+def read_custom_edition(path: Path) -> CustomEdition:
+    """Read a contest of one's own from its TOML file; every slip in it is an InputError."""
+    where, found = read_toml(path)
+    return CustomEdition(settings_of(where, found), where.text, path.parent)
+
+
+def custom_edition_of(text: str, *, file: str = "contest.toml", folder: Path = Path()) -> CustomEdition:
+    """Make a contest of one's own from the text of a TOML file."""
+    where, found = parse_toml(text, file)
+    return CustomEdition(settings_of(where, found), text, folder)
+
+
+def _loss(score: Score) -> float:
+    """Put a score on the scale from 0, its best end, to 1, its worst; one without a worst end counts as it is."""
+    gap = abs(score.value - score.best)
+    span = abs(score.worst - score.best)
+    return gap / span if math.isfinite(span) else gap
+
+
+def _kept_mask(released: pl.DataFrame) -> pl.Series:
+    return released.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+
+
+def _kept_rows(released: pl.DataFrame) -> pl.Series:
+    return _kept_mask(released).arg_true().cast(pl.Int64).alias(ROW)

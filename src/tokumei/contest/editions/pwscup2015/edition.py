@@ -1,0 +1,265 @@
+"""PWSCUP 2015: microdata of households, thirteen indices, and ranks that are added up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tokumei.attack.nearest import sensitive_index
+from tokumei.attack.registry import TABLE_ATTACKS, TableAttack
+from tokumei.attack.row_judge import judge_rows
+from tokumei.attack.table import id_sa, sa21
+from tokumei.contest.edition import (
+    Edition,
+    Entry,
+    FileRole,
+    Files,
+    GuessScore,
+    ReleaseScore,
+    Standing,
+    Terms,
+)
+from tokumei.contest.editions.pwscup2015.files import SURVEY, Microdata
+from tokumei.contest.editions.pwscup2015.indices import (
+    ATTACKS,
+    UTILITIES,
+    NumberedRelease,
+    find_flags,
+    score_indices,
+)
+from tokumei.contest.editions.pwscup2015.measures import measures_of
+from tokumei.contest.editions.pwscup2015.rules import GUESS_RULES, RELEASE_RULES, check_guess, check_release
+from tokumei.contest.editions.pwscup2015.teams import ANONYMIZERS
+from tokumei.contest.places import DIGITS, place_teams
+from tokumei.core.errors import InputError, UnknownPart
+from tokumei.core.seeds import generator
+from tokumei.data.files.row_numbers import read_rows, write_rows
+from tokumei.data.made.survey import N_ROWS, make_survey
+from tokumei.data.table import Table
+
+# Of these more is better, of all the others less.
+CLASS_SIZES = ("S1", "S2")
+SUBMITTED = "attacks"
+
+
+@dataclass(frozen=True)
+class Pwscup2015(Edition):
+    """Anonymize microdata whose quasi-identifiers and amounts attackers know in full.
+
+    A release is judged by thirteen indices: six losses of use, two sizes of classes, four attacks and one search for
+    false row numbers. The best attack of another team is one more. Teams rank by the sum of their ranks in all.
+    """
+
+    n_rows: int = field(default=N_ROWS, metadata={"help": "Rows to sample or make up."})
+    quasi_identifiers: tuple[str, ...] = field(
+        default=SURVEY.quasi_identifiers,
+        metadata={"help": "Columns that attackers know people by, first in the files."},
+    )
+    sensitive: tuple[str, ...] = field(
+        default=SURVEY.sensitive, metadata={"help": "Columns of numbers, after the quasi-identifiers."}
+    )
+    e2_column: str = field(default="", metadata={"help": "Sensitive column of E2; the 15th column if none is named."})
+    e4_column: str = field(default="", metadata={"help": "Sensitive column of E4; the 21st column if none is named."})
+    are_flagged_last: bool = field(
+        default=True,
+        metadata={
+            "help": "Whether a release with suspicious row numbers comes last; else it is ranked like the others."
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if self.n_rows < 2:
+            raise InputError.of("at least 2 rows", column="n_rows", value=self.n_rows)
+        if not (self.quasi_identifiers and self.sensitive):
+            raise InputError.of("a quasi-identifier and a sensitive column or more")
+        # What cannot be scored later is refused now.
+        nobody = self.form.table(pl.DataFrame(schema=dict.fromkeys(self.form.columns, pl.Float64)), "the columns")
+        sensitive_index(nobody, self.e2_column, id_sa.COLUMN)
+        sensitive_index(nobody, self.e4_column, sa21.COLUMN)
+
+    @property
+    def form(self) -> Microdata:
+        """The columns of X and Y."""
+        return Microdata(self.quasi_identifiers, self.sensitive)
+
+    @property
+    def terms(self) -> Terms:
+        """What the edition says of itself."""
+        return Terms(
+            title="PWSCUP 2015",
+            title_ja="PWSCUP 2015(匿名加工・再識別コンテスト Ice & Fire)",
+            summary=f"Teams anonymize microdata X, one row a household, with {len(self.quasi_identifiers)} "
+            f"quasi-identifiers and {len(self.sensitive)} amounts. They may change any cell and leave out up to half "
+            "of the rows, and hand in the rows Y with the number of the row of X that each came from. Y is published "
+            "in an order that tells nothing. Attackers know all of X and name the row of X behind every row of Y. "
+            "Teams are ranked in each of thirteen indices, and by the best attack of another team; the lowest sum of "
+            "ranks wins. Row numbers that disagree with the data are flagged.",
+            summary_ja=f"1行が1世帯のミクロデータ X(準識別子 {len(self.quasi_identifiers)} 列、数値属性 "
+            f"{len(self.sensitive)} 列)を加工する。セルの変更と半数までの行の削除ができ、加工データ Y と各行の元の"
+            "行番号 I を提出する。Y は行をシャッフルして公開する。攻撃者は X をすべて知り、Y の各行の元の行番号を"
+            "推定する。13の指標と、他チームによる最良の攻撃のそれぞれで順位を付け、その合計が小さいチームを上位とする。"
+            "データと食い違う行番号(山岡匿名化)には注意が付く。",
+            data_files=(FileRole("X", "the microdata, with a header", "ミクロデータ(ヘッダー付き)"),),
+            release_files=(
+                FileRole("Y", "the anonymized rows, with the header of X", "匿名加工データ(X と同じヘッダー付き)"),
+                FileRole("I", "for each row of Y its row number in X", "Y の各行に対応する X の行番号"),
+            ),
+            published_files=(FileRole("Y", "the anonymized rows, shuffled", "シャッフルした匿名加工データ"),),
+            truth_files=(
+                FileRole(
+                    "I", "for each row published its row number in X", "公開データの各行に対応する X の行番号(正解)"
+                ),
+            ),
+            guess_files=(
+                FileRole("Q", "for each row published the guessed row number in X", "公開データの各行の行番号の推定"),
+            ),
+            knowledge_files={"": ()},
+            release_rules=RELEASE_RULES,
+            guess_rules=GUESS_RULES,
+            measures=measures_of(UTILITIES, ATTACKS),
+        )
+
+    def make_data(self, folder: Path, *, seed: int, source: Path | None = None) -> None:
+        """Write X: rows drawn from a CSV file that has the columns, all if it has fewer, or else made up.
+
+        Without a source the columns must be those of the made-up survey.
+        """
+        if source is None:
+            if self.form != SURVEY:
+                raise InputError.of("a source that has the declared columns", column="source")
+            frame = make_survey(self.n_rows, seed=seed)
+        else:
+            found = self.form.read_source(source)
+            if found.height < 2:
+                raise InputError.of("at least 2 rows", file=source, value=f"{found.height} rows")
+            # In an order of its own, so that the source's says nothing.
+            frame = found[generator(seed, "sample").permutation(found.height)[: self.n_rows]]
+        folder.mkdir(parents=True, exist_ok=True)
+        self.form.write(frame, folder / "X.csv")
+
+    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
+        """Write nothing: attackers know all of X."""
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def check(self, data: Files, release: Files) -> None:
+        """Raise one InputError with every fault of Y and I."""
+        check_release(self._read_original(data), self.form, release)
+
+    def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
+        """Score Y and I by the thirteen indices; sums them up as the mean of U1 to U6 and the best of E1 to E4."""
+        original = self._read_original(data)
+        submitted = self._read_release(release)
+        attacks = {name: self._make_attack(part) for name, part in ATTACKS.items()}
+        scores = score_indices(original, submitted, attacks)
+        details = {
+            kind: {name: score.value for name, score in scores.items() if name.startswith(letter)}
+            for kind, letter in (("utility", "U"), ("safety", "S"), ("reidentification", "E"))
+        }
+        utility = math.fsum(details["utility"].values()) / len(UTILITIES)
+        safety = max(scores[name].value for name in ATTACKS)
+        return ReleaseScore(details, utility, safety, find_flags(scores, original, submitted))
+
+    def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
+        """Write Y, shuffled by the seed, and the row numbers in that order apart from it.
+
+        Numbers are written anew, so that no team can mark rows by 1.5 and 1.50.
+        """
+        played = self._read_release(release).sorted().shuffled(generator(seed, "publish"))
+        for place in (folder, truth_folder):
+            place.mkdir(parents=True, exist_ok=True)
+        self.form.write(played.table.frame, folder / "Y.csv")
+        write_rows(played.rows + 1, truth_folder / "I.csv")
+
+    def check_guess(self, data: Files, published: Files, guess: Files) -> None:
+        """Raise one InputError with every fault of Q."""
+        n_published = self.form.read(published["Y"], "Y").n_rows
+        check_guess(self._read_original(data).n_rows, n_published, guess["Q"])
+
+    def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
+        """Give the share of rows that are right, with what blind guessing would score."""
+        score = judge_rows(read_rows(guess["Q"]), read_rows(truth["I"]), self._read_original(data).n_rows)
+        details = {"row": score.value, "baseline": score.baseline, "interval": list(score.interval or ())}
+        return GuessScore(score.value, details)
+
+    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+        """Order the teams by the sum of their ranks over the indices and the best attack; equals share the mean rank.
+
+        Releases with suspicious row numbers are not among those ranked, unless the options say so.
+        """
+        numbers = {entry.team: _numbers_of(entry) for entry in entries}
+        ranked = [entry for entry in entries if not (self.are_flagged_last and entry.release.flags)]
+        sums = _rank_sums({entry.team: numbers[entry.team] for entry in ranked})
+        lines = []
+        for entry in entries:
+            line = numbers[entry.team]
+            safety = max(entry.release.safety or 0.0, line[SUBMITTED])
+            # The first flag names no rows, which must stay secret while attacks go on.
+            reason = next(iter(entry.release.flags), "")
+            value = sums.get(entry.team)
+            lines.append(Standing(0, entry.team, value, entry.release.utility, safety, line, reason))
+        return place_teams(lines)
+
+    def anonymizers(self) -> Sequence[str]:
+        """Name the built-in anonymizers; the last one cheats."""
+        return list(ANONYMIZERS)
+
+    def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
+        """Write Y and I as a built-in anonymizer makes them."""
+        if name not in ANONYMIZERS:
+            raise UnknownPart("anonymizer", name, ANONYMIZERS)
+        release = ANONYMIZERS[name](self._read_original(data), seed)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.form.write(release.frame, folder / "Y.csv")
+        write_rows(release.rows + 1, folder / "I.csv")
+
+    def attacks(self) -> Sequence[str]:
+        """Name the built-in attacks."""
+        return list(ATTACKS.values())
+
+    def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
+        """Write Q as a built-in attack guesses it; where it has no guess any row is drawn."""
+        if name not in ATTACKS.values():
+            raise UnknownPart("attack", name, ATTACKS.values())
+        original = self._read_original(data)
+        guess = self._make_attack(name).guess(original, self.form.read(published["Y"], "Y"), seed=seed)
+        drawn = pl.Series(generator(seed, "no guess").integers(0, original.n_rows, len(guess)))
+        folder.mkdir(parents=True, exist_ok=True)
+        write_rows(guess.zip_with(guess.is_not_null(), drawn) + 1, folder / "Q.csv")
+
+    def _read_original(self, data: Files) -> Table:
+        return self.form.read(data["X"], "X")
+
+    def _read_release(self, release: Files) -> NumberedRelease:
+        table, rows = self.form.read(release["Y"], "Y"), read_rows(release["I"]) - 1
+        if len(rows) != table.n_rows:
+            expected = f"{table.n_rows:,} row numbers, one for each row of Y"
+            raise InputError.of(expected, file=release["I"], value=f"{len(rows):,}")
+        return NumberedRelease(table, rows)
+
+    def _make_attack(self, name: str) -> TableAttack:
+        columns = {"id-sa": self.e2_column, "sa21": self.e4_column}
+        return TABLE_ATTACKS.make(name, **({"column": columns[name]} if name in columns else {}))
+
+
+def _numbers_of(entry: Entry) -> dict[str, float]:
+    """Give the thirteen indices of a release and the success of the best attack of another team."""
+    details: Mapping[str, Mapping[str, Any]] = entry.release.details
+    numbers = {name: float(value) for kind in details.values() for name, value in kind.items()}
+    # A team knows its own truth, so what it finds in its own release proves nothing.
+    others = [attempt.score.success for attempt in entry.attempts if attempt.attacker != entry.team]
+    return {**numbers, SUBMITTED: max(others, default=0.0)}
+
+
+def _rank_sums(numbers: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Rank the teams in each number, the best 1 and equals alike, and give each team the sum of its ranks."""
+    sums = np.zeros(len(numbers))
+    for name in next(iter(numbers.values()), {}):
+        column = pl.Series([round(line[name], DIGITS) for line in numbers.values()])
+        sums += column.rank("average", descending=name in CLASS_SIZES).to_numpy()
+    return dict(zip(numbers, sums.tolist(), strict=True))

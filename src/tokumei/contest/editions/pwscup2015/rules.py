@@ -1,0 +1,167 @@
+"""The rules of PWSCUP 2015, and the checks that hold submissions against them.
+
+Whether the row numbers are true is no rule, since noise may leave a row nearer to another one than to its own; what
+speaks against them is told by the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from tokumei.contest.checks import RowFaults, read_rows, under
+from tokumei.contest.edition import Files, Rule
+from tokumei.contest.editions.pwscup2015.files import AMOUNT, CODE, Microdata
+from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
+from tokumei.data.files.csv import TextFrame, read_csv
+from tokumei.data.files.row_numbers import ROW, ROWS
+from tokumei.data.files.strict import take_header
+from tokumei.data.table import Table
+
+Read = TypeVar("Read")
+
+FILE_FORM = Rule(
+    "file-form",
+    "The files are UTF-8 text without byte order mark: cells separated by commas, as many in every line. All lines end "
+    "alike, in \\r\\n or in \\n; the last line end may be missing. Only Y has a header. They may be gzipped.",
+    "ファイルは BOM なしの UTF-8 の CSV とし、全行のセル数を揃える。改行は \\r\\n か \\n のどちらかに統一し、最終行の"
+    "改行は省略できる。ヘッダーは Y だけに付ける。gzip 圧縮も可。",
+)
+ONE_NUMBER_EACH = Rule(
+    "one-number-each",
+    "There is one row number for each row of Y, in the order of Y.",
+    "行番号は Y の各行に1つずつ、Y と同じ順序で書く。",
+)
+ROW_OF_X = Rule(
+    "row-of-x", "A row number is that of a row of X, counted from 1.", "行番号は X の行番号(1から数える)とする。"
+)
+RELEASE_RULES = (
+    FILE_FORM,
+    Rule("columns", "Y has the columns of X in their order.", "Y の列とその順序は X と同じとする。"),
+    Rule(
+        "rows-added",
+        "Y has at most as many rows as X: nobody is made up.",
+        "Y の行数は X の行数以下とし、架空の行を追加しない。",
+    ),
+    Rule(
+        "half-kept",
+        "Y has at least half as many rows as X, rounded up.",
+        "Y には X の半数(端数切り上げ)以上の行を残す。",
+    ),
+    Rule(
+        "code-form",
+        "A quasi-identifier is written as in X and never empty.",
+        "準識別子は X と同じ表記とし、空にしない。",
+    ),
+    Rule(
+        "code-of-x",
+        "A quasi-identifier has a value that occurs in the same column of X.",
+        "準識別子の値は X の同じ列に現れるものに限る。",
+    ),
+    Rule(
+        "amount-form",
+        "A sensitive value is a number with at most 9 digits before and 2 after the point.",
+        "センシティブ属性は整数部9桁以内、小数部2桁以内の数とする。",
+    ),
+    ONE_NUMBER_EACH,
+    ROW_OF_X,
+    Rule("each-row-once", "No row of X has two rows in Y.", "X の1つの行を Y の複数の行に対応させない。"),
+)
+GUESS_RULES = (FILE_FORM, ONE_NUMBER_EACH, ROW_OF_X)
+
+
+def fewest_rows(n_rows: int) -> int:
+    """Give how many rows a release of so many must keep."""
+    return (n_rows + 1) // 2
+
+
+def check_release(original: Table, form: Microdata, release: Files) -> None:
+    """Raise one InputError with every fault of Y and I."""
+    faults = _Together()
+    released = faults.try_to(lambda: _read_table(form, release["Y"]))
+    numbers = faults.try_to(lambda: read_rows(ROWS, release["I"]))
+    if released is not None:
+        faults.try_to(lambda: _check_table(original, form, released))
+    if numbers is not None:
+        n_released = None if released is None else released.frame.height
+        faults.try_to(lambda: _check_numbers(numbers, original.n_rows, n_released, is_once=True))
+    faults.raise_if_any()
+
+
+def check_guess(n_rows: int, n_published: int, path: Path) -> None:
+    """Raise one InputError with every fault of Q, in which one row may stand for several."""
+    _check_numbers(read_rows(ROWS, path), n_rows, n_published, is_once=False)
+
+
+class _Together:
+    """Collects the errors of several files, to be raised as one."""
+
+    def __init__(self) -> None:
+        self.errors: list[InputError] = []
+
+    def try_to(self, read: Callable[[], Read]) -> Read | None:
+        """Do it; give None where that fails, and keep the error."""
+        try:
+            return read()
+        except InputError as error:
+            self.errors.append(error)
+            return None
+
+    def raise_if_any(self) -> None:
+        """Raise what was found, the faults of the first file first."""
+        faults: Sequence[Fault] = [fault for error in self.errors for fault in error.faults]
+        if faults:
+            raise InputError(faults[:LISTED_FAULTS], sum(error.n_faults for error in self.errors))
+
+
+def _read_table(form: Microdata, path: Path) -> TextFrame:
+    """Read the cells of Y as text, the header being that of X."""
+    text = _under(FILE_FORM.name, lambda: read_csv(path, delimiter=",", columns=form.columns))
+    return _under("columns", lambda: take_header(text))
+
+
+def _under(rule: str, read: Callable[[], Read]) -> Read:
+    """Do it; what fails is told as a fault of the rule."""
+    try:
+        return read()
+    except InputError as error:
+        faults = [replace(fault, expected=under(rule, fault.expected)) for fault in error.faults]
+        raise InputError(faults, error.n_faults) from None
+
+
+def _check_table(original: Table, form: Microdata, text: TextFrame) -> None:
+    """Refuse what Y must not hold."""
+    faults = RowFaults(text)
+    n_found, n_rows = text.frame.height, original.n_rows
+    if n_found > n_rows:
+        faults.add("rows-added", f"at most {n_rows:,} rows, as X has", row=n_rows, value=f"{n_found:,} rows")
+    if n_found < fewest_rows(n_rows):
+        expected = f"at least {fewest_rows(n_rows):,} rows, half of those of X"
+        faults.add("half-kept", expected, value=f"{n_found:,} rows")
+    codes = dict.fromkeys(form.quasi_identifiers, ("code-form", CODE))
+    amounts = dict.fromkeys(form.sensitive, ("amount-form", AMOUNT))
+    read = faults.read({**codes, **amounts})
+    for column in form.quasi_identifiers:
+        known = original.frame[column].unique()
+        is_new = ~read[column].is_in(known.implode()).fill_null(True)
+        faults.add_cells("code-of-x", column, is_new, f"a value of {column} in X")
+    faults.raise_if_any()
+
+
+def _check_numbers(text: TextFrame, n_rows: int, n_released: int | None, *, is_once: bool) -> None:
+    """Refuse row numbers that are none, too many or too few, and repeated ones where each may stand once."""
+    faults = RowFaults(text)
+    n_found = text.frame.height
+    if n_released is not None and n_found != n_released:
+        # The first line too many, or the last there is.
+        row = min(n_released, n_found - 1)
+        expected = f"{n_released:,} row numbers, one for each row of Y"
+        faults.add(ONE_NUMBER_EACH.name, expected, row=row, value=f"{n_found:,} lines")
+    numbers = faults.read({"row": (ROW_OF_X.name, ROW)})["row"]
+    faults.add_cells(ROW_OF_X.name, "row", (numbers > n_rows).fill_null(False), f"a row number from 1 to {n_rows:,}")
+    if is_once:
+        is_repeated = ~numbers.is_first_distinct() & numbers.is_not_null()
+        faults.add_cells("each-row-once", "row", is_repeated, "a row of X that no earlier line names")
+    faults.raise_if_any()

@@ -1,0 +1,1 @@
+"""PWSCUP 2016: its rules, files, scores and built-in players."""

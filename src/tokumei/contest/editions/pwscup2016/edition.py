@@ -1,0 +1,315 @@
+"""PWSCUP 2016: a year of purchases with its customers; attackers who know all of it look for rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from tokumei.attack.row_judge import judge_rows
+from tokumei.contest.edition import (
+    Edition,
+    Entry,
+    FileRole,
+    Files,
+    GuessScore,
+    ReleaseScore,
+    Standing,
+    Terms,
+)
+from tokumei.contest.editions.pwscup2016.attacks import ATTACKS, Seen
+from tokumei.contest.editions.pwscup2016.files import (
+    read_guess,
+    read_permutation,
+    read_released_history,
+    read_released_master,
+    write_guess,
+    write_history,
+    write_master,
+    write_permutation,
+    write_released_history,
+    write_released_master,
+)
+from tokumei.contest.editions.pwscup2016.measures import MEASURES
+from tokumei.contest.editions.pwscup2016.rules import GUESS_RULES, RELEASE_RULES, Originals, check_guess, check_release
+from tokumei.contest.editions.pwscup2016.teams import ANONYMIZERS
+from tokumei.contest.places import place_teams
+from tokumei.contest.yamaoka import detect_yamaoka
+from tokumei.core.errors import InputError, UnknownPart
+from tokumei.core.progress import step
+from tokumei.core.score import Score
+from tokumei.core.seeds import generator
+from tokumei.data.files.csv import find_delimiter, first_bytes, header_names
+from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame
+from tokumei.data.files.histories import read_history as read_any_history
+from tokumei.data.files.source import check_is_file
+from tokumei.data.history import History
+from tokumei.data.made.retail import make_master, make_retail
+from tokumei.data.online_retail import clean_retail, to_history, with_smallest_customers
+from tokumei.measure.utility.crosstab import Crosstab
+from tokumei.measure.utility.frequent_itemsets import FrequentItemsets
+from tokumei.measure.utility.rfm_table import RfmTable
+
+# What the papers tell of the contest's set: 38,087 rows of 400 customers.
+N_CUSTOMERS, N_ROWS = 400, 38_087
+UCI_COLUMN = "StockCode"
+# An itemset is frequent in this share of the invoices, and in no fewer than these.
+LEAST_SUPPORT, LEAST_INVOICES = 0.01, 3
+# A guess must name a row even where an attack has found none.
+NO_IDEA = 0
+
+DATA = (
+    FileRole("M", "the customers: id, sex, birth date, country", "顧客データ:顧客ID、性別、生年月日、国"),
+    FileRole(
+        "T",
+        "the purchases: customer, invoice, date, time, item, price, quantity",
+        "購買履歴:顧客ID、伝票ID、購入日、購入時刻、商品ID、単価、数量",
+    ),
+)
+RELEASED = (
+    FileRole("M_release", "M′: the customers under pseudonyms", "M′:仮名にした顧客データ"),
+    FileRole("T_release", "T′: the purchases under pseudonyms", "T′:仮名にした購買履歴"),
+)
+PERMUTATION = FileRole("P", "which row of T each row of T_release came from", "T_release の各行の元となった T の行番号")
+GUESS = FileRole("Q", "a guess of P", "P の推定")
+
+
+@dataclass(frozen=True)
+class Pwscup2016(Edition):
+    """Anonymize customers and purchases; attackers who know both name the row that each released row was.
+
+    A release is M′, T′ and the row permutation P. Attackers have M, T and what is published of M′ and T′, and return Q;
+    their success is the share of rows with Q = P. The papers print the parts of the score but not how they were
+    joined. Here they are joined as in 2017: U is the worst of three losses, each from 0 to 1 (or their mean, by an
+    option), E the best success of the built-in attacks and of all teams', and teams are ranked by (U + E) / 2.
+
+    The losses are the share of frequent itemsets lost, those in 1 % of the real invoices and at least three; the error
+    of the 10 × 10 × 10 RFM table; and the mean absolute error of the mean unit price by decade of birth and country,
+    divided by the mean of those means, so that a release that lost every price has 1, and more counts as 1. Attacks see
+    the released rows sorted by their cells, so that a release has the same score in whatever order its rows stand.
+    """
+
+    n_customers: int = field(
+        default=N_CUSTOMERS, metadata={"help": "Customers of the data: those with the smallest ids, or made up."}
+    )
+    combine: Literal["max", "mean"] = field(
+        default="max", metadata={"help": "How the three losses make U: the worst of them, or their mean."}
+    )
+    flagged: Literal["last", "shown"] = field(
+        default="last",
+        metadata={"help": "Whether a release whose row map looks false is ranked last, or in its place with a remark."},
+    )
+
+    @property
+    def terms(self) -> Terms:
+        """What the edition says of itself."""
+        joined, joined_ja = ("worst", "最大値") if self.combine == "max" else ("mean", "平均")
+        return Terms(
+            title="PWSCUP 2016",
+            title_ja="PWSCUP 2016",
+            summary=(
+                "Teams anonymize the customers M and their purchases T: they release both under pseudonyms, rows in "
+                "any order, and hand in P, which tells the row of T that each released row was. Attackers know M and T "
+                f"in full and guess P. Teams are ranked by (U + E) / 2, lower is better: U is the {joined} of three "
+                "losses of use, E the share of rows that the best attack finds."
+            ),
+            summary_ja=(
+                "参加者は顧客データ M と購買履歴 T を仮名化・加工して提出し、あわせて加工後の各行の元の行番号 P を"
+                "提出する。攻撃者は M と T の全体を知り、P を推定する(最大知識攻撃者)。順位は (U + E) / 2 の小さい順と"
+                f"する。U は三つの有用性損失の{joined_ja}、E は最も成功した攻撃の再識別率である。"
+            ),
+            data_files=DATA,
+            release_files=(*RELEASED, PERMUTATION),
+            published_files=RELEASED,
+            truth_files=(PERMUTATION,),
+            guess_files=(GUESS,),
+            knowledge_files={"": ()},
+            release_rules=RELEASE_RULES,
+            guess_rules=GUESS_RULES,
+            measures=MEASURES,
+        )
+
+    def make_data(self, folder: Path, *, seed: int, source: Path | None = None) -> None:
+        """Write M and T: the customers with the smallest ids of the source, or made-up ones.
+
+        The source is UCI Online Retail, or any history with a header or in a contest's form. Sex and birth date, which
+        no source has, are made up; so is the country where the source has none.
+        """
+        history, countries = self._make_history(seed) if source is None else self._read_source(source)
+        customers = history.frame["customer"].unique().cast(pl.Int64).sort().cast(pl.String)
+        master = make_master(customers, seed=seed)
+        days = generator(seed, "pwscup2016", "births").integers(0, 3652, master.height)
+        decade = pl.col("birth").str.to_date("%Y/%m/%d").cast(pl.Int32)
+        master = master.with_columns(birth=(decade + pl.Series(days).cast(pl.Int32)).cast(pl.Date))
+        if countries is not None:
+            known = master.drop("country").join(countries, on="customer", how="left", maintain_order="left")
+            master = known.select("customer", "sex", "birth", "country")
+        write_master(master, folder / "M.csv")
+        write_history(history, folder / "T.csv")
+
+    def _make_history(self, seed: int) -> tuple[History, None]:
+        n_rows = max(self.n_customers, N_ROWS * self.n_customers // N_CUSTOMERS)
+        return History(make_retail(self.n_customers, n_rows=n_rows, seed=seed), "T"), None
+
+    def _read_source(self, source: Path) -> tuple[History, pl.DataFrame | None]:
+        if UCI_COLUMN in _column_names(source):
+            rows = clean_retail(read_frame(source))
+            # A few customers moved; the country they bought from most recently counts.
+            countries = rows.select(customer="CustomerID", country="Country").unique("customer", keep="last")
+            history = to_history(rows, name=str(source))
+        else:
+            history, countries = read_any_history(source), None
+        if history.frame["invoice"].has_nulls() or history.frame["time"].has_nulls():
+            raise InputError.of("a history with invoices and times", file=source)
+        is_number = history.frame["customer"].str.contains(r"^[0-9]{1,9}$").fill_null(False)
+        if not is_number.all():
+            where = int((~is_number).arg_true()[0])
+            found = history.frame["customer"][where]
+            raise InputError.of(
+                "customer ids of 1 to 9 digits", file=source, line=where + 1, column="customer", value=found
+            )
+        return with_smallest_customers(history, self.n_customers), countries
+
+    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
+        """Write nothing: attackers know M and T."""
+
+    def check(self, data: Files, release: Files) -> None:
+        """Raise one InputError with every fault of M_release, T_release and P."""
+        check_release(Originals.read(data), release)
+
+    def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
+        """Measure the three losses, try the built-in attacks, and look whether P is a lie."""
+        originals = Originals.read(data)
+        master, history = read_released_master(release["M_release"]), read_released_history(release["T_release"])
+        rows = read_permutation(release["P"])
+        losses, price_error = _losses(originals, master, history)
+        utility = max(losses.values()) if self.combine == "max" else sum(losses.values()) / len(losses)
+        found = _attack_all(originals, master, history, rows)
+        safety = max(found.values())
+        fields = [name for name in history.frame.columns if name != "customer"]
+        verdict = detect_yamaoka(originals.history.frame.select(fields), history.frame.select(fields), rows)
+        details = {
+            "utility": losses,
+            "safety": found,
+            "total": (utility + safety) / 2,
+            "mean_price_error": price_error,
+            "row_map": {"contradicted": verdict.share, "random": verdict.random_share},
+        }
+        return ReleaseScore(details, utility, safety, verdict.evidence if verdict.is_flagged else ())
+
+    def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
+        """Write M′ and T′, each in an order drawn anew, and apart from them P in the order of T′."""
+        master, history = read_released_master(release["M_release"]), read_released_history(release["T_release"])
+        lines, rows = (
+            generator(seed, "publish", what).permutation(frame.height)
+            for what, frame in (("customers", master), ("rows", history.frame))
+        )
+        write_released_master(master[lines], folder / "M_release.csv")
+        write_released_history(History(history.frame[rows]), folder / "T_release.csv")
+        write_permutation(read_permutation(release["P"])[rows], truth_folder / "P.csv")
+
+    def check_guess(self, data: Files, published: Files, guess: Files) -> None:
+        """Raise one InputError with every fault of Q."""
+        check_guess(Originals.read(data), guess["Q"])
+
+    def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
+        """Give the share of rows with Q = P."""
+        rows = read_permutation(truth["P"])
+        score = judge_rows(read_guess(guess["Q"]), rows, len(rows))
+        return GuessScore(score.value, {"interval": list(score.interval or ()), "baseline": score.baseline})
+
+    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+        """Order the teams by (U + E) / 2, lower is better; equals share a place.
+
+        A release whose row map looks false is not ranked and comes last, unless the option says to show it only.
+        """
+        lines = []
+        for entry in entries:
+            best = max([entry.release.safety or 0.0, *(attempt.score.success for attempt in entry.attempts)])
+            is_ranked = not entry.release.flags or self.flagged == "shown"
+            value = (entry.release.utility + best) / 2 if is_ranked else None
+            losses = {name: float(loss) for name, loss in entry.release.details["utility"].items()}
+            reason = "The row map P contradicts the data." if entry.release.flags else ""
+            lines.append(Standing(0, entry.team, value, entry.release.utility, best, losses, reason))
+        return place_teams(lines)
+
+    def anonymizers(self) -> Sequence[str]:
+        """Name what `anonymize` can do, simplest first; the last one cheats."""
+        return list(ANONYMIZERS)
+
+    def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
+        """Write M_release, T_release and P."""
+        if name not in ANONYMIZERS:
+            raise UnknownPart("anonymizer of PWSCUP 2016", name, ANONYMIZERS)
+        originals = Originals.read(data)
+        draft = ANONYMIZERS[name](originals.master, originals.history.frame, seed)
+        order = generator(seed, "rows").permutation(originals.n_rows)
+        write_released_master(draft.master, folder / "M_release.csv")
+        write_released_history(History(draft.history[order]), folder / "T_release.csv")
+        write_permutation(pl.Series("row", draft.rows[order] + 1), folder / "P.csv")
+
+    def attacks(self) -> Sequence[str]:
+        """Name what `attack` can do, simplest first."""
+        return list(ATTACKS)
+
+    def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
+        """Write Q."""
+        if name not in ATTACKS:
+            raise UnknownPart("attack of PWSCUP 2016", name, ATTACKS)
+        originals = Originals.read(data)
+        master = read_released_master(published["M_release"])
+        history = read_released_history(published["T_release"])
+        seen = Seen(originals.master, originals.history.frame, master, history.frame)
+        write_guess(ATTACKS[name](seen).fill_null(NO_IDEA) + 1, folder / "Q.csv")
+
+
+def _column_names(source: Path) -> list[str]:
+    """Give the names in the first line of a text file, or the columns of any other."""
+    if format_of(source) in TEXT_SUFFIXES:
+        head = first_bytes(check_is_file(source))
+        return header_names(head, find_delimiter(head)) if head else []
+    return read_frame(source).columns
+
+
+def _losses(originals: Originals, master: pl.DataFrame, released: History) -> tuple[dict[str, float], float]:
+    """Measure the three losses, and the error of mean prices in the currency of the data."""
+    original = originals.history
+    crosstab = Crosstab(originals.master, master)
+    with step("measuring", 3) as bar:
+        # In a small set 1 % of the invoices is one of them, and then every set of items in it would be frequent.
+        support = max(LEAST_SUPPORT, LEAST_INVOICES / original.frame["invoice"].n_unique())
+        itemsets = FrequentItemsets(min(1.0, support)).measure(_by_invoice(original), _by_invoice(released))
+        bar.advance()
+        rfm = RfmTable().measure(original, released)
+        bar.advance()
+        error = crosstab.measure(original, released).value
+        # A release without rows has a mean of 0 everywhere.
+        worst = crosstab.measure(original, History(released.frame.clear())).value
+        bar.advance()
+    relative = min(1.0, error / worst) if worst else float(error > 0)
+    losses: dict[str, Score | float] = {"frequent-itemsets": itemsets, "rfm-table": rfm, "crosstab": relative}
+    return {name: loss.value if isinstance(loss, Score) else loss for name, loss in losses.items()}, error
+
+
+def _by_invoice(history: History) -> History:
+    """Give a history whose baskets, which the measure takes by customer and day, are its invoices."""
+    first = history.frame["date"].min()
+    return History(history.frame.with_columns(customer="invoice", date=pl.lit(first, pl.Date)), history.name)
+
+
+def _attack_all(originals: Originals, master: pl.DataFrame, history: History, rows: pl.Series) -> dict[str, float]:
+    """Give the share of rows that each built-in attack finds."""
+    columns = history.frame.columns
+    order = history.frame.with_columns(pl.Series("at", np.arange(history.n_rows))).sort(*columns, "at")["at"]
+    seen = Seen(originals.master, originals.history.frame, master.sort(master.columns), history.frame[order])
+    true = rows.gather(order) - 1
+    found = {}
+    with step("attacking", len(ATTACKS)) as bar:
+        for name, attack in ATTACKS.items():
+            found[name] = judge_rows(attack(seen), true, originals.n_rows).value
+            bar.advance()
+    return found

@@ -1,0 +1,245 @@
+"""The rules of PWSCUP 2016, and the checks that hold submissions against them.
+
+The papers print the files and how they are scored, and few rules. Those here are the ones without which the scores mean
+nothing: the rows and customers of the original, one line each, values that are possible, and a P that is a permutation.
+Whether P is *true* is no rule, since no check can prove it; see `contest/yamaoka.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from tokumei.contest.checks import (
+    DATE_FORM,
+    FILE_FORM,
+    ITEM_OF_T,
+    NO_CUSTOMER_ID,
+    PRICE_FORM,
+    QUANTITY_FORM,
+    TIME_FORM,
+    RowFaults,
+    read_rows,
+)
+from tokumei.contest.edition import Files, Rule
+from tokumei.contest.editions.pwscup2016.files import (
+    INVOICE,
+    RELEASED_HISTORY,
+    RELEASED_MASTER,
+    read_history,
+    read_master,
+)
+from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
+from tokumei.data.files.columns import ColumnType, add_value_faults
+from tokumei.data.files.row_numbers import ROW, ROWS
+from tokumei.data.files.strict import DATE, PRICE, PSEUDONYM, QUANTITY, SEX, TIME
+from tokumei.data.history import History
+
+# Longer names carry notes to oneself, and nobody needs them.
+LONGEST_PSEUDONYM = 20
+RELEASED_PSEUDONYM = replace(
+    PSEUDONYM,
+    expected=f"a pseudonym of 1 to {LONGEST_PSEUDONYM} letters, digits, _ or -",
+    pattern=rf"^[A-Za-z0-9_-]{{1,{LONGEST_PSEUDONYM}}}$",
+)
+
+MASTER_CELLS: Mapping[str, tuple[str, ColumnType]] = {
+    "customer": ("pseudonym-form", RELEASED_PSEUDONYM),
+    "sex": ("sex-form", SEX),
+    "birth": ("birth-form", DATE),
+}
+HISTORY_CELLS: Mapping[str, tuple[str, ColumnType]] = {
+    "customer": ("pseudonym-form", RELEASED_PSEUDONYM),
+    "invoice": ("invoice-form", INVOICE),
+    "date": ("date-form", DATE),
+    "time": ("time-form", TIME),
+    "price": ("price-form", PRICE),
+    "quantity": ("quantity-form", QUANTITY),
+}
+
+RELEASE_RULES = (
+    FILE_FORM,
+    Rule(
+        "customers-kept",
+        "M_release has as many lines as M has customers, and no pseudonym stands in two of them.",
+        "M_release の行数は M の顧客数と同じとし、同じ仮名を二度書かない。",
+    ),
+    Rule(
+        "pseudonym-form",
+        f"A pseudonym has 1 to {LONGEST_PSEUDONYM} letters, digits, _ or -.",
+        f"仮名は英数字、_、- からなる{LONGEST_PSEUDONYM}文字以内とする。",
+    ),
+    NO_CUSTOMER_ID,
+    Rule("sex-form", "The sex is f or m.", "性別は f または m とする。"),
+    Rule(
+        "birth-form",
+        "The birth date exists and is written YYYY/M/D.",
+        "生年月日は実在する日付とし、YYYY/M/D の形式で書く。",
+    ),
+    Rule("country-of-m", "The country occurs in M.", "国名は M に現れるものに限る。"),
+    Rule(
+        "rows-kept",
+        "T_release has as many rows as T, none added and none left out; their order is free.",
+        "T_release の行数は T と同じとし、行の追加や削除を認めない。行の順序は自由とする。",
+    ),
+    Rule("pseudonym-of-m", "Every pseudonym of T_release is in M_release.", "T_release の仮名は M_release に現れる。"),
+    Rule(
+        "invoice-form",
+        "The invoice has 1 to 9 upper-case letters or digits.",
+        "伝票IDは英大文字と数字からなる9文字以内とする。",
+    ),
+    DATE_FORM,
+    Rule(
+        "date-in-range",
+        "The date lies between the first and the last day of T.",
+        "購入日は T の最初の日から最後の日までとする。",
+    ),
+    TIME_FORM,
+    ITEM_OF_T,
+    PRICE_FORM,
+    QUANTITY_FORM,
+    Rule(
+        "permutation",
+        "Line i of P is the row of T that row i of T_release came from, counted from 1; each row stands there once.",
+        "P の i 行目は T_release の i 行目の元となった T の行番号(1から数える)とし、各番号はちょうど一度だけ現れる。",
+    ),
+)
+GUESS_RULES = (
+    FILE_FORM,
+    Rule(
+        "row-for-row",
+        "Q has one line for each row of T_release, in its order.",
+        "Q の行数は T_release の行数と同じとし、その順に書く。",
+    ),
+    Rule(
+        "row-of-t",
+        "Each line of Q is a row number of T, counted from 1; one row may be named for several.",
+        "Q の各行は T の行番号(1から数える)とする。同じ番号を何度書いてもよい。",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Originals:
+    """M and T, the data that everybody has."""
+
+    master: pl.DataFrame
+    history: History
+
+    @classmethod
+    def read(cls, data: Files) -> Originals:
+        """Read both; T must name only customers of M, and M each of them once."""
+        master, history = read_master(data["M"]), read_history(data["T"])
+        twice = FaultList(str(data["M"]))
+        add_value_faults(master["customer"], ~master["customer"].is_first_distinct(), "each customer once", twice)
+        twice.raise_if_any()
+        faults = FaultList(str(data["T"]))
+        customer = history.frame["customer"]
+        add_value_faults(customer, ~customer.is_in(master["customer"].implode()), "a customer of M", faults)
+        faults.raise_if_any()
+        return cls(master, history)
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows of T."""
+        return self.history.n_rows
+
+
+def check_release(originals: Originals, release: Files) -> None:
+    """Raise one InputError with every fault of M_release, T_release and P."""
+    found: list[InputError] = []
+    names: pl.Series | None = None
+    # Each file is checked whatever is wrong with the others, so that a team learns all of it at once.
+    try:
+        names = _check_master(originals, release["M_release"])
+    except InputError as error:
+        found.append(error)
+    try:
+        _check_history(originals, release["T_release"], names)
+    except InputError as error:
+        found.append(error)
+    try:
+        _check_permutation(originals, release["P"])
+    except InputError as error:
+        found.append(error)
+    if found:
+        faults = [fault for error in found for fault in error.faults]
+        raise InputError(faults[:LISTED_FAULTS], sum(error.n_faults for error in found))
+
+
+def _check_master(originals: Originals, path: Path) -> pl.Series:
+    """Check M_release and give its pseudonyms."""
+    text = read_rows(RELEASED_MASTER, path)
+    faults = RowFaults(text)
+    names = faults.read(MASTER_CELLS)["customer"]
+    _check_no_customer_id(faults, originals, names)
+    is_again = names.is_not_null() & ~names.is_first_distinct()
+    faults.add_cells("customers-kept", "customer", is_again, "each pseudonym once")
+    is_unknown = ~text.frame["country"].is_in(originals.master["country"].implode()).fill_null(False)
+    faults.add_cells("country-of-m", "country", is_unknown, "a country of M")
+    _check_n_rows(faults, "customers-kept", originals.master.height, "lines, as many as M has customers")
+    faults.raise_if_any()
+    return names
+
+
+def _check_history(originals: Originals, path: Path, names: pl.Series | None) -> None:
+    """Check T_release; its pseudonyms are compared where M_release is sound, else each would be one more fault."""
+    text = read_rows(RELEASED_HISTORY, path)
+    faults = RowFaults(text)
+    cells = faults.read(HISTORY_CELLS)
+    _check_no_customer_id(faults, originals, cells["customer"])
+    if names is not None:
+        # One fault a cell: a customer id is told above.
+        known = pl.concat([names, originals.master["customer"]])
+        is_unknown = ~cells["customer"].is_in(known.implode()).fill_null(True)
+        faults.add_cells("pseudonym-of-m", "customer", is_unknown, "a pseudonym of M_release")
+    first, last = originals.history.frame.select(pl.col("date").min().alias("first"), pl.col("date").max()).row(0)
+    is_outside = ~cells["date"].is_between(first, last).fill_null(True)
+    faults.add_cells("date-in-range", "date", is_outside, f"a date from {first} to {last}, as in T")
+    items = originals.history.frame["item"].unique()
+    is_unknown = ~text.frame["item"].is_in(items.implode()).fill_null(False)
+    faults.add_cells("item-of-t", "item", is_unknown, "an item of T")
+    _check_n_rows(faults, "rows-kept", originals.n_rows, "rows as in T")
+    faults.raise_if_any()
+
+
+def _check_no_customer_id(faults: RowFaults, originals: Originals, names: pl.Series) -> None:
+    is_customer = names.is_in(originals.master["customer"].implode()).fill_null(False)
+    faults.add_cells("no-customer-id", "customer", is_customer, "a pseudonym that is no customer id")
+
+
+def _check_permutation(originals: Originals, path: Path) -> None:
+    faults = RowFaults(read_rows(ROWS, path))
+    rows = _read_row_numbers(faults, "permutation", originals.n_rows)
+    is_again = rows.is_not_null() & ~rows.is_first_distinct()
+    faults.add_cells("permutation", "row", is_again, "each row of T once")
+    _check_n_rows(faults, "permutation", originals.n_rows, "row numbers, one for each row of T")
+    faults.raise_if_any()
+
+
+def _read_row_numbers(faults: RowFaults, rule: str, n_rows: int) -> pl.Series:
+    """Read row numbers; one that T does not have is a fault and comes out missing, as does one that is no number."""
+    rows = faults.read({"row": (rule, ROW)})["row"]
+    is_beyond = (rows > n_rows).fill_null(False)
+    faults.add_cells(rule, "row", is_beyond, f"a row of T, from 1 to {n_rows:,}")
+    return rows.set(is_beyond, None)
+
+
+def _check_n_rows(faults: RowFaults, rule: str, n_rows: int, what: str) -> None:
+    n_found = faults.text.frame.height
+    if n_found != n_rows:
+        # The first line too many, or the last there is.
+        row = max(0, min(n_rows, n_found - 1))
+        faults.add(rule, f"{n_rows:,} {what}", row=row, value=f"{n_found:,} lines")
+
+
+def check_guess(originals: Originals, path: Path) -> None:
+    """Raise one InputError with every fault of Q."""
+    faults = RowFaults(read_rows(ROWS, path))
+    _read_row_numbers(faults, "row-of-t", originals.n_rows)
+    _check_n_rows(faults, "row-for-row", originals.n_rows, "row numbers, one for each row of T_release")
+    faults.raise_if_any()

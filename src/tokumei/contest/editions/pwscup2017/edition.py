@@ -1,0 +1,291 @@
+"""PWSCUP 2017: purchases under pseudonyms that change, against attackers who know a part of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.anonymize.history.delete import Delete
+from tokumei.anonymize.history.exchange_pseudonyms import ExchangePseudonyms
+from tokumei.anonymize.history.perturb import Perturb
+from tokumei.anonymize.history.pseudonyms import Pseudonyms
+from tokumei.anonymize.pipeline import Pipeline
+from tokumei.attack.judge import judge
+from tokumei.attack.knowledge import draw_knowledge
+from tokumei.attack.registry import HISTORY_ATTACKS
+from tokumei.attack.truth import truth_of
+from tokumei.contest.edition import (
+    Edition,
+    Entry,
+    FileRole,
+    Files,
+    GuessScore,
+    ReleaseScore,
+    Standing,
+    Terms,
+)
+from tokumei.contest.editions.pwscup2017 import files
+from tokumei.contest.editions.pwscup2017.measures import measures_of
+from tokumei.contest.editions.pwscup2017.rules import (
+    FIRST_PERIOD,
+    GUESS_RULES,
+    LAST_PERIOD,
+    RELEASE_RULES,
+    Originals,
+    check_guess,
+    check_release,
+)
+from tokumei.contest.places import place_teams
+from tokumei.contest.source import sample_purchases
+from tokumei.core.errors import InputError, UnknownPart
+from tokumei.core.progress import step
+from tokumei.core.seeds import generator
+from tokumei.data.files.histories import read_pseudonyms, write_pseudonyms
+from tokumei.data.history import History
+from tokumei.data.made.retail import make_master
+from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.report.evaluation import SAMPLE_ATTACKS
+
+PERIODS = range(FIRST_PERIOD, LAST_PERIOD + 1)
+# E1 to E6 of the contest, by the measures that they are; E3 has two values.
+UTILITIES: Mapping[str, tuple[str, ...]] = {
+    "E1": ("item-cf-supply",),
+    "E2": ("item-cf-retail",),
+    "E3": ("top-items", "item-cf-top"),
+    "E4": ("date",),
+    "E5": ("price",),
+    "E6": ("rows",),
+}
+MOVE_A_LITTLE = Perturb(days=3, quantities=0.1, prices=0.05)
+MOVE_FAR = Perturb(days=31, quantities=1.0, prices=1.0, hides_times=True, whole_baskets=False)
+ANONYMIZERS: Mapping[str, Pipeline] = {
+    "yearly-pseudonyms": Pipeline((Pseudonyms(lifetime=12),)),
+    "half-yearly-pseudonyms": Pipeline((Pseudonyms(lifetime=6),)),
+    "monthly-pseudonyms": Pipeline((Pseudonyms(lifetime=1),)),
+    "exchange-pseudonyms": Pipeline((ExchangePseudonyms(),)),
+    "perturb": Pipeline((MOVE_A_LITTLE, Pseudonyms(lifetime=12))),
+    "delete": Pipeline((Delete(telling=0.3), Pseudonyms(lifetime=12))),
+    "perturb-and-delete": Pipeline((MOVE_A_LITTLE, Delete(telling=0.25, once=False), Pseudonyms(lifetime=1))),
+    # The way of least loss that kept all built-in attacks under a fifth, with 25 % known.
+    "blur": Pipeline(
+        (MOVE_FAR, Delete(telling=0.25, once=False, price_deviations=0.0), Pseudonyms(lifetime=12)),
+    ),
+}
+ATTACKS = (*SAMPLE_ATTACKS, "same-day", "same-item", "same-month-and-item", "jaccard", "tfidf", "linkage")
+
+
+@dataclass(frozen=True)
+class Pwscup2017(Edition):
+    """Anonymize a year of purchases row by row; attackers know 25, 50, 75 or 100 % of the rows.
+
+    A release is scored by the worst of seven losses of use, U, and by the best attack on average over the levels of
+    knowledge, S; teams rank by their weighted sum.
+    """
+
+    n_customers: int = field(default=500, metadata={"help": "Customers to sample or make up."})
+    known: tuple[int, ...] = field(
+        default=(25, 50, 75, 100), metadata={"help": "Per cent of the rows known to attackers, one level each."}
+    )
+    utility_weight: float = field(default=0.5, metadata={"help": "Weight of U in the score."})
+    safety_weight: float = field(default=0.5, metadata={"help": "Weight of S in the score."})
+
+    def __post_init__(self) -> None:
+        if self.n_customers < 1:
+            raise InputError.of("at least 1 customer", column="n_customers", value=self.n_customers)
+        if not self.known or len(set(self.known)) < len(self.known) or not all(0 < one <= 100 for one in self.known):
+            raise InputError.of("different shares from 1 to 100 per cent", column="known", value=self.known)
+        for name in ("utility_weight", "safety_weight"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
+                raise InputError.of("a weight of 0 or more", column=name, value=getattr(self, name))
+
+    @property
+    def terms(self) -> Terms:
+        """What the edition says of itself."""
+        levels = ", ".join(f"{share} %" for share in self.known)
+        return Terms(
+            title="PWSCUP 2017",
+            title_ja="PWSCUP 2017(匿名加工・再識別コンテスト)",
+            summary="Teams anonymize one year of purchases, T, row by row: they replace customers by pseudonyms that "
+            "may change from month to month, and may change or delete up to half of the rows. What is left is shuffled "
+            f"and published. Attackers know {levels} of the rows of T, items cut to two characters, and name the "
+            "pseudonym of every customer in every month. Teams rank by "
+            f"{self.utility_weight:g}·U + {self.safety_weight:g}·S, lower is better: U is the worst of seven "
+            "losses of use, S the success of the best attack.",
+            summary_ja="1年分の購買履歴 T を行ごとに加工する。顧客IDを月ごとに変えてもよい仮名に置き換え、値の変更や"
+            f"半数までの行の削除ができる。残った行をシャッフルして公開する。攻撃者は T の {levels} の行"
+            "(商品IDは先頭2文字)を知り、全顧客の各月の仮名を推定する。順位は "
+            f"{self.utility_weight:g}·U + {self.safety_weight:g}·S の小さい順で、U は7つの有用性指標の最悪値、"
+            "S は最良の攻撃の成功率である。",
+            data_files=(
+                FileRole("M", "customers: id, sex, birth decade, country", "顧客マスター(ID、性別、生年代、国)"),
+                FileRole(
+                    "T",
+                    "purchases: customer, invoice, date, time, item, price, quantity",
+                    "購買履歴(顧客ID、伝票ID、日付、時刻、商品ID、単価、数量)",
+                ),
+            ),
+            release_files=(
+                FileRole("AT", "the anonymized T, row by row in its order", "匿名加工データ A(T)(T と同じ行順)"),
+            ),
+            published_files=(FileRole("S", "the rows kept, shuffled", "残った行をシャッフルした公開データ"),),
+            truth_files=(FileRole("F", "the pseudonym of each customer in each month", "各顧客の各月の仮名(正解)"),),
+            guess_files=(
+                FileRole("Fh", "the guessed pseudonym of each customer in each month", "各顧客の各月の仮名の推定"),
+            ),
+            knowledge_files={str(share): (self._knowledge_role(share),) for share in self.known},
+            release_rules=RELEASE_RULES,
+            guess_rules=GUESS_RULES,
+            measures=measures_of(UTILITIES, SAMPLE_ATTACKS, (self.utility_weight, self.safety_weight)),
+        )
+
+    def _knowledge_role(self, share: int) -> FileRole:
+        return FileRole(
+            f"T{share}", f"{share} % of T, items cut to two characters", f"T の {share} % の行(商品IDは先頭2文字)"
+        )
+
+    def make_data(self, folder: Path, *, seed: int, source: Path | None = None) -> None:
+        """Write M and T: sampled from the source, or made up where none is given."""
+        history = sample_purchases(source, self.n_customers, seed=seed)
+        # The contest has no invoices, and the source may have no times.
+        frame = history.frame.with_columns(invoice=pl.lit("0"), time=pl.col("time").fill_null(pl.time(0, 0)))
+        folder.mkdir(parents=True, exist_ok=True)
+        files.write_history(History(frame, "T"), folder / "T.csv")
+        files.write_master(make_master(history.customers, seed=seed), folder / "M.csv")
+
+    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
+        """Write T_α for each level, drawn independently of each other."""
+        history = Originals.read(data).history
+        folder.mkdir(parents=True, exist_ok=True)
+        for share in self.known:
+            part = draw_knowledge(history, share / 100, seed=seed)
+            files.write_knowledge(part, folder / self._knowledge_role(share).file_name)
+
+    def check(self, data: Files, release: Files) -> None:
+        """Raise one InputError with every fault of A(T)."""
+        check_release(Originals.read(data), release["AT"])
+
+    def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
+        """Score A(T): E1 to E6, and S1 to S6 at each level with S taken in the order of A(T).
+
+        Without any knowledge, as a team is before attacks begin, only the utility is scored.
+        """
+        originals = Originals.read(data)
+        released = files.read_release(release["AT"])
+        parts = self._read_knowledge(knowledge)
+        with step("scoring", len(UTILITIES) + len(SAMPLE_ATTACKS) * len(parts)) as bar:
+            utility: dict[str, Any] = {}
+            for name, measures in UTILITIES.items():
+                values = [HISTORY_UTILITIES.make(one).measure(originals.history, released).value for one in measures]
+                utility[name] = values if len(values) > 1 else values[0]
+                bar.advance()
+            safety: dict[str, dict[str, dict[str, float]]] = {name.upper(): {} for name in SAMPLE_ATTACKS if parts}
+            truth = truth_of(originals.history, released)
+            published = History(released.kept, "S")
+            for attack in SAMPLE_ATTACKS:
+                for level, part in parts.items():
+                    guesses = HISTORY_ATTACKS.make(attack).guess(part, published)
+                    verdict = judge(guesses, truth, originals.customers, PERIODS)
+                    safety[attack.upper()][level] = {"row": verdict.row.value, "cell": verdict.cell.value}
+                    bar.advance()
+        worst_loss = max(max(value) if isinstance(value, list) else value for value in utility.values())
+        means = [math.fsum(one["row"] for one in by_level.values()) / len(by_level) for by_level in safety.values()]
+        worst_attack = max(means) if means else None
+        total = None if worst_attack is None else self._total(worst_loss, worst_attack)
+        return ReleaseScore({"utility": utility, "safety": safety, "total": total}, worst_loss, worst_attack)
+
+    def _read_knowledge(self, knowledge: Files) -> dict[str, History]:
+        """Read the knowledge of all levels, or none."""
+        names = {str(share): self._knowledge_role(share).name for share in self.known}
+        missing = [name for name in names.values() if name not in knowledge]
+        if knowledge and missing:
+            raise InputError.of(f"the knowledge of all levels: {', '.join(names.values())}", value=", ".join(knowledge))
+        return {level: files.read_knowledge(knowledge[name]) for level, name in names.items() if knowledge}
+
+    def _total(self, utility: float, safety: float) -> float:
+        return self.utility_weight * utility + self.safety_weight * safety
+
+    def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
+        """Write S, shuffled by the seed, and F apart from it.
+
+        The rows are sorted before they are shuffled, so that S depends on what they say and never on where they stood.
+        """
+        originals = Originals.read(data)
+        released = files.read_release(release["AT"])
+        truth = truth_of(originals.history, released)
+        rows = released.kept.sort(pl.all())
+        shuffled = rows[generator(seed, "publish").permutation(rows.height)]
+        for place in (folder, truth_folder):
+            place.mkdir(parents=True, exist_ok=True)
+        files.write_published(History(shuffled, "S"), folder / "S.csv")
+        write_pseudonyms(truth, originals.customers, truth_folder / "F.csv")
+
+    def check_guess(self, data: Files, published: Files, guess: Files) -> None:
+        """Raise one InputError with every fault of Fh."""
+        check_guess(Originals.read(data), files.read_published(published["S"]), guess["Fh"])
+
+    def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
+        """Give the share of customers whose twelve cells are all right, with what blind guessing would score."""
+        right, customers, periods = read_pseudonyms(truth["F"])
+        guessed, _, _ = read_pseudonyms(guess["Fh"])
+        verdict = judge(guessed, right, customers, periods)
+        details = {
+            "row": verdict.row.value,
+            "cell": verdict.cell.value,
+            "baseline": verdict.row.baseline,
+            "interval": list(verdict.row.interval or ()),
+        }
+        return GuessScore(verdict.row.value, details)
+
+    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+        """Order the teams by their weighted sum of U and S, the lowest first."""
+        lines = []
+        for entry in entries:
+            sample, attacked = entry.release.safety or 0.0, self._best_attacks(entry)
+            safety = max(sample, attacked)
+            value = self._total(entry.release.utility, safety)
+            numbers = {"sample attacks": sample, "submitted attacks": attacked}
+            lines.append(Standing(0, entry.team, value, entry.release.utility, safety, numbers))
+        return place_teams(lines)
+
+    def _best_attacks(self, entry: Entry) -> float:
+        """Give the mean over the levels of the best attack of another team, 0 where nobody attacked."""
+        best = dict.fromkeys(map(str, self.known), 0.0)
+        for attempt in entry.attempts:
+            # A team knows its own truth, so what it finds in its own release proves nothing.
+            if attempt.attacker != entry.team and attempt.knowledge in best:
+                best[attempt.knowledge] = max(best[attempt.knowledge], attempt.score.success)
+        return math.fsum(best.values()) / len(best)
+
+    def anonymizers(self) -> Sequence[str]:
+        """Name the built-in anonymizers."""
+        return list(ANONYMIZERS)
+
+    def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
+        """Write A(T) as a built-in anonymizer makes it."""
+        if name not in ANONYMIZERS:
+            raise UnknownPart("anonymizer", name, ANONYMIZERS)
+        release = ANONYMIZERS[name].anonymize(Originals.read(data).history, seed=seed)
+        folder.mkdir(parents=True, exist_ok=True)
+        files.write_release(History(release.frame, "A(T)"), folder / "AT.csv")
+
+    def attacks(self) -> Sequence[str]:
+        """Name the built-in attacks."""
+        return list(ATTACKS)
+
+    def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
+        """Write Fh as a built-in attack guesses it; of the data it looks at M alone, and none of them needs luck."""
+        if name not in ATTACKS:
+            raise UnknownPart("attack", name, ATTACKS)
+        if len(knowledge) != 1:
+            raise InputError.of("the knowledge of one level", value=", ".join(knowledge))
+        known = files.read_knowledge(next(iter(knowledge.values())))
+        seen = files.read_published(published["S"])
+        customers = files.read_master(data["M"])["customer"].to_list()
+        guesses = HISTORY_ATTACKS.make(name).guess(known, seen)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_pseudonyms(guesses, customers, folder / "Fh.csv")

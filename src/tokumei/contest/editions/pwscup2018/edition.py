@@ -1,0 +1,206 @@
+"""PWSCUP 2018: generalized purchases, against attackers who know everything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from tokumei.anonymize.history.generalize import Generalize
+from tokumei.attack.generalized import GENERALIZED_ATTACKS
+from tokumei.attack.hypothesis import judge_guesses
+from tokumei.contest.edition import (
+    Edition,
+    Entry,
+    FileRole,
+    Files,
+    GuessScore,
+    ReleaseScore,
+    Standing,
+    Terms,
+)
+from tokumei.contest.editions.pwscup2018 import files
+from tokumei.contest.editions.pwscup2018.measures import MEASURES
+from tokumei.contest.editions.pwscup2018.rules import GUESS_RULES, RELEASE_RULES, check_guess, check_release
+from tokumei.contest.editions.pwscup2018.teams import CoarseCells
+from tokumei.contest.places import place_teams
+from tokumei.contest.source import sample_purchases
+from tokumei.core.errors import InputError, UnknownPart
+from tokumei.core.seeds import generator
+from tokumei.data.files.generalized import cells_of
+from tokumei.data.generalized import GeneralizedHistory
+from tokumei.data.history import History
+from tokumei.measure.generalized_error import measure_generalized_error
+
+COARSE: Mapping[str, CoarseCells] = {
+    "pseudonyms": CoarseCells(),
+    "months": CoarseCells(dates=True),
+    "no-items": CoarseCells(dates=True, hides_items=True),
+    "coarse": CoarseCells(dates=True, items=True, numbers=True),
+}
+GROUPED: Mapping[str, Generalize] = {f"generalize-{k}": Generalize(k=k) for k in (2, 3, 4, 5)}
+BLIND = "blind"
+# Weakest first.
+ATTACKS = (BLIND, "sum-of-quantities", "items-in-common", "generalized")
+
+
+@dataclass(frozen=True)
+class Pwscup2018(Edition):
+    """Generalize a year of purchases row by row; attackers know all of it.
+
+    A release is scored by the mean error of its cells, U. It is unsafe if some attack has more pseudonyms right than
+    luck explains, and then comes after all others.
+    """
+
+    n_customers: int = field(default=1_000, metadata={"help": "Customers to sample or make up."})
+
+    def __post_init__(self) -> None:
+        if self.n_customers < 1:
+            raise InputError.of("at least 1 customer", column="n_customers", value=self.n_customers)
+
+    @property
+    def terms(self) -> Terms:
+        """What the edition says of itself."""
+        return Terms(
+            title="PWSCUP 2018",
+            title_ja="PWSCUP 2018(匿名加工・再識別コンテスト)",
+            summary="Teams generalize one year of purchases, T, row by row: each cell stays, or becomes a set of "
+            "items, a range or *, and always may stand for the true value; every customer gets one pseudonym. The rows "
+            "kept are published sorted as text. Attackers know all of T and name the customers of as many pseudonyms "
+            "as they dare. An attack proves a release unsafe when it has so many right that, were each right with a "
+            "chance of at most 1/3, the odds of that would be under 0.01/20. Safe releases rank by the mean error of "
+            "their cells, U, lower is better; unsafe ones come last.",
+            summary_ja="1年分の購買履歴 T を行ごとに一般化する。各セルは真の値のまま、または真の値を含む商品集合・範囲"
+            "・* に置き換え、顧客ごとに1つの仮名を付ける。残った行を文字列順に並べて公開する。攻撃者は T の全体を知り、"
+            "任意個の仮名について顧客を推定する。各推定の正解確率が 1/3 以下なら 0.01/20 未満の確率でしか起こらない"
+            "数の正解が得られたとき、その加工データは安全でないとする。安全なものをセルの平均誤差 U の小さい順に並べ、"
+            "安全でないものは最下位とする。",
+            data_files=(
+                FileRole(
+                    "T",
+                    "purchases: customer, date, item, price, quantity",
+                    "購買履歴(顧客ID、日付、商品ID、単価、数量)",
+                ),
+            ),
+            release_files=(
+                FileRole("A", "the generalized T, row by row in its order", "匿名加工データ A(T と同じ行順)"),
+            ),
+            published_files=(
+                FileRole("A_published", "A′: the rows kept, sorted as text", "公開データ A′(残った行を文字列順に整列)"),
+            ),
+            truth_files=(FileRole("F", "the customer of each pseudonym", "各仮名の顧客(正解)"),),
+            guess_files=(
+                FileRole("Fh", "F′: the guessed customer of some pseudonyms", "F′(任意個の仮名についての顧客の推定)"),
+            ),
+            knowledge_files={"": ()},
+            release_rules=RELEASE_RULES,
+            guess_rules=GUESS_RULES,
+            measures=MEASURES,
+            # The level of the test is shared among twenty attacks on a release, so a team has few.
+            n_guesses_allowed=5,
+        )
+
+    def make_data(self, folder: Path, *, seed: int, source: Path | None = None) -> None:
+        """Write T: sampled from the source, or made up where none is given."""
+        history = sample_purchases(source, self.n_customers, seed=seed)
+        folder.mkdir(parents=True, exist_ok=True)
+        files.write_history(history, folder / "T.csv")
+
+    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
+        """Write nothing: attackers know all of T."""
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def check(self, data: Files, release: Files) -> None:
+        """Raise one InputError with every fault of A."""
+        check_release(files.read_history(data["T"]), release["A"])
+
+    def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
+        """Score A by U; whether it is safe only attacks can tell."""
+        loss = measure_generalized_error(files.read_history(data["T"]), files.read_release(release["A"]))
+        return ReleaseScore({"utility": loss.value}, loss.value)
+
+    def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
+        """Write A′, whose order follows from what the rows say, and F apart from it."""
+        original = files.read_history(data["T"])
+        released = files.read_release(release["A"])
+        truth = pl.DataFrame({"pseudonym": released.customer, "customer": original.frame["customer"]})
+        for place in (folder, truth_folder):
+            place.mkdir(parents=True, exist_ok=True)
+        files.write_published(released, folder / "A_published.csv")
+        files.write_guess(truth.filter(~released.is_deleted).unique().sort(pl.all()), truth_folder / "F.csv")
+
+    def check_guess(self, data: Files, published: Files, guess: Files) -> None:
+        """Raise one InputError with every fault of F′."""
+        seen = files.read_published(published["A_published"])
+        check_guess(files.read_history(data["T"]), seen, guess["Fh"])
+
+    def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
+        """Give the share of the guesses that are right, and whether they prove the release unsafe."""
+        verdict = judge_guesses(files.read_guess(guess["Fh"]), files.read_guess(truth["F"]))
+        details = {"guesses": verdict.n_guesses, "right": verdict.n_right, "needed": verdict.n_needed}
+        return GuessScore(verdict.n_right / max(1, verdict.n_guesses), details, verdict.is_unsafe)
+
+    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+        """Order the safe releases by U; the unsafe ones share the last place."""
+        lines = []
+        for entry in entries:
+            # A team knows its own truth, so what it finds in its own release proves nothing.
+            others = [attempt for attempt in entry.attempts if attempt.attacker != entry.team]
+            proven_by = sorted({attempt.attacker for attempt in others if attempt.score.is_proof})
+            best = max((attempt.score.success for attempt in others), default=0.0)
+            lines.append(
+                Standing(
+                    place=0,
+                    team=entry.team,
+                    value=None if proven_by else entry.release.utility,
+                    utility=entry.release.utility,
+                    safety=float(bool(proven_by)),
+                    numbers={"attacks": len(others), "best share right": best},
+                    reason=f"proven unsafe by {', '.join(proven_by)}" if proven_by else "",
+                )
+            )
+        return place_teams(lines)
+
+    def anonymizers(self) -> Sequence[str]:
+        """Name the built-in anonymizers."""
+        return [*COARSE, *GROUPED]
+
+    def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
+        """Write A as a built-in anonymizer makes it."""
+        if name not in (*COARSE, *GROUPED):
+            raise UnknownPart("anonymizer", name, self.anonymizers())
+        original = files.read_history(data["T"])
+        if name in COARSE:
+            cells = COARSE[name].anonymize(original, seed=seed)
+        else:
+            cells = cells_of(GROUPED[name].anonymize(original, seed=seed).frame, "A")
+        folder.mkdir(parents=True, exist_ok=True)
+        files.write_release(cells, folder / "A.csv")
+
+    def attacks(self) -> Sequence[str]:
+        """Name the built-in attacks."""
+        return list(ATTACKS)
+
+    def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
+        """Write F′ as a built-in attack guesses it."""
+        if name not in ATTACKS:
+            raise UnknownPart("attack", name, ATTACKS)
+        original = files.read_history(data["T"])
+        seen = files.read_published(published["A_published"])
+        guesses = _guess_blindly(original, seen, seed)
+        if name != BLIND:
+            best = GENERALIZED_ATTACKS[name]().guess(original, seen)
+            # A file without a line is no guess, so who knows nothing says one thing at random.
+            guesses = guesses.head(1) if best.is_empty() else best
+        folder.mkdir(parents=True, exist_ok=True)
+        files.write_guess(guesses.select("pseudonym", "customer"), folder / "Fh.csv")
+
+
+def _guess_blindly(original: History, published: GeneralizedHistory, seed: int) -> pl.DataFrame:
+    """Give each pseudonym a customer at random, no customer twice."""
+    pseudonyms = published.customer.unique().sort()
+    drawn = generator(seed, "attack", BLIND).permutation(len(original.customers))[: len(pseudonyms)]
+    customers = pl.Series("customer", original.customers).gather(drawn)
+    return pl.DataFrame({"pseudonym": pseudonyms, "customer": customers})

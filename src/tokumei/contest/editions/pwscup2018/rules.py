@@ -1,0 +1,224 @@
+"""The rules of PWSCUP 2018, and the checks that hold submissions against them.
+
+A row moved to another place shows where its cells cannot stand for the values, or its pseudonym for the customer, that
+stand there in T; one whose cells fit both places cannot be told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from tokumei.contest.checks import FILE_FORM, SAME_ROWS, RowFaults, read_rows
+from tokumei.contest.edition import Rule
+from tokumei.contest.editions.pwscup2018.files import (
+    GUESS,
+    LONGEST_LINE,
+    PSEUDONYM_OR_STAR,
+    RELEASE,
+)
+from tokumei.data.cells import Kind, RangeCells, read_range_cells
+from tokumei.data.files.columns import ColumnType
+from tokumei.data.files.generalized import LARGEST_SET
+from tokumei.data.files.layout import LONGEST_RECORD
+from tokumei.data.files.strict import DATE, PRICE, QUANTITY, write_value
+from tokumei.data.generalized import GeneralizedHistory
+from tokumei.data.history import History
+
+# Rule and type of each column.
+CELLS = {
+    "customer": ("pseudonym-form", PSEUDONYM_OR_STAR),
+    **{column: (f"{column}-form", RELEASE.types[column]) for column in ("date", "item", "price", "quantity")},
+}
+# What the bounds of a range are read as.
+RANGES: dict[str, ColumnType] = {"date": DATE, "price": PRICE, "quantity": QUANTITY}
+STAR = "*"
+
+RELEASE_RULES = (
+    FILE_FORM,
+    SAME_ROWS,
+    Rule(
+        "line-length",
+        f"A line has at most {LONGEST_LINE:,} characters, the line end not counted.",
+        f"1行は改行を除いて {LONGEST_LINE:,} 文字以内とする。",
+    ),
+    Rule(
+        "deleted-whole",
+        "A deleted row is * in all five cells; * as the pseudonym alone is not allowed.",
+        "削除した行は5セルすべてを * とする。顧客IDだけを * にすることはできない。",
+    ),
+    Rule(
+        "pseudonym-form",
+        "A pseudonym is a number of 1 to 9 digits, the first not 0.",
+        "仮名は1〜9桁の数字とし、先頭は 0 以外とする。",
+    ),
+    Rule("one-pseudonym", "A customer has one pseudonym in all rows.", "同じ顧客の全行に同じ仮名を付ける。"),
+    Rule(
+        "no-shared-pseudonym",
+        "No two customers share a pseudonym.",
+        "異なる顧客に同じ仮名を付けてはならない。",
+    ),
+    Rule(
+        "date-form",
+        "The date is a real one written YYYY/M/D, a range [lo;hi] of two such, or *.",
+        "購入日は実在する日付 YYYY/M/D、その範囲 [lo;hi]、または * とする。",
+    ),
+    Rule(
+        "item-form",
+        "The item is one, a set {a;b;…} of such, or *.",
+        "商品IDは1個の商品、その集合 {a;b;…}、または * とする。",
+    ),
+    Rule(
+        "price-form",
+        "The price has at most 5 digits before and 2 after the point, or is a range [lo;hi] of two such, or *.",
+        "単価は整数部5桁・小数部2桁以内の数、その範囲 [lo;hi]、または * とする。",
+    ),
+    Rule(
+        "quantity-form",
+        "The quantity is a whole number of 1 to 6 digits, a range [lo;hi] of two such, or *.",
+        "数量は1〜6桁の整数、その範囲 [lo;hi]、または * とする。",
+    ),
+    Rule("range-order", "In a range lo is at most hi.", "範囲の下限は上限以下とする。"),
+    Rule("set-size", f"A set has at most {LARGEST_SET} items.", f"集合の要素は {LARGEST_SET} 個以内とする。"),
+    Rule("set-distinct", "The items of a set differ.", "集合の要素はすべて異なるものとする。"),
+    Rule("item-of-t", "Every item occurs in T.", "商品IDはすべて T に現れるものに限る。"),
+    Rule(
+        "holds-truth",
+        "A cell may stand for the value of T: it is that value, a set that has it, a range around it, or *.",
+        "セルは T の値を含むこと(その値自身、それを含む集合や範囲、または *)。",
+    ),
+)
+GUESS_RULES = (
+    FILE_FORM,
+    Rule(
+        "pseudonym-of-release",
+        "The first cell of a line is a pseudonym of the published release.",
+        "各行の先頭セルは公開データに現れる仮名とする。",
+    ),
+    Rule(
+        "customer-of-t",
+        "The second cell is a customer of T.",
+        "2番目のセルは T の顧客IDとする。",
+    ),
+    Rule("each-pseudonym-once", "No pseudonym has two lines.", "同じ仮名を2行以上に書いてはならない。"),
+)
+
+
+def check_release(history: History, path: Path) -> None:
+    """Raise one InputError with every fault of A."""
+    # The length of lines is a rule like the others, so that its faults come together with theirs.
+    text = read_rows(replace(RELEASE, longest_line=LONGEST_RECORD), path)
+    faults = RowFaults(text)
+    _check_lengths(faults)
+    cells = faults.read(CELLS)
+    is_left = pl.any_horizontal((pl.col(*RANGES, "item") != STAR).fill_null(True))
+    is_half = text.frame.select((pl.col("customer") == STAR).fill_null(False) & is_left).to_series()
+    faults.add_cells("deleted-whole", "customer", is_half, "a pseudonym, or * in all five cells")
+    is_same = faults.check_n_rows(history.n_rows)
+    for column, kind in RANGES.items():
+        ranges = _read_ranges(faults, cells[column], kind)
+        if is_same:
+            _check_truth(faults, column, ~ranges.contains(history.frame[column]), history)
+    items = _Items.of(cells["item"])
+    is_unknown = items.check(faults, history.frame["item"])
+    if is_same:
+        # A cell with an item that T does not have is told once.
+        _check_truth(faults, "item", items.misses(history.frame["item"]) & ~is_unknown, history)
+        names = cells.select(pl.when(pl.col("customer") != STAR).then("customer")).to_series()
+        keys = history.frame.select("customer", period=pl.lit(0))
+        faults.check_names(("one-pseudonym", "no-shared-pseudonym"), names, keys, "")
+    faults.raise_if_any()
+
+
+def _check_lengths(faults: RowFaults) -> None:
+    frame = faults.text.frame
+    lengths = frame.select(pl.sum_horizontal(pl.all().str.len_chars().fill_null(0)) + frame.width - 1).to_series()
+    is_long = lengths > LONGEST_LINE
+    if is_long.any():
+        found = (lengths.filter(is_long).cast(pl.String) + " characters").alias("")
+        expected = f"a line of at most {LONGEST_LINE:,} characters"
+        faults.add_rows("line-length", found, is_long.arg_true(), expected)
+
+
+def _read_ranges(faults: RowFaults, text: pl.Series, kind: ColumnType) -> RangeCells:
+    """Read a column of values and ranges; a cell that is a fault comes out suppressed."""
+    column = text.name
+    cells = read_range_cells(text, kind.read)
+    is_broken = (cells.kind == Kind.BROKEN) & text.is_not_null()
+    if is_broken.any():
+        # What has the form and is yet broken is upside down, or has a bound that does not exist.
+        is_upside_down = is_broken & (cells.low > cells.high).fill_null(False)
+        faults.add_cells("range-order", column, is_upside_down, "a range [lo;hi] with lo ≤ hi")
+        faults.add_cells(f"{column}-form", column, is_broken & ~is_upside_down, RELEASE.types[column].expected)
+    bounds = pl.DataFrame({"low": cells.low, "high": cells.high}).select(pl.when(~is_broken).then(pl.all()))
+    return RangeCells(cells.kind, bounds["low"], bounds["high"])
+
+
+@dataclass(frozen=True)
+class _Items:
+    """The items of all cells, long and narrow: the row and one item of its cell; stars have none."""
+
+    named: pl.DataFrame
+    n_rows: int
+
+    @classmethod
+    def of(cls, text: pl.Series) -> _Items:
+        inner = pl.col("item").str.strip_prefix("{").str.strip_suffix("}")
+        cells = text.to_frame().with_row_index("row").filter(pl.col("item") != STAR)
+        named = cells.select("row", inner.str.split(";")).explode("item", empty_as_null=True, keep_nulls=True)
+        return cls(named, len(text))
+
+    def check(self, faults: RowFaults, truth: pl.Series) -> pl.Series:
+        """Refuse sets that are too large or repeat an item, and items that T does not have; mark the last."""
+        sizes = self.named.group_by("row").agg(n=pl.len(), n_unique=pl.col("item").n_unique())
+        too_many = sizes.filter(pl.col("n") > LARGEST_SET)["row"]
+        twice = sizes.filter(pl.col("n") > pl.col("n_unique"))["row"]
+        unknown = self.named.filter(~pl.col("item").is_in(truth.unique().implode()))
+        faults.add_cells("set-size", "item", self._mark(too_many), f"a set of at most {LARGEST_SET} items")
+        faults.add_cells("set-distinct", "item", self._mark(twice), "a set of different items")
+        is_unknown = self._mark(unknown["row"])
+        first = dict(unknown.unique("row", keep="first", maintain_order=True).iter_rows())
+        faults.add_cells("item-of-t", "item", is_unknown, lambda row: f"items of T, which {first[row]} is not")
+        return is_unknown
+
+    def misses(self, truth: pl.Series) -> pl.Series:
+        """Mark the cells that have items, but not the true one."""
+        holding = self.named.filter(pl.col("item") == truth.gather(self.named["row"]))["row"]
+        return self._mark(self.named["row"]) & ~self._mark(holding)
+
+    def _mark(self, rows: pl.Series) -> pl.Series:
+        marks = np.zeros(self.n_rows, bool)
+        marks[rows.to_numpy()] = True
+        return pl.Series(marks)
+
+
+def _check_truth(faults: RowFaults, column: str, is_missed: pl.Series, history: History) -> None:
+    values = history.frame[column]
+
+    def expected(row: int) -> str:
+        written = values.slice(row, 1).to_frame().select(write_value(pl.col(column), values.dtype)).item()
+        return f"a cell that may stand for {written}, as in T"
+
+    faults.add_cells("holds-truth", column, is_missed, expected)
+
+
+def _mask(rows: pl.Series, n_rows: int) -> pl.Series:
+    """Mark the numbered rows."""
+    return pl.int_range(n_rows, eager=True).is_in(rows.cast(pl.Int64).unique().implode())
+
+
+def check_guess(history: History, published: GeneralizedHistory, path: Path) -> None:
+    """Raise one InputError with every fault of F′."""
+    text = read_rows(GUESS, path)
+    faults = RowFaults(text)
+    pseudonyms, customers = text.frame["pseudonym"], text.frame["customer"]
+    is_known = pseudonyms.is_in(published.customer.unique().implode()).fill_null(False)
+    faults.add_cells("pseudonym-of-release", "pseudonym", ~is_known, "a pseudonym of the published release")
+    is_again = is_known & ~pseudonyms.is_first_distinct()
+    faults.add_cells("each-pseudonym-once", "pseudonym", is_again, "one line for each pseudonym")
+    is_customer = customers.is_in(history.frame["customer"].unique().implode()).fill_null(False)
+    faults.add_cells("customer-of-t", "customer", ~is_customer, "a customer of T")
+    faults.raise_if_any()

@@ -1,1 +1,0 @@
-"""What the rules of each edition ask of a submission: one edition a file."""

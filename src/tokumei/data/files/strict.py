@@ -1,0 +1,170 @@
+"""What the files of all PWSCUP editions share: CSV, mostly without a header, strict cells, deleted rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from tokumei.core.errors import FaultList, InputError
+from tokumei.data.files.columns import ColumnType, add_cell_faults, add_value_faults, does_not_fit, read_columns
+from tokumei.data.files.csv import TextFrame, check_has_columns, read_csv, write_csv
+from tokumei.data.files.layout import LONGEST_RECORD
+
+# The organizers' files come from Windows.
+LINE_END = "\r\n"
+DELETED = "DEL"
+# How the name of a column starts, in any script.
+NAME = r"^\p{L}"
+
+
+def _text(cell: pl.Expr) -> pl.Expr:
+    return cell
+
+
+def read_date(cell: pl.Expr) -> pl.Expr:
+    """Read YYYY/M/D; a day that does not exist reads as nothing."""
+    return cell.str.to_date("%Y/%m/%d", strict=False)
+
+
+def read_time(cell: pl.Expr) -> pl.Expr:
+    """Read h:mm."""
+    return cell.str.to_time("%H:%M", strict=False)
+
+
+def write_date(date: pl.Expr) -> pl.Expr:
+    """Write YYYY/M/D without leading zeros."""
+    return date.dt.to_string("%Y/%-m/%-d")
+
+
+def write_time(time: pl.Expr) -> pl.Expr:
+    """Write h:mm; seconds, which no contest file has, stay visible and are refused."""
+    has_seconds = (time.dt.second() != 0) | (time.dt.nanosecond() != 0)
+    return pl.when(has_seconds).then(time.dt.to_string("%-H:%M:%S%.f")).otherwise(time.dt.to_string("%-H:%M"))
+
+
+def write_price(price: pl.Expr) -> pl.Expr:
+    """Write a price without trailing zeros: 10.95, 8.5, 12.
+
+    The noise of floating point is rounded away; a real third decimal stays visible and is refused.
+    """
+    rounded = price.round(2)
+    written = pl.when((price - rounded).abs() < 1e-9).then(rounded).otherwise(price)
+    return written.cast(pl.String).str.strip_suffix(".0")
+
+
+def write_value(value: pl.Expr, kind: pl.DataType) -> pl.Expr:
+    """Write a value as contest files have it, by its type."""
+    if kind == pl.Date:
+        return write_date(value)
+    if kind == pl.Time:
+        return write_time(value)
+    return write_price(value) if kind.is_float() else value.cast(pl.String)
+
+
+CUSTOMER = ColumnType("a customer id of 1 to 9 digits", r"^[0-9]{1,9}$", _text)
+PSEUDONYM = ColumnType("a pseudonym of letters, digits, _ or -", r"^[A-Za-z0-9_-]+$", _text, takes_names=True)
+ITEM = ColumnType("an item of 1 to 9 upper-case letters or digits", r"^[A-Z0-9]{1,9}$", _text, takes_names=True)
+DATE = ColumnType("a real date YYYY/M/D without leading zeros", r"^[0-9]{4}/[1-9][0-9]?/[1-9][0-9]?$", read_date)
+TIME = ColumnType("a real time h:mm, the hour without leading zeros", r"^(1?[0-9]|2[0-3]):[0-5][0-9]$", read_time)
+PRICE = ColumnType(
+    "a price of at most 5 digits and 2 decimals",
+    r"^[0-9]{1,5}(\.[0-9]{1,2})?$",
+    lambda cell: cell.cast(pl.Float64, strict=False),
+)
+QUANTITY = ColumnType("a quantity of 1 to 6 digits", r"^[0-9]{1,6}$", lambda cell: cell.cast(pl.Int64, strict=False))
+
+
+def one_of(*values: str) -> ColumnType:
+    """Give the type of a column that holds only these values."""
+    return ColumnType(f"one of {', '.join(values)}", f"^({'|'.join(values)})$", _text)
+
+
+SEX = one_of("f", "m")
+
+
+@dataclass(frozen=True)
+class StrictFile:
+    """The form of one kind of contest file: its columns, and whether rows may be deleted."""
+
+    types: Mapping[str, ColumnType]
+    may_delete: bool = False
+    longest_line: int = LONGEST_RECORD
+    has_header: bool = False
+
+    def read(self, path: Path | str) -> pl.DataFrame:
+        """Read the file; a deleted row is missing in every column."""
+        text = self.read_text(path)
+        faults = FaultList(text.file)
+        skipped = deleted_rows(text, faults) if self.may_delete else None
+        frame = read_columns(text, self.types, faults, skipped=skipped)
+        faults.raise_if_any()
+        return frame
+
+    def read_text(self, path: Path | str) -> TextFrame:
+        """Read the cells as text, having seen that the first line is the header, or is none."""
+        text = read_csv(path, delimiter=",", columns=list(self.types), longest_line=self.longest_line)
+        if self.has_header:
+            return take_header(text)
+        check_no_header(text, self.types)
+        return text
+
+    def write(self, frame: pl.DataFrame, path: Path | str, *, line_end: str = LINE_END) -> None:
+        """Write the columns of a frame that the file has; a deleted row is missing in every column.
+
+        What could not be read again is refused before anything is written.
+        """
+        text = self._as_text(frame, path)
+        first = text.columns[0]
+        faults = FaultList(str(path))
+        is_deleted = text[first].is_null() if self.may_delete else pl.repeat(False, text.height, eager=True)
+        for name, kind in self.types.items():
+            read = text.select(kind.read(pl.col(name)))[name]
+            is_bad = does_not_fit(text[name], kind, read) & ~is_deleted
+            add_value_faults(text[name], is_bad, kind.expected, faults)
+            add_value_faults(text[name], is_deleted & text[name].is_not_null(), "nothing in a deleted row", faults)
+        lengths = (
+            text.select(pl.sum_horizontal(pl.all().str.len_bytes()) + len(self.types) - 1).to_series().alias(first)
+        )
+        expected = f"lines of at most {self.longest_line:,} bytes"
+        add_value_faults(lengths, lengths > self.longest_line, expected, faults)
+        faults.raise_if_any()
+        filled = text.with_columns(pl.col(first).fill_null(DELETED))
+        write_csv(filled, path, has_header=self.has_header, line_end=line_end)
+
+    def _as_text(self, frame: pl.DataFrame, path: Path | str) -> pl.DataFrame:
+        check_has_columns(self.types, frame.columns, path)
+        return frame.select(write_value(pl.col(name), frame.schema[name]) for name in self.types)
+
+
+def deleted_rows(text: TextFrame, faults: FaultList) -> pl.Series:
+    """Mark the rows DEL,,,,,, and refuse those that are deleted and yet hold something."""
+    first, *others = text.frame.columns
+    is_deleted = (text.frame[first] == DELETED).fill_null(False)
+    for name in others:
+        is_bad = is_deleted & text.frame[name].is_not_null()
+        add_cell_faults(text, name, is_bad, f"an empty cell after {DELETED}", faults)
+    return is_deleted
+
+
+def take_header(text: TextFrame) -> TextFrame:
+    """Take the header off a file whose columns are known; other names, or their order, are refused."""
+    names, found = text.frame.columns, ["" if cell is None else cell for cell in text.frame.row(0)]
+    if found != names:
+        raise InputError.of(f"the header {','.join(names)}", file=text.file, line=1, value=",".join(found))
+    return replace(text, frame=text.frame.slice(1), has_header=True)
+
+
+def check_no_header(text: TextFrame, types: Mapping[str, ColumnType]) -> None:
+    """Refuse a header with one fault, where every cell of the first line would be one.
+
+    A header is told by names where numbers, dates and the like belong.
+    """
+    first = text.frame.head(1)
+    telling = [name for name, kind in types.items() if not kind.takes_names]
+    has_names = first.select(pl.col(telling).str.contains(NAME).fill_null(False)).row(0)
+    if all(has_names) and not any(first[name].str.contains(types[name].pattern).item() for name in telling):
+        found = ",".join("" if cell is None else cell for cell in first.row(0))
+        raise InputError.of("data in the first line, not a header", file=text.file, line=1, value=found)
