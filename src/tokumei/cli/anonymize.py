@@ -22,6 +22,7 @@ from tokumei.cli.options import (
     DelimiterOption,
     EncodingOption,
     EngineOption,
+    ForceOption,
     HierarchiesOption,
     SourceArgument,
     names,
@@ -86,6 +87,7 @@ def table(
     engine: EngineOption = "local",
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = "utf-8",
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Anonymize a table so that it keeps what was asked for, with as little loss as the method can.
@@ -101,9 +103,9 @@ def table(
     asked = Asked(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence)
     typed = GoalOptions(qi, hierarchies, asked, population, suppress, loss, prices, weights, prefer, numeric)
     source = Source(file, engine, delimiter, encoding)
-    files = Written(out, recipe, rows)
     kept = names(keep, "--keep") if keep else []
-    with showing_progress():
+    read = [file, hierarchies, prices, population]
+    with showing_progress(), Written(out, recipe, rows).drafts(read, force=force) as files:
         made = TABLE_ANONYMIZERS.make_from_text(method, part_options(options))
         if isinstance(made, TableSearch):
             result, losses = anonymize_levels(source, typed, made, kept, files)
@@ -130,6 +132,7 @@ def apply(
     out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")],
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = "utf-8",
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Generalize another table, such as next month's, as a recipe says; values it does not know are an error.
@@ -138,11 +141,12 @@ def apply(
     """
     from tokumei.anonymize.apply import apply_recipe, read_recipe
     from tokumei.data.files.formats import read_frame, write_frame
+    from tokumei.data.files.outputs import guarded
 
-    with showing_progress():
+    with showing_progress(), guarded({"--out": out}, inputs=[recipe, file], force=force) as drafts:
         frame = read_frame(file, delimiter=delimiter, encoding=encoding)
         release = apply_recipe(read_recipe(recipe), frame)
-        write_frame(release.frame, out)
+        write_frame(release.frame, drafts["--out"])
     result: dict[str, Any] = {
         "rows": release.frame.height,
         "suppressed": frame.height - release.frame.height,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,30 +47,20 @@ class Source:
 
 @dataclass(frozen=True)
 class Written:
-    """The files that are written."""
+    """The files that are written, or the drafts of them."""
 
     out: Path
     recipe: Path | None
     rows: Path | None
 
     @contextmanager
-    def drafts(self) -> Iterator[Written]:
+    def drafts(self, inputs: Iterable[Any], *, force: bool) -> Iterator[Written]:
         """Give files to write to that get these names together at the end, or not at all if something fails."""
-        from tokumei.data.files.atomic import atomic_path
+        from tokumei.data.files.outputs import guarded
 
-        named = [one for one in (self.out, self.recipe, self.rows) if one is not None]
-        for index, one in enumerate(named):
-            if one.resolve() in [other.resolve() for other in named[:index]]:
-                raise InputError.of("another file for each of --out, --recipe and --rows", file=one)
-            # The release may be a folder, which some engines write.
-            if one is not self.out and one.is_dir():
-                raise InputError.of("the name of a file, not of a folder that exists", file=one)
-        with ExitStack() as stack:
-            drafts = [
-                None if one is None else stack.enter_context(atomic_path(one)) for one in (self.recipe, self.rows)
-            ]
-            # The release comes last and so gets its name first: without it the others are worth nothing.
-            yield Written(stack.enter_context(atomic_path(self.out)), *drafts)
+        outputs = {"--out": self.out, "--recipe": self.recipe, "--rows": self.rows}
+        with guarded(outputs, inputs=inputs, force=force) as drafts:
+            yield Written(drafts["--out"], drafts.get("--recipe"), drafts.get("--rows"))
 
     def write_recipe(self, recipe: Recipe) -> None:
         """Write how the release came about, if asked for."""
@@ -97,12 +87,11 @@ def anonymize_levels(
     started = time.perf_counter()
     trees, goal = typed.read_hierarchies(method), typed.goal(method)
     check_can_be_written(files.out)
-    with files.drafts() as drafts:
-        decision = write_anonymized(source.file, trees, goal, drafts.out, keep=keep, **source.reading)
-        drafts.write_recipe(recipe_of(goal, decision, keep))
-        if drafts.rows is not None:
-            frame = source.frame("--rows")
-            drafts.write_rows(released_rows(frame, list(trees), decision.recodings, decision.suppressed)[ROW])
+    decision = write_anonymized(source.file, trees, goal, files.out, keep=keep, **source.reading)
+    files.write_recipe(recipe_of(goal, decision, keep))
+    if files.rows is not None:
+        frame = source.frame("--rows")
+        files.write_rows(released_rows(frame, list(trees), decision.recodings, decision.suppressed)[ROW])
     shares = decision.loss.inputs["shares"]
     facts: Facts = {
         "levels": decision.levels,
@@ -138,10 +127,9 @@ def anonymize_rows(
     made = release_rows(frame, typed.quasi_identifiers, trees, goal, keep=keep, seed=seed)
     if files.rows is not None and made.release.rows is None:
         raise InputError.of("a method that releases rows of people, for --rows")
-    with files.drafts() as drafts:
-        write_frame(made.release.frame, drafts.out)
-        drafts.write_recipe(made.release.recipe)
-        drafts.write_rows(made.release.rows)
+    write_frame(made.release.frame, files.out)
+    files.write_recipe(made.release.recipe)
+    files.write_rows(made.release.rows)
     shares = {} if made.loss is None else made.loss.inputs["shares"]
     facts: Facts = {
         "loss": None if made.loss is None else made.loss.value,

@@ -24,6 +24,7 @@ from tokumei.cli.options import (
     DelimiterOption,
     EncodingOption,
     EngineOption,
+    ForceOption,
     SourceArgument,
     names,
 )
@@ -57,6 +58,7 @@ def compare(
     engine: EngineOption = "local",
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = "utf-8",
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Run methods on one table, and compare what each found and what it cost.
@@ -67,12 +69,14 @@ def compare(
     """
     from tokumei.anonymize.registry import TABLE_ANONYMIZERS
     from tokumei.counting.count import count_classes
+    from tokumei.data.files.outputs import guarded
 
     asked = Asked(k, None, l_diversity, t_closeness)
     made = _methods(names(methods, "--methods") if methods else _usual_methods(loss))
     typed = GoalOptions(qi, hierarchies, asked, None, suppress, loss, prices, weights, prefer, numeric)
     source = Source(file, engine, delimiter, encoding)
-    with showing_progress():
+    guard = guarded({"--out": out}, inputs=[file, hierarchies, prices], force=force)
+    with showing_progress(), guard as drafts:
         usual = TABLE_ANONYMIZERS.make("optimal")
         read, goal = typed.read_hierarchies(usual), typed.goal(usual)
         counts = count_classes(file, list(read), sensitive=goal.sensitive, **source.reading)
@@ -84,7 +88,7 @@ def compare(
         if failed and len(failed) == len(results):
             raise failed[0]
         if out is not None:
-            _write_page(results, loss or "prec", out)
+            _write_page(results, loss or "prec", drafts["--out"])
     if json:
         print_json({"rows": counts.n_rows, "classes": counts.n_classes, "methods": results, "out": out and str(out)})
         return

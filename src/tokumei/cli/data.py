@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import DelimiterOption, EncodingOption, SeedOption, SourceArgument
+from tokumei.cli.options import DelimiterOption, EncodingOption, ForceOption, SeedOption, SourceArgument
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
 from tokumei.core.errors import InputError
 
@@ -33,6 +33,7 @@ FormatOption = Annotated[FileFormat, typer.Option("--format", help="File format.
 def clean_retail(
     file: Annotated[Path, typer.Argument(metavar="IN", help="UCI Online Retail as Excel, CSV or Parquet.")],
     out: Annotated[Path, typer.Option("--out", metavar="OUT", help="File to write, Parquet or CSV.")],
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Clean the UCI Online Retail data as the PWSCUP contests did.
@@ -42,15 +43,17 @@ def clean_retail(
     import polars as pl
 
     from tokumei.core.progress import step
-    from tokumei.data.files.formats import read_frame, write_frame
+    from tokumei.data.files.formats import check_can_be_written, read_frame, write_frame
+    from tokumei.data.files.outputs import guarded
     from tokumei.data.online_retail import clean_retail as clean
     from tokumei.data.online_retail import to_history
 
-    with showing_progress(), step("cleaning"):
+    check_can_be_written(out)
+    with showing_progress(), guarded({"--out": out}, inputs=[file], force=force) as drafts, step("cleaning"):
         raw = read_frame(file)
         cleaned = clean(raw)
         history = to_history(cleaned)
-        write_frame(history.frame, out)
+        write_frame(history.frame, drafts["--out"])
     moments = history.frame.select(pl.col("date").dt.combine(pl.col("time")).alias("moment"))["moment"]
     result: dict[str, Any] = {
         "rows": history.n_rows,
@@ -95,6 +98,7 @@ def make_retail(
     rows: Annotated[int | None, typer.Option(min=1, help="Number of rows; about 95 a customer if not given.")] = None,
     seed: SeedOption = 0,
     file_format: FormatOption = FileFormat.PARQUET,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Make up a year of purchases shaped like Online Retail, and the customers' master data.
@@ -106,7 +110,7 @@ def make_retail(
     from tokumei.data.files.formats import write_frame
     from tokumei.data.made.retail import make_master, write_retail
 
-    history, master = _new_file(out, "history", file_format), _new_file(out, "master", file_format)
+    history, master = (_new_file(out, name, file_format, force=force) for name in ("history", "master"))
     with showing_progress():
         write_retail(history, customers, n_rows=rows, seed=seed)
         scanned = pl.scan_parquet(history) if file_format is FileFormat.PARQUET else pl.scan_csv(history)
@@ -129,6 +133,7 @@ def make_services(
     services: Annotated[int, typer.Option(min=1, max=1635, help="Number of services, the largest first.")] = 20,
     seed: SeedOption = 0,
     file_format: FormatOption = FileFormat.PARQUET,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Make up the people of services by sex, age and prefecture, each service with its own skew.
@@ -149,7 +154,7 @@ def make_services(
     with showing_progress(), step("making services", services) as bar:
         people = None
         for name, people in make(services, seed=seed):
-            file = _new_file(out, name, file_format)
+            file = _new_file(out, name, file_format, force=force)
             write_frame(people, file)
             files.append(str(file))
             n_rows += people.height
@@ -169,6 +174,7 @@ def make_survey(
     rows: Annotated[int, typer.Option(min=1, help="Number of rows.")] = 8333,
     seed: SeedOption = 0,
     file_format: FormatOption = FileFormat.PARQUET,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Make up survey microdata: 13 quasi-identifiers and 12 correlated numeric columns.
@@ -178,16 +184,20 @@ def make_survey(
     from tokumei.data.files.formats import write_frame
     from tokumei.data.made.survey import make_survey as make
 
-    file = _new_file(out, "survey", file_format)
+    file = _new_file(out, "survey", file_format, force=force)
     frame = make(rows, seed=seed)
     write_frame(frame, file)
     result: dict[str, Any] = {"rows": frame.height, "columns": frame.width, "seed": seed, "files": [str(file)]}
     print_json(result) if json else print_facts(result)
 
 
-def _new_file(folder: Path, name: str, file_format: FileFormat) -> Path:
-    """Make the folder if needed and give the path of a file in it."""
+def _new_file(folder: Path, name: str, file_format: FileFormat, *, force: bool) -> Path:
+    """Make the folder if needed and give the path of a file in it, which must not exist unless `force`."""
+    from tokumei.data.files.outputs import check_outputs
+
     if folder.exists() and not folder.is_dir():
         raise InputError.of("a folder, not a file", file=folder)
     folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{name}.{file_format}"
+    file = folder / f"{name}.{file_format}"
+    check_outputs({"--out": file}, force=force)
+    return file

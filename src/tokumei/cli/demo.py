@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import SeedOption
+from tokumei.cli.options import ForceOption, SeedOption
 from tokumei.cli.output import JsonFlag, print_facts, print_json, showing_progress
 
 KNOWN_PER_CENT = (25, 50, 75, 100)
@@ -18,6 +18,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", metavar="FILE.html", help="The report.")] = Path("tokumei-demo.html"),
     customers: Annotated[int, typer.Option(min=2, help="Number of made-up customers.")] = 400,
     seed: SeedOption = 1,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Make up a retail history, anonymize it, attack it, measure it, and write a report.
@@ -26,13 +27,14 @@ def demo(
     """
     from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
     from tokumei.attack.knowledge import draw_knowledge
+    from tokumei.data.files.outputs import guarded
     from tokumei.data.history import History
     from tokumei.data.made.retail import make_retail
     from tokumei.report.evaluation import evaluate
     from tokumei.report.history_page import history_page
 
     started = time.perf_counter()
-    with showing_progress():
+    with showing_progress(), guarded({"--out": out}, force=force) as drafts:
         original = History.of(make_retail(customers, seed=seed), name="made-up retail")
         release = HISTORY_ANONYMIZERS.make("pseudonyms", lifetime=1).anonymize(original, seed=seed)
         known = {str(share): draw_knowledge(original, share / 100, seed=seed) for share in KNOWN_PER_CENT}
@@ -43,7 +45,7 @@ def demo(
             introduction=f"{customers:,} made-up customers bought {original.n_rows:,} times in a year (seed {seed}). "
             "Their history is released with a new pseudonym for each customer in each month and nothing else changed.",
         )
-        page.write(out)
+        page.write(drafts["--out"])
     attack, found = done.best_attack(str(KNOWN_PER_CENT[0]))
     summary: dict[str, Any] = {
         "rows": original.n_rows,

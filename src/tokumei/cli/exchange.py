@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tokumei.cli import exchange_desk
-from tokumei.cli.options import DelimiterOption, EncodingOption, level_pairs, pairs
+from tokumei.cli.options import DelimiterOption, EncodingOption, ForceOption, level_pairs, pairs
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table
 from tokumei.core.errors import InputError
 
@@ -131,12 +131,14 @@ def request(
     purpose: Annotated[str, typer.Option("--purpose", help="What for.")],
     out: OutOption,
     criterion: CriterionOption = None,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Ask for levels, where the offer's formula says that they can be had.
 
     Example: tokumei exchange request desk/offer.json --levels age=2 --key me.key --user me --purpose study --out a.request.json
     """  # noqa: E501 - an example is one line.
+    from tokumei.data.files.outputs import guarded
     from tokumei.exchange.keys import read_private
     from tokumei.exchange.offer import read_offer
     from tokumei.exchange.request import make_request
@@ -144,8 +146,9 @@ def request(
     offer, offered = read_offer(file)
     wanted = offer.lattice.levels(_node(offer, levels))
     made = make_request(offer, offered.digest, wanted, user=user, purpose=purpose, criterion=criterion)
-    signed = made.signed(read_private(key))
-    signed.write(out)
+    with guarded({"--out": out}, inputs=[file, key], force=force) as drafts:
+        signed = made.signed(read_private(key))
+        signed.write(drafts["--out"])
     result = {"request": signed.digest, "levels": wanted, "criterion": made.criterion, "out": str(out)}
     print_json(result) if json else print_facts(result)
 
@@ -156,17 +159,20 @@ def approve(
     key: KeyOption,
     out: OutOption,
     deny: Annotated[bool, typer.Option("--deny", help="Say no instead.")] = False,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Agree to a request as the second person that an offer asks for.
 
     Example: tokumei exchange approve in/a.request.json --key second.key --out in/a.approval.json
     """
+    from tokumei.data.files.outputs import guarded
     from tokumei.exchange.keys import read_private
     from tokumei.exchange.request import Approval, read_request
 
     _, signed = read_request(file)
-    Approval(signed.digest, not deny).signed(read_private(key)).write(out)
+    with guarded({"--out": out}, inputs=[file, key], force=force) as drafts:
+        Approval(signed.digest, not deny).signed(read_private(key)).write(drafts["--out"])
     result = {"request": signed.digest, "approved": not deny, "out": str(out)}
     print_json(result) if json else print_facts(result)
 

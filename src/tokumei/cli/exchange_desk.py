@@ -8,7 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import DelimiterOption, EncodingOption, EngineOption, SourceArgument, level_pairs, names
+from tokumei.cli.options import (
+    DelimiterOption,
+    EncodingOption,
+    EngineOption,
+    ForceOption,
+    SourceArgument,
+    level_pairs,
+    names,
+)
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
 
 DeskOption = Annotated[Path, typer.Option("--desk", metavar="DIR", help="The folder of the offer's desk.")]
@@ -242,6 +250,7 @@ def learn(
 def disclose(
     desk: DeskOption,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Markdown page to write.")] = None,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Tell the public what was given, to whom and by which standard, without the recipe.
@@ -249,6 +258,7 @@ def disclose(
     Example: tokumei exchange disclose --desk desk --out given.md
     """
     from tokumei.data.files.atomic import write_text
+    from tokumei.data.files.outputs import guarded
     from tokumei.exchange.desk import DeskFolder
     from tokumei.exchange.disclosure import disclosure, disclosure_text
 
@@ -257,7 +267,8 @@ def disclose(
     links = opened.private_log.read(signed.key)
     text = disclosure_text(made, signed.key, links)
     if out is not None:
-        write_text(out, text)
+        with guarded({"--out": out}, inputs=[desk], force=force) as drafts:
+            write_text(drafts["--out"], text)
     if json:
         print_json(disclosure(made, signed.key, links))
     elif out is None:

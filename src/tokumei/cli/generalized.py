@@ -57,16 +57,18 @@ def measure_generalized(original: Path, release: Path, *, json: bool) -> None:
     print_json({"scores": {score.name: score.as_dict()}}) if json else print_facts({"U": score.value, **score.inputs})
 
 
-def attack_generalized(attack: str, original: Path, published: Path, out: Path, *, json: bool) -> None:
+def attack_generalized(attack: str, original: Path, published: Path, out: Path, *, force: bool, json: bool) -> None:
     """Guess the customers of a generalized release from the whole original, and write the guesses to submit."""
     from tokumei.attack.generalized import GENERALIZED_ATTACKS
     from tokumei.contest.editions.pwscup2018.files import read_published, write_guess
     from tokumei.core.progress import step
     from tokumei.data.files.histories import read_history
+    from tokumei.data.files.outputs import guarded
 
-    with showing_progress(), step(f"attacking by {attack}"):
+    guard = guarded({"--out": out}, inputs=[original, published], force=force)
+    with showing_progress(), guard as drafts, step(f"attacking by {attack}"):
         guesses = GENERALIZED_ATTACKS[attack]().guess(read_history(original), read_published(published))
-        write_guess(guesses.select("pseudonym", "customer"), out)
+        write_guess(guesses.select("pseudonym", "customer"), drafts["--out"])
     result: dict[str, Any] = {"attack": attack, "guesses": guesses.height, "out": str(out)}
     print_json(result) if json else print_facts(result)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import DelimiterOption, EncodingOption, part_options
+from tokumei.cli.options import DelimiterOption, EncodingOption, ForceOption, part_options
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, print_facts, print_json, print_table
 
 app = typer.Typer(help="Build, check and show value hierarchies.", no_args_is_help=True)
@@ -32,19 +32,22 @@ def build(
     ] = None,
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = "utf-8",
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Build a hierarchy for a column, from its values and a builder.
 
     Example: tokumei hierarchy build intervals --data adult.csv --column age --set width=5 --out age.csv
     """
+    from tokumei.data.files.outputs import guarded
     from tokumei.hierarchy.builders import BUILDERS
     from tokumei.hierarchy.files import write_hierarchy
 
     attribute = column or out.stem
     made = BUILDERS.make_from_text(builder, part_options(options))
-    hierarchy = made.build(attribute, _values(data, attribute, delimiter, encoding))
-    write_hierarchy(hierarchy, out)
+    with guarded({"--out": out}, inputs=[data], force=force) as drafts:
+        hierarchy = made.build(attribute, _values(data, attribute, delimiter, encoding))
+        write_hierarchy(hierarchy, drafts["--out"])
     result: dict[str, Any] = {
         "attribute": attribute,
         "builder": builder,

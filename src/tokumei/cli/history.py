@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import names, part_options
+from tokumei.cli.options import ForceOption, names, part_options
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
 from tokumei.core.errors import InputError
 
@@ -40,6 +40,7 @@ def anonymize_history(
     truth: Annotated[
         Path | None, typer.Option("--truth", metavar="F", help="Also write who is who, to judge attacks by.")
     ] = None,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Anonymize a purchase history by one method or a pipeline.
@@ -53,12 +54,14 @@ def anonymize_history(
     from tokumei.cli.generalized import is_generalized, write_generalized
     from tokumei.core.seeds import fresh_seed
     from tokumei.data.files.histories import read_history, write_pseudonyms, write_released_history
+    from tokumei.data.files.outputs import guarded
     from tokumei.data.history import History
 
     if (method is None) == (pipeline is None):
         raise InputError.of("either --method or --pipeline")
     started = time.perf_counter()
-    with showing_progress():
+    outputs = {"--out": out, "--published": published, "--truth": truth}
+    with showing_progress(), guarded(outputs, inputs=[file, pipeline], force=force) as drafts:
         original = read_history(file)
         if pipeline is not None:
             steps = read_pipeline(pipeline)
@@ -71,15 +74,17 @@ def anonymize_history(
             used = fresh_seed()
         release = steps.anonymize(original, seed=used)
         if is_generalized(release):
-            n_released, n_pseudonyms = write_generalized(release, out, published, truth)
+            n_released, n_pseudonyms = write_generalized(
+                release, drafts["--out"], drafts.get("--published"), drafts.get("--truth")
+            )
         else:
             released = History(release.frame, str(out))
             n_released, n_pseudonyms = released.kept.height, len(released.customers)
-            write_released_history(released, out)
+            write_released_history(released, drafts["--out"])
             if published is not None:
-                write_released_history(publish(released, seed=used), published)
+                write_released_history(publish(released, seed=used), drafts["--published"])
             if truth is not None:
-                write_pseudonyms(truth_of(original, released), original.customers, truth)
+                write_pseudonyms(truth_of(original, released), original.customers, drafts["--truth"])
     result: dict[str, Any] = {
         "method": method or "pipeline",
         "rows": original.n_rows,
@@ -143,6 +148,7 @@ def attack_history(
         Path | None, typer.Option("--master", metavar="M", help="All customers; those known to buy if not given.")
     ] = None,
     options: SetOption = None,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Guess the pseudonym of each customer in each month, from some purchases that are known.
@@ -155,17 +161,19 @@ def attack_history(
     from tokumei.contest.editions.pwscup2017.files import read_master
     from tokumei.core.progress import step
     from tokumei.data.files.histories import read_known_history, read_released_history, write_pseudonyms
+    from tokumei.data.files.outputs import guarded
 
     if attack in GENERALIZED_ATTACKS:
-        attack_generalized(attack, knowledge, release, out, json=json)
+        attack_generalized(attack, knowledge, release, out, force=force, json=json)
         return
     part = HISTORY_ATTACKS.make_from_text(attack, part_options(options))
     started = time.perf_counter()
-    with showing_progress(), step(f"attacking by {attack}"):
+    guard = guarded({"--out": out}, inputs=[knowledge, release, master], force=force)
+    with showing_progress(), guard as drafts, step(f"attacking by {attack}"):
         known, seen = read_known_history(knowledge), read_released_history(release)
         customers = known.customers if master is None else read_master(master)["customer"].to_list()
         guesses = part.guess(known, seen)
-        write_pseudonyms(guesses, customers, out)
+        write_pseudonyms(guesses, customers, drafts["--out"])
     result: dict[str, Any] = {
         "attack": attack,
         "customers": len(customers),
@@ -211,6 +219,7 @@ def knowledge(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
     ] = None,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Show how dangerous each kind of knowledge is: the risk of being found, measured and predicted.
@@ -220,15 +229,17 @@ def knowledge(
     from tokumei.attack.background import danger_by_kind, measure_risks, predict_risks
     from tokumei.core.progress import step
     from tokumei.data.files.histories import read_history, read_released_history
+    from tokumei.data.files.outputs import guarded
     from tokumei.report.knowledge_page import knowledge_page
 
-    with showing_progress(), step("measuring knowledge"):
+    guard = guarded({"--out": out}, inputs=[file, release], force=force)
+    with showing_progress(), guard as drafts, step("measuring knowledge"):
         original = read_history(file)
         risks = measure_risks(original, None if release is None else read_released_history(release))
         theory = predict_risks(original)
         danger = danger_by_kind(risks)
         if out is not None:
-            knowledge_page(original, risks, theory, danger).write(out)
+            knowledge_page(original, risks, theory, danger).write(drafts["--out"])
     rows = [
         {"attacker": number, "knows": score.name, "measured": score.value, "theory": expected}
         for number, (score, expected) in enumerate(zip(risks, theory, strict=True))

@@ -22,6 +22,7 @@ DelimiterOption = Annotated[
     str | None, typer.Option("--delimiter", help="Separates the cells of a CSV file; found if not given.")
 ]
 EncodingOption = Annotated[str, typer.Option("--encoding", help="Encoding of a CSV file, such as cp932 or utf-8-sig.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace outputs that exist.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 
 

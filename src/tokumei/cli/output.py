@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -11,8 +13,10 @@ from typing import Annotated, Any
 
 import typer
 
+from tokumei.cli.layout import block_lines, facts_lines, table_lines, wrapped
 from tokumei.core import progress
 from tokumei.core.errors import CannotAnonymize, NotAllowed, PromiseBroken, TokumeiError
+from tokumei.core.result import Facts, Result, Rows, shown
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
@@ -20,8 +24,6 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object an
 EXIT_CHECK_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERNAL = 3
-# What is longer may be broken to fit the screen.
-LONGEST_NAME = 32
 CHECK_FAILURES = (CannotAnonymize, PromiseBroken, NotAllowed)
 
 
@@ -30,40 +32,47 @@ def print_json(result: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(_plain(result), ensure_ascii=False))
 
 
-def print_facts(facts: Mapping[str, Any], *, title: str | None = None) -> None:
-    """Print names and values as a small table for people."""
-    from rich.table import Table
+def show(result: Result, *, json: bool) -> None:
+    """Show a result: one JSON object for programs, or its facts, tables and sentences for people."""
+    if json:
+        print_json(result.to_dict())
+        return
+    for section in result.sections():
+        if isinstance(section, Facts):
+            print_facts(section.values, title=section.title)
+        elif isinstance(section, Rows):
+            print_table(section.columns, section.rows, title=section.title)
+        else:
+            print_text(section.text)
 
-    table = Table(title=title, title_justify="left", show_header=False, box=None, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
-    for name, value in facts.items():
-        table.add_row(name.replace("_", " "), _shown(value))
-    _console().print(table)
+
+def print_facts(facts: Mapping[str, Any], *, title: str | None = None) -> None:
+    """Print names and values for people."""
+    _print_title(title)
+    _print_pairs(facts_lines(facts, screen_width()))
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str | None = None) -> None:
-    """Print rows for people; columns of numbers are aligned to the right."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for index, name in enumerate(columns):
-        is_number = all(isinstance(row[index], (int, float)) for row in rows)
-        # Numbers and names stay whole, as names are copied; it is sentences that give way on a narrow screen.
-        is_whole = is_number or all(_is_name(row[index]) for row in rows)
-        table.add_column(name, justify="right" if is_number else "left", overflow="fold", no_wrap=is_whole)
-    for row in rows:
-        table.add_row(*(_shown(value) for value in row))
-    _console().print(table)
+    """Print rows for people: a line a row, paragraphs folded, or a block a row where that does not fit the screen."""
+    _print_title(title)
+    lines = table_lines(columns, rows, screen_width())
+    if lines is None:
+        _print_pairs(block_lines(columns, rows, screen_width()))
+    else:
+        typer.echo("\n".join(lines))
+    typer.echo()
 
 
 def print_text(text: str) -> None:
     """Print a paragraph for people: broken between words on a screen, one line in a pipe."""
-    from rich.markup import escape
+    typer.echo("\n".join(wrapped(shown(text), screen_width())))
 
-    console = _console()
-    console.print(escape(text), soft_wrap=not console.is_terminal)
+
+def screen_width() -> int | None:
+    """Give how wide the screen is, or None where nobody said and no line needs to be broken, as in a pipe."""
+    if os.environ.get("COLUMNS", "").isdecimal():
+        return int(os.environ["COLUMNS"]) or None
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def fail(error: Exception, *, wants_json: bool) -> int:
@@ -120,29 +129,14 @@ class _Bar:
         self._bars.advance(self._task, amount)
 
 
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console(highlight=False)
-
-
-def _is_name(value: Any) -> bool:
-    shown = _shown(value)
-    return len(shown) <= LONGEST_NAME and " " not in shown
+def _print_title(title: str | None) -> None:
+    if title is not None:
+        typer.secho(shown(title), italic=True)
 
 
-def _shown(value: Any) -> str:
-    from rich.markup import escape
-
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, (list, tuple)):
-        return ", ".join(_shown(part) for part in value)
-    return "–" if value is None else escape(str(value))
+def _print_pairs(lines: Sequence[tuple[str, str]]) -> None:
+    for name, value in lines:
+        typer.echo(typer.style(name, dim=True) + value)
 
 
 def _plain(value: Any) -> Any:

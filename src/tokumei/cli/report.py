@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import SeedOption, names
+from tokumei.cli.options import ForceOption, SeedOption, names
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
 from tokumei.core.errors import InputError
 
@@ -31,6 +31,7 @@ def report(
         Path | None, typer.Option("--sweep", metavar="DIR", help="Show the frontier of a finished sweep.")
     ] = None,
     seed: SeedOption = 0,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Measure and attack a release in every way, and write one self-contained page.
@@ -38,18 +39,20 @@ def report(
     Example: tokumei report --original T.csv --release AT.csv --knowledge 25=T25.csv --knowledge 100 --out report.html
     """
     from tokumei.data.files.histories import read_history, read_released_history
+    from tokumei.data.files.outputs import guarded
     from tokumei.measure.registry import HISTORY_UTILITIES
     from tokumei.report.evaluation import STRONG_ATTACKS, evaluate
     from tokumei.report.history_page import history_page
 
     started = time.perf_counter()
-    with showing_progress():
+    read = [original, release, *_files_of(knowledge), None if sweep is None else sweep / "sweep.json"]
+    with showing_progress(), guarded({"--out": out}, inputs=read, force=force) as drafts:
         before, after = read_history(original), read_released_history(release)
         known = _knowledge(knowledge or ["25", "50", "75", "100"], before, seed)
         wanted = names(attacks, "--attacks") if attacks else STRONG_ATTACKS
         done = evaluate(before, after, known, seed=seed, utilities=list(HISTORY_UTILITIES), attacks=wanted)
         swept = None if sweep is None else _read_sweep(sweep)
-        history_page(f"Report on {release.name}", done, swept).write(out)
+        history_page(f"Report on {release.name}", done, swept).write(drafts["--out"])
     result: dict[str, Any] = {
         **done.as_dict(),
         "contest_utility": done.contest_utility,
@@ -121,6 +124,10 @@ def _knowledge(texts: list[str], original: Any, seed: int) -> dict[str, Any]:
         known[share] = read_known_history(file) if file else draw_knowledge(original, int(share) / 100, seed=seed)
     # Numbers as text: in the order of the shares, so that the smallest is the first.
     return dict(sorted(known.items(), key=lambda pair: int(pair[0])))
+
+
+def _files_of(texts: list[str] | None) -> list[str]:
+    return [file for text in texts or [] for file in [text.partition("=")[2]] if file]
 
 
 def _read_sweep(folder: Path) -> Any:

@@ -17,7 +17,7 @@ from tokumei.cli.contest import (
     chosen_edition,
     print_ranking,
 )
-from tokumei.cli.options import SeedOption
+from tokumei.cli.options import ForceOption, SeedOption
 from tokumei.cli.output import JsonFlag, print_facts, print_json, showing_progress
 from tokumei.core.errors import InputError
 
@@ -30,6 +30,7 @@ def kit(
     source: SourceOption = None,
     seed: SeedOption = 0,
     options: SetOption = None,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Pack what teams need: rules, data, a sample release and attack; of an edition alone to practice.
@@ -38,15 +39,16 @@ def kit(
     """
     from tokumei.contest.folder import open_contest
     from tokumei.contest.kit import kit_of_contest, kit_of_edition
+    from tokumei.data.files.outputs import guarded
 
-    with showing_progress():
+    with showing_progress(), guarded({"--out": out}, inputs=[folder, own, source], force=force) as drafts:
         if folder is not None:
             if edition or own or source or options:
                 raise InputError.of("either a contest or an edition, not both")
-            names = kit_of_contest(open_contest(folder), out)
+            names = kit_of_contest(open_contest(folder), drafts["--out"])
         else:
             rules = chosen_edition(edition, own, options)
-            names = kit_of_edition(rules, out, seed=seed, source=source)
+            names = kit_of_edition(rules, drafts["--out"], seed=seed, source=source)
     result: dict[str, Any] = {"out": str(out), "files": names}
     print_json(result) if json else print_facts(result)
 

@@ -23,19 +23,19 @@ def atomic_path(target: Path | str) -> Iterator[Path]:
     the place of a folder and a file that of a file, so that a slip of the pen costs no folder.
     """
     target = Path(target)
-    _check_can_write(target)
-    own_folder = _beside(target)
+    check_can_write(target)
+    own_folder = draft_folder(target)
     own_folder.mkdir()
     draft = own_folder / target.name
     try:
         yield draft
-        _flush_to_disk(draft)
+        flush_to_disk(draft)
         if target.is_dir():
             _replace_folder(draft, target)
         else:
             draft.replace(target)
     finally:
-        _remove(own_folder)
+        remove_folder(own_folder)
 
 
 def write_text(target: Path | str, text: str) -> None:
@@ -44,7 +44,7 @@ def write_text(target: Path | str, text: str) -> None:
         draft.write_bytes(text.encode("utf-8"))
 
 
-def _remove(folder: Path) -> None:
+def remove_folder(folder: Path) -> None:
     """Remove a folder, again if a file came into it meanwhile."""
     for _ in range(REMOVAL_TRIES):
         shutil.rmtree(folder, ignore_errors=True)
@@ -52,11 +52,13 @@ def _remove(folder: Path) -> None:
             return
 
 
-def _beside(target: Path) -> Path:
+def draft_folder(target: Path) -> Path:
+    """Give the name of a hidden folder beside a target, which no other has."""
     return target.with_name(f".{secrets.token_hex(6)}.{target.name}")
 
 
-def _check_can_write(target: Path) -> None:
+def check_can_write(target: Path) -> None:
+    """Check that a file could be made there."""
     if not target.parent.is_dir():
         raise InputError.of("a folder that exists", file=target.parent)
     if not os.access(target.parent, os.W_OK | os.X_OK):
@@ -69,7 +71,7 @@ def _replace_folder(draft: Path, target: Path) -> None:
     """Move the old folder aside, the new one in, and only then delete the old one."""
     if not draft.is_dir():
         raise InputError.of("the name of a file, not of a folder that exists", file=target)
-    old = _beside(target)
+    old = draft_folder(target)
     target.replace(old)
     try:
         draft.replace(target)
@@ -79,7 +81,7 @@ def _replace_folder(draft: Path, target: Path) -> None:
     shutil.rmtree(old)
 
 
-def _flush_to_disk(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
     """Force the bytes out before the rename, so that a power cut cannot leave an empty file under the name."""
     for file in path.rglob("*") if path.is_dir() else [path]:
         if file.is_file():

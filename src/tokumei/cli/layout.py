@@ -1,0 +1,114 @@
+"""How facts and tables are laid out in a given width: words are never broken, so that no number is ever cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tokumei.core.result import shown
+
+GAP = "  "
+# A paragraph beside others that is narrower than this is hard to read: better a block a row.
+NARROWEST_PARAGRAPH = 12
+
+
+def facts_lines(facts: Mapping[str, Any], width: int | None) -> list[tuple[str, str]]:
+    """Give names and values as pairs of texts that stand beside each other; a long value goes on below."""
+    names = [shown(name.replace("_", " ")) for name in facts]
+    column = max((_width(name) for name in names), default=0)
+    room = None if width is None else width - column - len(GAP)
+    lines = []
+    for name, value in zip(names, facts.values(), strict=True):
+        first, *rest = wrapped(shown(value), room)
+        lines.append((_padded(name, column) + GAP, first))
+        lines += [(" " * (column + len(GAP)), line) for line in rest]
+    return lines
+
+
+def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None) -> list[str] | None:
+    """Give a table with its header as lines, paragraphs folded; None if it does not fit, so that a block a row does."""
+    cells = [[shown(value) for value in row] for row in rows]
+    heads = [shown(name) for name in columns]
+    is_number = [all(_is_number(row[index]) for row in rows) and bool(rows) for index in range(len(columns))]
+    widths = _widths([heads, *cells], width)
+    if widths is None:
+        return None
+    rule = GAP.join("─" * one for one in widths)
+    lines = [*_folded(heads, widths, is_number), rule]
+    for row in cells:
+        lines += _folded(row, widths, is_number)
+    return lines
+
+
+def block_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None) -> list[tuple[str, str]]:
+    """Give a table as one block of names and values for each row, with an empty line between."""
+    lines: list[tuple[str, str]] = []
+    for row in rows:
+        # A name of its own for each, since a mapping would lose columns without a name.
+        names = [name or " " * (index + 1) for index, name in enumerate(columns)]
+        lines += [*facts_lines(dict(zip(names, row, strict=True)), width), ("", "")]
+    return lines[:-1]
+
+
+def wrapped(text: str, width: int | None) -> list[str]:
+    """Break a text between words; a word that is wider than the room keeps whole on a line of its own."""
+    if width is None or _width(text) <= width:
+        return [text]
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and _width(lines[-1]) + 1 + _width(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def _widths(lines: Sequence[Sequence[str]], width: int | None) -> list[int] | None:
+    """Give each column its width, taking from the widest paragraphs first; None if words would not fit."""
+    columns = list(zip(*lines, strict=True))
+    widths = [max(_width(cell) for cell in column) for column in columns]
+    least = [_least(column, widest) for column, widest in zip(columns, widths, strict=True)]
+    gaps = len(GAP) * (len(widths) - 1)
+    while width is not None and sum(widths) + gaps > width:
+        spare = [have - need for have, need in zip(widths, least, strict=True)]
+        if not any(spare):
+            return None
+        widest = max((index for index, one in enumerate(spare) if one), key=lambda index: widths[index])
+        widths[widest] -= 1
+    return widths
+
+
+def _least(column: Sequence[str], widest: int) -> int:
+    """Give the width that a column's longest word needs."""
+    longest = max((_width(word) for cell in column for word in cell.split(" ")), default=0)
+    has_paragraph = any(cell.count(" ") > 1 for cell in column[1:])
+    return min(widest, max(longest, NARROWEST_PARAGRAPH)) if has_paragraph else longest
+
+
+def _folded(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]) -> list[str]:
+    """Give one row of a table as lines, as many as its longest paragraph takes."""
+    parts = [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    lines = []
+    for index in range(max(len(part) for part in parts)):
+        line = [
+            _padded(part[index] if index < len(part) else "", width, right=right)
+            for part, width, right in zip(parts, widths, is_number, strict=True)
+        ]
+        lines.append(GAP.join(line).rstrip())
+    return lines
+
+
+def _padded(text: str, width: int, *, right: bool = False) -> str:
+    space = " " * max(0, width - _width(text))
+    return space + text if right else text + space
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _width(text: str) -> int:
+    """Give how many places of a terminal a text takes: Japanese characters take two."""
+    from rich.cells import cell_len
+
+    return cell_len(text)

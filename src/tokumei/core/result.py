@@ -1,0 +1,175 @@
+"""What a job gives: an object that a terminal, a notebook and a program can each show in their own way."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and values, one below the other."""
+
+    values: Mapping[str, Any]
+    title: str | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table; cells are numbers, names or sentences."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    title: str | None = None
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A paragraph of plain words."""
+
+    text: str
+
+
+Section = Facts | Rows | Sentence
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure as SVG, which a notebook shows by itself."""
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"Drawing of {len(self.svg):,} characters of SVG"
+
+
+class Result:
+    """The base of all results: give `to_dict` and `sections`, and everything else follows.
+
+    `to_dict` is what `--json` prints. `sections` are facts, tables and sentences for people, which the command line and
+    the notebook lay out.
+    """
+
+    # What frames the caller works with: polars, pandas or arrow.
+    frame_kind: str = "polars"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result as plain values, as `--json` prints them."""
+        raise NotImplementedError
+
+    def sections(self) -> Sequence[Section]:
+        """Give what people read, from top to bottom; all facts if a kind of result says no more."""
+        return [Facts(self.to_dict())]
+
+    def figure(self) -> Drawing | None:
+        """Give the figure of the result, or None where there is nothing to draw."""
+        return None
+
+    def to_frame(self) -> Any:
+        """Give the first table of the result as a frame of the caller's kind, or its facts as names and values."""
+        sections = self.sections()
+        for section in sections:
+            if isinstance(section, Rows):
+                return frame_of(section.columns, section.rows, self.frame_kind)
+        facts = [pair for one in sections if isinstance(one, Facts) for pair in one.values.items()]
+        return frame_of(["name", "value"], [[name, shown(value)] for name, value in facts], self.frame_kind)
+
+    def __repr__(self) -> str:
+        known = [
+            f"{name} {shown(value)}"
+            for section in self.sections()
+            if isinstance(section, Facts)
+            for name, value in section.values.items()
+            if value is not None and not isinstance(value, (list, tuple, dict))
+        ]
+        return f"{type(self).__name__}({', '.join(known)})"
+
+    def _repr_html_(self) -> str:
+        figure = self.figure()
+        parts = [_section_html(section) for section in self.sections()]
+        return f"<div>{''.join([*parts, *([] if figure is None else [f'<div>{figure.svg}</div>'])])}</div>"
+
+
+@dataclass(frozen=True, repr=False)
+class Answer(Result):
+    """A result of few words: plain values and what people read of them; all values as facts if nothing is said."""
+
+    values: Mapping[str, Any]
+    parts: Sequence[Section] = field(default_factory=tuple)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the values."""
+        return dict(self.values)
+
+    def sections(self) -> Sequence[Section]:
+        """Give what was said to show, or else all values."""
+        return self.parts or [Facts(self.values)]
+
+
+def shown(value: Any) -> str:
+    """Write a value for people: numbers with thousands apart or four digits, control characters escaped."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(shown(part) for part in value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {shown(part)}" for name, part in value.items())
+    # A value of the data must not move the cursor, color the screen or turn the direction of writing.
+    return "".join(ch if _is_plain(ch) else repr(ch)[1:-1] for ch in str(value))
+
+
+def frame_of(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "polars") -> Any:
+    """Give rows as a frame; a column that mixes numbers and words becomes words, so that none is lost."""
+    import polars as pl
+
+    listed = [list(row) for row in rows]
+    series = []
+    for index, name in enumerate(columns):
+        values = [row[index] for row in listed]
+        is_plain = all(value is None or isinstance(value, (bool, int, float)) for value in values)
+        values = values if is_plain else [None if value is None else shown(value) for value in values]
+        series.append(pl.Series(name or f"column {index + 1}", values, strict=False))
+    return as_kind(pl.DataFrame(series), kind)
+
+
+def as_kind(frame: Any, kind: str) -> Any:
+    """Give a Polars frame as the kind that its caller works with: polars, pandas or arrow."""
+    if kind == "pandas":
+        return frame.to_pandas()
+    return frame.to_arrow() if kind == "arrow" else frame
+
+
+def _is_plain(character: str) -> bool:
+    return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def _section_html(section: Section) -> str:
+    if isinstance(section, Sentence):
+        return f"<p>{escape(shown(section.text))}</p>"
+    title = "" if section.title is None else f"<caption>{escape(section.title)}</caption>"
+    if isinstance(section, Facts):
+        pairs = [[name.replace("_", " "), value] for name, value in section.values.items()]
+        return f"<table>{title}<tbody>{''.join(_row_html(pair) for pair in pairs)}</tbody></table>"
+    head = "".join(f"<th>{escape(shown(name))}</th>" for name in section.columns)
+    body = "".join(_row_html(row) for row in section.rows)
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _row_html(row: Sequence[Any]) -> str:
+    cells = []
+    for value in row:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        cells.append(f'<td style="text-align: {"right" if is_number else "left"}">{escape(shown(value))}</td>')
+    return f"<tr>{''.join(cells)}</tr>"
