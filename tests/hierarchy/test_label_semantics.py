@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.label_semantics import Vocabulary, meanings
+from tokumei.hierarchy.label_semantics import LeafSets, Vocabulary, meanings
 
 AGES = Hierarchy.of_levels(
     "age", [["20", "21", "25", "30"], ["20-24", "20-24", "25-29", "30-34"], ["young", "young", "young", "old"]]
@@ -132,3 +132,12 @@ def test_contain_and_rows_say_the_same(data: st.DataObject) -> None:
     for index in range(5):
         codes = np.arange(len(labels))
         assert sets.contain(codes, np.full(len(labels), index)).tolist() == table[index].tolist()
+
+
+def test_label_at_each_index_is_the_one_that_holds_it() -> None:
+    # Labels 0 and 1 alternate, 2 has no leaf, and index 5 has no label.
+    sets = LeafSets.of(7, [[(0, 2), (4, 5)], [(2, 4), (6, 7)], []])
+    assert sets.label_at is not None
+    assert sets.label_at.tolist() == [0, 0, 1, 1, 0, -1, 1]
+    assert LeafSets.of(3, [[(0, 2)], [(1, 3)]]).label_at is None
+    assert LeafSets.of(2, []).label_at.tolist() == [-1, -1]  # type: ignore[union-attr]

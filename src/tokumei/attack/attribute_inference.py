@@ -169,8 +169,7 @@ def _by_class(released: SensitiveRecords, people: People) -> Iterator[tuple[Ints
     for classes, fitting in Candidates(people, released.records).matrices():
         counts = sparse.csr_array(fitting @ released.counts)
         counts.sort_indices()
-        persons = np.concatenate([people.members[one] for one in classes])
-        yield persons, np.repeat(np.arange(len(classes)), people.sizes[classes]), counts
+        yield *people.members(classes), counts
 
 
 def _by_person(released: SensitiveRecords, people: People) -> Iterator[tuple[Ints, sparse.csr_array]]:

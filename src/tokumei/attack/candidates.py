@@ -4,6 +4,9 @@ Equal people and equal records are counted once. A class of people fits a class 
 of the record's label. People are compared in order of what is known, so that those compared at once are alike and most
 records are ruled out for all of them together. Which of the rest a value fits is a row of bits, and a person's
 candidates are the bits set in the rows of all known values. Memory stays bounded, however many fit.
+
+Where no two labels of a column have a leaf in common, as in every release by levels, each person fits one class of
+records at most, which is looked up.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ UNKNOWN = -1
 # Comparisons that are made at once, and people among them.
 PIECE_BITS = 1 << 25
 MOST_AT_ONCE = 256
+LOOKED_UP_AT_ONCE = 1 << 18
 # Of more labels only those that stand in a piece are looked at.
 FEW_LABELS = 256
 
@@ -61,10 +65,20 @@ class People:
         """The number of people of each class."""
         return np.bincount(self.class_of, minlength=len(self.indices))
 
+    def members(self, classes: Ints) -> tuple[Ints, Ints]:
+        """Give the people of some classes, and for each the number of its class among these."""
+        sizes = self.sizes[classes]
+        at = np.repeat(np.arange(len(classes)), sizes)
+        within = np.arange(len(at)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return self._by_class[self._starts[classes][at] + within], at
+
     @cached_property
-    def members(self) -> list[Ints]:
-        """The people of each class."""
-        return np.split(np.argsort(self.class_of, kind="stable"), np.cumsum(self.sizes)[:-1])
+    def _by_class(self) -> Ints:
+        return np.argsort(self.class_of, kind="stable")
+
+    @cached_property
+    def _starts(self) -> Ints:
+        return np.cumsum(self.sizes) - self.sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +147,8 @@ class Candidates:
         if not len(self.people.indices):
             return []
         order = np.arange(len(self.people.indices))
+        if self.only_class is not None:
+            return np.split(order, range(LOOKED_UP_AT_ONCE, len(order), LOOKED_UP_AT_ONCE))
         if self.people.indices.shape[1]:
             order = np.lexsort([self.people.indices[:, column] for column in reversed(self._telling_columns)])
         size = min(MOST_AT_ONCE, max(1, PIECE_BITS // max(1, self.records.n_classes)))
@@ -151,8 +167,26 @@ class Candidates:
                 yield Piece(chunk, possible, words)
                 bar.advance(len(chunk))
 
+    @cached_property
+    def only_class(self) -> Ints | None:
+        """The one class of records that each class of people fits, or UNKNOWN; None where several may fit."""
+        at = [sets.label_at for sets in self.records.sets]
+        if not at or any(one is None for one in at) or (self.people.indices == UNKNOWN).any():
+            return None
+        theirs = np.column_stack([one[self.people.indices[:, i]] for i, one in enumerate(at) if one is not None])
+        n_classes = self.records.n_classes
+        _, group_of = classes_of(np.concatenate([self.records.labels, theirs]))
+        if len(np.unique(group_of[:n_classes])) < n_classes:
+            # Records with equal labels are told apart by more than these.
+            return None
+        class_of_group = np.full(len(group_of), UNKNOWN)
+        class_of_group[group_of[:n_classes]] = np.arange(n_classes)
+        return class_of_group[group_of[n_classes:]]
+
     def counts(self) -> Ints:
         """Give for each class of people the number of records that fit."""
+        if self.only_class is not None:
+            return np.append(self.records.sizes, 0)[self.only_class]
         out = np.zeros(len(self.people.indices), np.int64)
         for piece in self.pieces():
             sizes = self.records.sizes[piece.records]
@@ -164,6 +198,9 @@ class Candidates:
 
     def matrices(self, chunks: Sequence[Ints] | None = None) -> Iterator[tuple[Ints, sparse.csr_array]]:
         """Give the candidates as sparse matrices of ones: the people classes of a chunk × all record classes."""
+        if self.only_class is not None:
+            yield from self._looked_up(self.only_class, self.chunks() if chunks is None else chunks)
+            return
         for piece in self.pieces(chunks):
             at_row, at_word = np.nonzero(piece.words)
             found = piece.words[at_row, at_word].view(np.uint8).reshape(-1, WORD_BITS // 8)
@@ -173,6 +210,14 @@ class Candidates:
             shape = (len(piece.people), self.records.n_classes)
             ones = np.ones(len(which), np.int64)
             yield piece.people, sparse.csr_array((ones, columns, np.concatenate([[0], ends])), shape=shape)
+
+    def _looked_up(self, only_class: Ints, chunks: Sequence[Ints]) -> Iterator[tuple[Ints, sparse.csr_array]]:
+        for chunk in chunks:
+            found = only_class[chunk]
+            ends = np.cumsum(found != UNKNOWN)
+            columns = found[found != UNKNOWN]
+            parts = (np.ones(len(columns), np.int64), columns, np.concatenate([[0], ends]))
+            yield chunk, sparse.csr_array(parts, shape=(len(chunk), self.records.n_classes))
 
     @cached_property
     def _telling_columns(self) -> list[int]:

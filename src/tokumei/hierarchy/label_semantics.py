@@ -63,6 +63,19 @@ class LeafSets:
         np.add.at(out, self.label, self.end - self.first)
         return out
 
+    @cached_property
+    def label_at(self) -> Ints | None:
+        """The one label that may stand for each index, −1 where none does; None if labels have leaves in common."""
+        # Runs that do not overlap, in order, cover as many indices as they have in all.
+        order = np.argsort(self.first, kind="stable")
+        if (self.first[order][1:] < self.end[order][:-1]).any():
+            return None
+        out = np.full(self.n_indices, -1, np.int64)
+        lengths = self.end - self.first
+        starts = np.repeat(self.first - (np.cumsum(lengths) - lengths), lengths)
+        out[starts + np.arange(int(lengths.sum()))] = np.repeat(self.label, lengths)
+        return out
+
     def contain(self, labels: Ints, indices: Ints) -> Bools:
         """Tell for each label, beside it an index, whether it may stand for it."""
         if not len(self.label):
