@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tokumei.anonymize.history._clusters import balance, cluster
-from tokumei.anonymize.history.dummies import Dummies, best_clusters, expected_dummies, expected_reid
+from tokumei.anonymize.history.dummies import Dummies, best_clusters, expected_dummies, expected_reid, most_dummies
 from tokumei.core.errors import InputError
 from tokumei.counting.item_sets import ItemSets
 from tokumei.data.history import History
@@ -125,6 +125,23 @@ def test_balance_moves_the_most_similar_of_the_largest_cluster() -> None:
     )  # fmt: skip
     labels = balance(ItemSets.of(five).weights(), np.array([0, 0, 0, 0, 1]), 2)
     assert labels.tolist() == [0, 0, 1, 0, 1]
+
+
+def test_balance_serves_whichever_small_cluster_somebody_fits_best_not_the_smallest_first() -> None:
+    # c shares one item with e and two with f. Serving e's cluster first, as the first of the smallest, would take c.
+    rows = [(name, "100", "g1") for name in "abcd"]
+    rows += [("c", "100", "g2"), ("c", "100", "g4"), ("c", "100", "g5")]
+    rows += [("e", "100", "g2"), ("e", "100", "g3"), ("f", "100", "g4"), ("f", "100", "g5")]
+    weights = ItemSets.of(history(*rows)).weights()
+    assert balance(weights, np.array([0, 0, 0, 0, 1, 2]), 2).tolist() == [1, 0, 2, 0, 1, 2]
+
+
+def test_best_clusters_of_a_history_follow_from_its_own_items() -> None:
+    # Six customers, two items each; three by three share both: b = 2, h = 12 · 2 / 30 = 0.8, at most 6·0.6 dummies
+    # by s = 3: 3·2 − 3·0.8 − 2 = 1.6 a customer, 9.6 in all; c* = √(2.4 · 216 / 9.6) = 7.3, at most one for each.
+    sets = ItemSets.of(alike([3, 3]))
+    assert most_dummies(6, 2, 0.8) == pytest.approx(9.6)
+    assert len(set(Dummies(clusters="best", smallest=1).assign(sets, seed=1))) == 6
 
 
 def test_formulas_give_the_example_of_the_paper() -> None:

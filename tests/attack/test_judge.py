@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from tokumei.attack.judge import judge, wilson_interval
+from tokumei.core.errors import InputError
 from tokumei.data.history import History
 
 SCHEMA = {"customer": pl.String, "period": pl.Int32, "pseudonym": pl.String}
@@ -33,6 +34,21 @@ def test_judge_counts_a_guess_where_there_is_nobody_as_wrong() -> None:
 def test_judge_of_no_guess_finds_only_customers_without_rows() -> None:
     verdict = judge(cells(), TRUTH, ["a", "b", "c"], [1, 2])
     assert (verdict.row.value, verdict.cell.value) == (1 / 3, 0)
+
+
+def test_judge_of_several_pseudonyms_for_one_customer_counts_the_own_one() -> None:
+    # R of month 1 goes to a as well, and is b's: a keeps P and Q, b is lost, two of three pseudonyms are named.
+    verdict = judge(cells(("a", 1, "P"), ("a", 1, "R"), ("a", 2, "Q")), TRUTH, ["a", "b"], [1, 2])
+    assert (verdict.row.value, verdict.cell.value) == (1 / 2, 2 / 4)
+    assert verdict.pseudonym.value == 2 / 3
+    assert verdict.pseudonym.baseline == 1 / 2
+
+
+def test_judge_refuses_guesses_that_are_no_function_either_way() -> None:
+    with pytest.raises(InputError, match="one customer for a pseudonym and month"):
+        judge(cells(("a", 1, "P"), ("a", 1, "R"), ("b", 1, "R")), TRUTH, ["a", "b"], [1, 2])
+    # Two customers may be given one pseudonym, as the sample attackers do.
+    assert judge(cells(("a", 1, "R"), ("b", 1, "R")), TRUTH, ["a", "b"], [1, 2]).row.value == 1 / 2
 
 
 def test_judge_blind_baseline_is_worked_out() -> None:

@@ -323,6 +323,22 @@ def test_pipeline_file_is_followed(shop: Path, tmp_path: Path) -> None:
     assert made["released"] < made["rows"]
 
 
+def test_dummies_are_made_and_attacked_by_two_commands(shop: Path, tmp_path: Path) -> None:
+    original, published, truth = shop / "history.parquet", tmp_path / "S.parquet", tmp_path / "F.csv"
+    made = tokumei_json(
+        *("anonymize", "history", original, "--method", "dummies", "--set", "clusters=10", "--seed", 1),
+        *("--out", tmp_path / "A.parquet", "--published", published, "--truth", truth),
+    )
+    assert made["released"] == made["rows"] + made["made_up"] > made["rows"]
+    attack = ("attack", "history", "jaccard", "--knowledge", original, "--release", published, "--truth", truth)
+    success = tokumei_json(*attack, "--out", tmp_path / "Q.csv")["success"]
+    # One of each cluster, who bought the most.
+    assert success["pseudonym"]["value"] == pytest.approx(10 / 40, abs=0.05)
+    assert tokumei_json("judge", "--truth", truth, tmp_path / "Q.csv")["pseudonym"] == success["pseudonym"]
+    once = tokumei_json(*attack, "--set", "each_once=yes", "--out", tmp_path / "Q1.csv")["success"]
+    assert once["pseudonym"]["value"] <= success["pseudonym"]["value"]
+
+
 def test_knowledge_shows_ten_attackers(shop: Path) -> None:
     page = shop / "knowledge.html"
     found = tokumei_json("knowledge", shop / "history.parquet", "--out", page)

@@ -26,6 +26,7 @@ TINY = 1e-30
 # Settles the sets whose nearest has a similarity above 0.6.
 RARE_SHARE = 0.4
 MOST_CANDIDATES = 200
+EACH_ONCE = "Of a month's pseudonyms for one customer, guess the most similar alone, as a contest's table needs."
 
 
 @dataclass(frozen=True)
@@ -66,20 +67,18 @@ def weigh_by_rarity(counts: csr_array, among: csr_array) -> csr_array:
 
 
 def guess_all_months(
-    counts: ItemCounts, best: Indices, how_like: npt.NDArray[np.float64], published: History
+    counts: ItemCounts, best: Indices, how_like: npt.NDArray[np.float64], published: History, *, each_once: bool
 ) -> pl.DataFrame:
-    """Guess the customer of each pseudonym for all its months; of several for one customer, the most similar."""
+    """Guess the customer of each pseudonym for all its months; on demand of several for one only the most similar."""
     # Rounded, so that equals stay equal on every machine; then the first in alphabetical order counts.
     found = pl.DataFrame({"pseudonym": counts.released_customers, "best": best, "like": np.round(how_like, 6)})
     found = found.filter(pl.col("best") >= 0)
     found = found.with_columns(customer=counts.known_customers.gather(found["best"]))
     lives = published.kept.select(pseudonym="customer", period=period_of(pl.col("date"))).unique()
-    return (
-        lives.join(found, on="pseudonym", how="inner")
-        .sort("customer", "period", -pl.col("like"), "pseudonym")
-        .unique(["customer", "period"], keep="first", maintain_order=True)
-        .select("customer", "period", "pseudonym")
-    )
+    guesses = lives.join(found, on="pseudonym", how="inner").sort("customer", "period", -pl.col("like"), "pseudonym")
+    if each_once:
+        guesses = guesses.unique(["customer", "period"], keep="first", maintain_order=True)
+    return guesses.select("customer", "period", "pseudonym")
 
 
 def nearest_by_jaccard(released: csr_array, known: csr_array) -> tuple[Indices, Ratios]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.data.history import History, period_of
 
@@ -26,6 +27,7 @@ class Verdict:
 
     row: Score
     cell: Score
+    pseudonym: Score
     transaction: Score | None = None
 
 
@@ -40,9 +42,12 @@ def judge(
 
     A customer and month missing from the truth has no pseudonym there, and is right where the guess says so too.
     `row` is the share of customers who are right in every month, as the contests counted; `cell` is the share of
-    all cells that hold a pseudonym and are right; `transaction` is the share of published rows whose customer has been
-    found in that month.
+    all cells that hold a pseudonym and are right; `pseudonym` is the share of pseudonyms whose customer is named in
+    every month they live, as the papers on 2016 count; `transaction` is the share of published rows whose customer has
+    been found in that month. Where several pseudonyms of a month are given to one customer, the own one must be among
+    them; each of them may then be given to one customer only.
     """
+    _check_is_function(guesses)
     cells = _cells(guesses, truth, customers, periods)
     n_cells, n_customers = max(1, cells.height), max(1, len(customers))
     n_right = int(cells.group_by("customer").agg(pl.col("is_right").all())["is_right"].sum())
@@ -58,6 +63,7 @@ def judge(
             baseline=blind_row_success(cells),
         ),
         cell=Score("cell success", n_found / n_cells, best=0, worst=1, baseline=n_present / n_cells / n_customers),
+        pseudonym=_pseudonym_success(cells, n_customers),
         transaction=None if published is None else _transaction_success(cells, published, n_customers),
     )
 
@@ -69,11 +75,30 @@ def _cells(
     cells = pl.DataFrame({"customer": customers}, schema={"customer": pl.String}).join(
         pl.DataFrame({"period": periods}, schema={"period": pl.Int32}), how="cross"
     )
-    both = cells.join(truth.select(*KEYS, "pseudonym"), on=KEYS, how="left").join(
-        guesses.select(*KEYS, guess="pseudonym"), on=KEYS, how="left"
-    )
-    is_right = pl.col("guess").eq_missing(pl.col("pseudonym"))
-    return both.with_columns(is_right=is_right, is_found=is_right & pl.col("pseudonym").is_not_null())
+    given = guesses.group_by(KEYS).agg(given=pl.col("pseudonym"))
+    both = cells.join(truth.select(*KEYS, "pseudonym"), on=KEYS, how="left").join(given, on=KEYS, how="left")
+    is_found = pl.col("given").list.contains(pl.col("pseudonym")).fill_null(False) & pl.col("pseudonym").is_not_null()
+    is_left_alone = pl.col("given").is_null() & pl.col("pseudonym").is_null()
+    return both.with_columns(is_right=is_found | is_left_alone, is_found=is_found)
+
+
+def _check_is_function(guesses: pl.DataFrame) -> None:
+    """Refuse guesses that give several pseudonyms to a customer and month, and one of these to several customers."""
+    several = guesses.filter(pl.struct(KEYS).is_duplicated())
+    if several.is_empty():
+        return
+    shared = several.select("period", "pseudonym").unique().join(guesses, on=["period", "pseudonym"], how="inner")
+    for pseudonym in shared.filter(pl.struct("period", "pseudonym").is_duplicated())["pseudonym"].sort()[:1]:
+        raise InputError.of("one customer for a pseudonym and month, or one pseudonym for a customer", value=pseudonym)
+
+
+def _pseudonym_success(cells: pl.DataFrame, n_customers: int) -> Score:
+    """Count the pseudonyms that are named in all their months; one that was handed on counts for each owner."""
+    lives = cells.drop_nulls("pseudonym").group_by("customer", "pseudonym").agg(pl.col("is_found").all())
+    n_lives = lives.height
+    found, baseline = int(lives["is_found"].sum()) / max(1, n_lives), min(1, n_lives) / n_customers
+    interval = wilson_interval(int(lives["is_found"].sum()), n_lives)
+    return Score("pseudonym success", found, best=0, worst=1, interval=interval, baseline=baseline)
 
 
 def _transaction_success(cells: pl.DataFrame, published: History, n_customers: int) -> Score:

@@ -20,7 +20,8 @@ class HistoryAttack(Protocol):
     def guess(self, knowledge: History, published: History) -> pl.DataFrame:
         """Give the pseudonym believed to be each customer's in each month: customer, period, pseudonym.
 
-        A customer and month without a guess is left out.
+        A customer and month without a guess is left out. A guess is a function one way or the other: one pseudonym
+        for a customer and month, or one customer for a pseudonym and month, who may then be given several.
         """
 
 
@@ -44,6 +45,10 @@ class DisclosureAttack(Protocol):
         """Attack the release as far as the scene allows and judge the guesses, the main score first."""
 
 
-HISTORY_ATTACKS: Registry[HistoryAttack] = Registry("history attack", "tokumei.attack.history")
+# The attackers who look for equal rows stand in one file.
+EXACT_MATCHES = ("s1", "s2", "s3", "s4", "s5", "s6", "same-day", "same-item", "same-month-and-item")
+HISTORY_ATTACKS: Registry[HistoryAttack] = Registry(
+    "history attack", "tokumei.attack.history", presets=dict.fromkeys(EXACT_MATCHES, "exact_match")
+)
 TABLE_ATTACKS: Registry[TableAttack] = Registry("table attack", "tokumei.attack.table")
 DISCLOSURE_ATTACKS: Registry[DisclosureAttack] = Registry("disclosure attack", "tokumei.attack.disclosure")

@@ -84,11 +84,14 @@ def anonymize_history(
             if published is not None:
                 write_released_history(publish(released, seed=used), drafts["--published"])
             if truth is not None:
-                write_pseudonyms(truth_of(original, released), original.customers, drafts["--truth"])
+                # Rows that a method adds have no row of the original beside them, but their customers have names.
+                named = release.pseudonyms if release.pseudonyms is not None else truth_of(original, released)
+                write_pseudonyms(named, original.customers, drafts["--truth"])
     result: dict[str, Any] = {
         "method": method or "pipeline",
         "rows": original.n_rows,
         "released": n_released,
+        "made_up": 0 if release.rows is None else release.rows.null_count(),
         "customers": len(original.customers),
         "pseudonyms": n_pseudonyms,
         "seed": used,
@@ -147,6 +150,9 @@ def attack_history(
     master: Annotated[
         Path | None, typer.Option("--master", metavar="M", help="All customers; those known to buy if not given.")
     ] = None,
+    truth: Annotated[
+        Path | None, typer.Option("--truth", metavar="F", help="Who is who: judge the guesses at once.")
+    ] = None,
     options: SetOption = None,
     force: ForceOption = False,
     json: JsonFlag = False,
@@ -168,7 +174,7 @@ def attack_history(
         return
     part = HISTORY_ATTACKS.make_from_text(attack, part_options(options))
     started = time.perf_counter()
-    guard = guarded({"--out": out}, inputs=[knowledge, release, master], force=force)
+    guard = guarded({"--out": out}, inputs=[knowledge, release, master, truth], force=force)
     with showing_progress(), guard as drafts, step(f"attacking by {attack}"):
         known, seen = read_known_history(knowledge), read_released_history(release)
         customers = known.customers if master is None else read_master(master)["customer"].to_list()
@@ -181,7 +187,32 @@ def attack_history(
         "seconds": round(time.perf_counter() - started, 3),
         "out": str(out),
     }
-    print_json(result) if json else print_facts(result)
+    if truth is not None:
+        result["success"] = _judge_files(out, truth)
+    if json:
+        print_json(result)
+        return
+    success = result.pop("success", None)
+    print_facts(result)
+    if success is not None:
+        _print_success(success)
+
+
+def _judge_files(guess: Path, truth: Path) -> dict[str, dict[str, Any]]:
+    """Judge a file of guesses by the file of the truth."""
+    from tokumei.attack.judge import judge as judge_guesses
+    from tokumei.data.files.histories import read_pseudonyms
+
+    right, customers, periods = read_pseudonyms(truth)
+    guessed, _, _ = read_pseudonyms(guess)
+    verdict = judge_guesses(guessed, right, customers, periods)
+    scores = {"row": verdict.row, "cell": verdict.cell, "pseudonym": verdict.pseudonym}
+    return {name: score.as_dict() for name, score in scores.items()}
+
+
+def _print_success(scores: dict[str, dict[str, Any]]) -> None:
+    rows = [[name, one["value"], one["baseline"], one.get("interval")] for name, one in scores.items()]
+    print_table(["success", "value", "guessing blindly", "95 % interval"], rows)
 
 
 def judge(
@@ -193,22 +224,17 @@ def judge(
 
     Example: tokumei judge --truth F.csv Fh.csv
     """
-    from tokumei.attack.judge import judge as judge_guesses
     from tokumei.cli.generalized import is_guess_of_2018, judge_generalized
     from tokumei.data.files.histories import read_pseudonyms
 
     if is_guess_of_2018(truth):
         judge_generalized(guess, truth, json=json)
         return
-    right, customers, periods = read_pseudonyms(truth)
-    guessed, _, _ = read_pseudonyms(guess)
-    verdict = judge_guesses(guessed, right, customers, periods)
-    scores = {"row": verdict.row, "cell": verdict.cell}
+    scores = _judge_files(guess, truth)
     if json:
-        print_json({name: score.as_dict() for name, score in scores.items()} | {"customers": len(customers)})
+        print_json(scores | {"customers": len(read_pseudonyms(truth)[1])})
         return
-    rows = [[name, score.value, score.baseline, score.interval] for name, score in scores.items()]
-    print_table(["success", "value", "guessing blindly", "95 % interval"], rows)
+    _print_success(scores)
 
 
 def knowledge(

@@ -49,12 +49,22 @@ class Option:
 class Registry(Generic[P]):
     """The parts of one kind: built-in files of a package, and entry points of others."""
 
-    def __init__(self, kind: str, package: str, *, group: str | None = None, module: str | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        package: str,
+        *,
+        group: str | None = None,
+        module: str | None = None,
+        presets: Mapping[str, str] | None = None,
+    ) -> None:
         self.kind = kind
         self.package = package
         self.group = group or package
         # Where parts are folders of files, the file that has the part itself.
         self.module = module
+        # Parts whose classes stand together in a module of another name.
+        self.presets = presets or {}
 
     @cached_property
     def _found(self) -> dict[str, str | EntryPoint]:
@@ -65,6 +75,7 @@ class Registry(Generic[P]):
             if module.ispkg == (self.module is not None) and not module.name.startswith("_"):
                 path = [self.package, module.name, *([self.module] if self.module else [])]
                 found[module.name.replace("_", "-")] = ".".join(path)
+        found |= {name: f"{self.package}.{module}" for name, module in self.presets.items()}
         for point in entry_points(group=self.group):
             if point.name in found:
                 raise DuplicatePart(f"Two parts claim the {self.kind} name '{point.name}'; one is {point.value}.")
@@ -159,7 +170,12 @@ def _fit(wanted: Any, value: object) -> Any:
     origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
     if origin in (typing.Union, types.UnionType):
         # TOML has no null: an option that may be missing is left out.
-        return _fit(next(one for one in arguments if one is not types.NoneType), value)
+        for one in arguments:
+            try:
+                return _fit(one, value)
+            except ValueError:
+                continue
+        raise ValueError(value)
     if origin is typing.Literal and value in arguments:
         return value
     if origin is tuple and isinstance(value, Sequence) and not isinstance(value, str):
@@ -189,7 +205,12 @@ def _read(wanted: Any, text: str) -> Any:
     if origin in (typing.Union, types.UnionType):
         if text.lower() == "none" and types.NoneType in arguments:
             return None
-        return _read(next(a for a in arguments if a is not types.NoneType), text)
+        for one in arguments:
+            try:
+                return _read(one, text)
+            except (TypeError, ValueError):
+                continue
+        raise ValueError(text)
     if origin is typing.Literal:
         if text not in arguments:
             raise ValueError(text)

@@ -32,21 +32,22 @@ def cluster(weights: Matrix, n_clusters: int, rng: np.random.Generator) -> Ints:
 
 
 def balance(weights: Matrix, labels: Ints, smallest: int) -> Ints:
-    """Move customers until every cluster has the smallest size: from the largest cluster the one most like the new.
+    """Move customers out of the largest cluster until every cluster has the smallest size.
 
-    The smallest cluster is served first; its center moves with everyone who joins.
+    Each time the customer of the largest cluster who is most like *any* cluster that is still too small moves there;
+    the center of a cluster moves with everyone who joins.
     """
     rows = directions(weights)
     labels = labels.copy()
     sizes = np.bincount(labels)
     while sizes.min() < smallest:
-        to, source = int(sizes.argmin()), int(sizes.argmax())
+        source, small = int(sizes.argmax()), np.flatnonzero(sizes < smallest)
         members = np.flatnonzero(labels == source)
-        joined = np.flatnonzero(labels == to)
-        center = _centers(rows[joined], np.zeros(len(joined), np.int64), 1)
-        moved = members[np.argmax(_cosines(rows[members], center)[:, 0])]
-        labels[moved] = to
-        sizes[to] += 1
+        joined = np.flatnonzero(np.isin(labels, small))
+        centers = _centers(rows[joined], np.searchsorted(small, labels[joined]), len(small))
+        mover, to = np.unravel_index(int(_cosines(rows[members], centers).argmax()), (len(members), len(small)))
+        labels[members[mover]] = small[to]
+        sizes[small[to]] += 1
         sizes[source] -= 1
     return labels
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -34,8 +35,8 @@ class Dummies(HistoryStep):
     random, and takes price and quantity from a row of someone who did buy the item. No original row changes.
     """
 
-    clusters: int | None = field(
-        default=None, metadata={"help": "Number of clusters; none: one for each four customers."}
+    clusters: int | Literal["best"] | None = field(
+        default=None, metadata={"help": "Number of clusters; none: one for each four customers; best: the paper's c*."}
     )
     smallest: int = field(
         default=2, metadata={"help": "Fewest customers in a cluster; 1 leaves the clusters as k-means finds them."}
@@ -54,7 +55,9 @@ class Dummies(HistoryStep):
     def assign(self, sets: ItemSets, *, seed: int) -> Ints:
         """Give the cluster of each customer."""
         n_customers = len(sets.customers)
-        n_clusters = self.clusters if self.clusters is not None else max(1, n_customers // CUSTOMERS_A_CLUSTER)
+        n_clusters = max(1, n_customers // CUSTOMERS_A_CLUSTER) if self.clusters is None else self.clusters
+        if n_clusters == "best":
+            n_clusters = _best_for(sets)
         if not 1 <= n_clusters <= n_customers:
             raise InputError.of(f"from 1 to {n_customers} clusters", column="clusters", value=n_clusters)
         if not 1 <= self.smallest <= n_customers // n_clusters:
@@ -93,6 +96,24 @@ def best_clusters(n: int, b: float, h: float, alpha: float) -> float:
     α says how much one added row weighs against the whole of the customers being found.
     """
     return math.sqrt(alpha * (b + h / 2) * n**3)
+
+
+def most_dummies(n: int, b: float, h: float) -> float:
+    """Give the most rows that any number of clusters adds: n·(s·b − s(s − 1)/2·h − b) with s = (b + h/2)/h, at most n.
+
+    So many items has the union of a cluster of s customers who share h items two by two; beyond that s it would shrink.
+    """
+    s = min(n, (b + h / 2) / h) if h else n
+    return n * (s * b - s * (s - 1) / 2 * h - b)
+
+
+def _best_for(sets: ItemSets) -> int:
+    """Give c* of a history's own n, b and h, with the α that makes the most dummies one."""
+    n = len(sets.customers)
+    b = float(sets.n_items.mean())
+    h = float((sets.n_buyers * (sets.n_buyers - 1)).sum()) / max(1, n * (n - 1))
+    most = most_dummies(n, b, h)
+    return min(n, max(1, round(best_clusters(n, b, h, 1 / most)))) if most > 0 else n
 
 
 def missing_items(sets: ItemSets, labels: Ints) -> pl.DataFrame:

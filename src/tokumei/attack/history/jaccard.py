@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
-from tokumei.attack.item_sets import count_items, guess_all_months, nearest_by_jaccard
+from tokumei.attack.item_sets import EACH_ONCE, count_items, guess_all_months, nearest_by_jaccard
 from tokumei.data.history import History
 
 
@@ -17,11 +17,13 @@ class Jaccard:
 
     Knowledge: some rows of the original, items whole or cut to their first characters. Aim: the customer behind each
     pseudonym. Success: the pseudonym is the customer's own in that month. A pseudonym that lives several months is
-    compared as one. Where several pseudonyms of a month go to one customer, the most similar is the guess.
+    compared as one. Several pseudonyms may go to one customer, as in algorithm 1 of Ito, Kikuchi et al. (2016).
     """
 
+    each_once: bool = field(default=False, metadata={"help": EACH_ONCE})
+
     def guess(self, knowledge: History, published: History) -> pl.DataFrame:
-        """Give the most similar pseudonym of those that go to each customer, in each month it lives."""
+        """Give the most similar customer of each pseudonym, in each month it lives."""
         counts = count_items(knowledge.kept, published.kept)
         best, how_like = nearest_by_jaccard(counts.released, counts.known)
-        return guess_all_months(counts, best, how_like.astype(np.float64), published)
+        return guess_all_months(counts, best, how_like.astype(np.float64), published, each_once=self.each_once)

@@ -22,6 +22,8 @@ CONTEST_2017 = "pwscup2017"
 CONTEST_2017_COLUMNS, CONTEST_2018_COLUMNS = 7, 5
 # In 2017 every invoice is 0; in 2016 they are real.
 NO_INVOICE = "0"
+# The paper's direction of a guess, in which a customer may occur several times in a month.
+BY_PSEUDONYM = ["month", "pseudonym", "customer"]
 
 
 def read_history(path: Path | str) -> History:
@@ -42,10 +44,12 @@ def read_released_history(path: Path | str) -> History:
 
 
 def read_known_history(path: Path | str) -> History:
-    """Read an attacker's knowledge: T_α of 2017, or a table with a header."""
-    if _contest_cells(Path(path)) is None:
-        return History.of(_typed(read_frame(path)), name=str(path))
-    return history_format(CONTEST_2017).read_knowledge(path)
+    """Read an attacker's knowledge: T_α of 2017, the T of any contest, or a table with a header."""
+    cells = _contest_cells(Path(path))
+    # Unknown rows of T_α stand without an invoice, all others have the invoice 0.
+    if cells is not None and len(cells) == CONTEST_2017_COLUMNS and cells[1] in (NO_INVOICE, ""):
+        return history_format(CONTEST_2017).read_knowledge(path)
+    return read_history(path)
 
 
 def write_released_history(history: History, path: Path | str) -> None:
@@ -58,9 +62,15 @@ def write_released_history(history: History, path: Path | str) -> None:
 
 
 def write_pseudonyms(cells: pl.DataFrame, customers: list[str], path: Path | str) -> None:
-    """Write customer, period and pseudonym as the contest's table: a line a customer, a column a month."""
+    """Write customer, period and pseudonym as the contest's table: a line a customer, a column a month.
+
+    Where a customer is given several pseudonyms of a month, a line is a month and pseudonym with its customer.
+    """
     wide = pl.DataFrame({"customer": customers}, schema={"customer": pl.String})
     named = cells.with_columns(pl.col("period").map_elements(period_name, return_dtype=pl.String).alias("month"))
+    if cells.select("customer", "period").is_duplicated().any():
+        write_csv(named.select(BY_PSEUDONYM).sort("month", "pseudonym"), path)
+        return
     months = sorted(named["month"].unique().to_list())
     contest = history_format(CONTEST_2017)
     if set(months) <= set(contest.PERIODS):
@@ -77,6 +87,11 @@ def write_pseudonyms(cells: pl.DataFrame, customers: list[str], path: Path | str
 def read_pseudonyms(path: Path | str) -> tuple[pl.DataFrame, list[str], list[int]]:
     """Read the contest's table of pseudonyms: the cells that hold one, the customers, and the periods."""
     names = header_names(first_bytes(check_is_file(path)), find_delimiter(first_bytes(Path(path))))
+    if names == BY_PSEUDONYM:
+        named = read_csv(path).frame.drop_nulls()
+        cells = named.with_columns(pl.col("month").map_elements(_period, return_dtype=pl.Int32).alias("period"))
+        lines = cells.select("customer", "period", "pseudonym")
+        return lines, sorted(set(lines["customer"])), sorted(set(lines["period"]))
     wide = read_csv(path).frame if names[0] == "customer" else history_format(CONTEST_2017).read_truth(path)
     months = [name for name in wide.columns if name != "customer"]
     long = wide.unpivot(months, index="customer", variable_name="month", value_name="pseudonym").drop_nulls()
