@@ -43,7 +43,7 @@ SHAPES: dict[str, tuple[bytes, int, str | None, str | None, str]] = {
     "header_unnamed": (b"a,\n1,2\n", 1, "2", "", "a name for every column"),
     "header_repeated": (b"a,b,a\n1,2,3\n", 1, "3", "a", "names that differ"),
     "byte_order_mark": ("\ufeffa,b\n1,2\n".encode(), 1, None, "ef bb bf", "UTF-8 without a byte order mark"),
-    "shift_jis": ("a,b\n1,2\n品名,3\n".encode("cp932"), 3, None, "95 69 96 bc", "UTF-8 (it looks like Shift-JIS"),
+    "shift_jis": ("a,b\n1,2\n品名,3\n".encode("cp932"), 3, None, "95 69 96 bc", "UTF-8"),
     "not_utf8": (b"a,b\n1,\xff\xff\x80\n", 2, None, "ff ff 80 0a", "UTF-8"),
     "utf16": ("a,b\n1,2\n".encode("utf-16-le"), 1, None, "\0", "text without NUL bytes"),
     "utf16_marked": ("a,b\n1,2\n".encode("utf-16"), 1, None, "ff fe", "UTF-8 without a byte order mark"),

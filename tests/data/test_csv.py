@@ -148,3 +148,50 @@ def test_what_was_written_reads_and_scans_the_same(
     write_csv(frame, path, delimiter=delimiter, line_end=line_end)
     assert read_csv(path, delimiter=delimiter).frame.equals(frame)
     assert scan_csv(path, delimiter=delimiter).collect().equals(frame)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp932"])
+def test_encoding_is_found_and_said(write: Write, encoding: str, caplog: pytest.LogCaptureFixture) -> None:
+    path = write("氏名,年齢\n山田,40代\n".encode(encoding))
+    with caplog.at_level("INFO", "tokumei.notes"):
+        found = [read_csv(path, encoding=None).frame, scan_csv(path, encoding=None).collect()]
+    assert [frame.to_dict(as_series=False) for frame in found] == [{"氏名": ["山田"], "年齢": ["40代"]}] * 2
+    assert str(path) in caplog.text
+
+
+@pytest.mark.parametrize("text", ["café rouge", "Zoë", "don’t", "Müller", "£5", "Ångström"])
+def test_western_text_in_an_old_encoding_is_refused_not_read_as_japanese(write: Write, text: str) -> None:
+    path = write(f"name,n\nplain,1\n{text},2\n".encode("cp1252"))
+    with pytest.raises(InputError, match=r"line 3.*expected UTF-8 \(give its --encoding"):
+        read_csv(path, encoding=None)
+    assert read_csv(path, encoding="cp1252").frame["name"].to_list() == ["plain", text]
+
+
+def test_lines_above_the_table_are_skipped_and_still_counted(write: Write) -> None:
+    path = write(b'title "odd\n\na,b\n1,2\n3,4\n5,x\n')
+    text = read_csv(path, skip_rows=2)
+    assert text.frame.rows() == [("1", "2"), ("3", "4"), ("5", "x")]
+    assert text.line_of(2) == 6
+    with pytest.raises(InputError, match="line 8: found '1 cells: 7', expected 2 cells"):
+        read_csv(write(b"title\n\na,b\n1,2\n3,4\n5,6\n7,8\n7\n"), skip_rows=2)
+    with pytest.raises(InputError, match="more than the 9 lines to skip"):
+        read_csv(path, skip_rows=9)
+
+
+def test_table_below_a_title_is_advised_to_be_skipped_to(write: Write) -> None:
+    path = write(b"Labor force survey\nstatistics office\na,b\n1,2\n3,4\n")
+    with pytest.raises(InputError, match=r"line 3: found '2 cells: a,b'.*--skip-rows 2") as caught:
+        read_csv(path, encoding=None)
+    assert caught.value.n_faults == 1
+
+
+def test_blanks_of_any_length_separate_cells(write: Write) -> None:
+    path = write(b" 00001 19970101  1   11.77 \n 00002\t19970112  1   12.00\n")
+    frame = read_csv(path, delimiter="blanks", has_header=False).frame
+    assert frame.rows() == [("00001", "19970101", "1", "11.77"), ("00002", "19970112", "1", "12.00")]
+    assert frame.columns == ["1", "2", "3", "4"]
+
+
+def test_null_values_are_missing(write: Write) -> None:
+    path = write(b'a,b\nNA,1\n"NA",-\nNAB,2\n')
+    assert read_csv(path, null_values=["NA", "-"]).frame.rows() == [(None, "1"), (None, None), ("NAB", "2")]

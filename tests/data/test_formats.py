@@ -9,6 +9,7 @@ import xlsxwriter
 from tokumei.core.errors import InputError
 from tokumei.data.files.formats import read_frame, scan_frame, write_frame
 from tokumei.data.files.parquet import write_parquet
+from tokumei.data.files.reading import Reading
 
 FRAME = pl.DataFrame({"a": ["1", "2"], "b": ["x", None]})
 
@@ -29,9 +30,9 @@ def test_tsv_has_tabs_and_txt_any_delimiter(tmp_path: Path) -> None:
     assert (tmp_path / "f.tsv").read_text() == "a\tb\n1\tx\n2\t\n"
     (tmp_path / "f.txt").write_text("a|b\n1|x\n2|\n")
     assert read_frame(tmp_path / "f.txt").equals(FRAME)
-    assert read_frame(tmp_path / "f.txt", delimiter=",").columns == ["a|b"]
+    assert read_frame(tmp_path / "f.txt", Reading(delimiter=",")).columns == ["a|b"]
     (tmp_path / "j.csv").write_bytes("名\n茶\n".encode("cp932"))
-    assert read_frame(tmp_path / "j.csv", encoding="cp932").to_dict(as_series=False) == {"名": ["茶"]}
+    assert read_frame(tmp_path / "j.csv", Reading(encoding="cp932")).to_dict(as_series=False) == {"名": ["茶"]}
 
 
 def test_folder_is_read_as_parquet(tmp_path: Path) -> None:

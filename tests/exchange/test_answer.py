@@ -16,6 +16,7 @@ from tokumei.core.errors import CannotAnonymize
 from tokumei.counting.engine import WritePlan
 from tokumei.counting.local import LocalEngine, LocalRelation
 from tokumei.counting.recoding import Recoding
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.exchange.answer import Answered, Desk, Joint, answer, judge, lot
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
@@ -179,8 +180,8 @@ class CountingEngine(AbstractContextManager["CountingEngine"]):
     def __init__(self) -> None:
         self.n_passes = 0
 
-    def open(self, source: Any, *, delimiter: str | None = None, encoding: str = "utf-8") -> WatchedRelation:
-        return WatchedRelation(LocalEngine().open(source, delimiter=delimiter, encoding=encoding), self)
+    def open(self, source: Any, reading: Reading = AS_IT_IS) -> WatchedRelation:
+        return WatchedRelation(LocalEngine().open(source, reading), self)
 
     def __exit__(self, *error: object) -> None:
         pass

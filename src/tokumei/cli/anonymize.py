@@ -19,8 +19,6 @@ from tokumei.cli.goals import (
     WeightsOption,
 )
 from tokumei.cli.options import (
-    DelimiterOption,
-    EncodingOption,
     EngineOption,
     ForceOption,
     HierarchiesOption,
@@ -29,6 +27,7 @@ from tokumei.cli.options import (
     part_options,
 )
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.reading import reads_tables
 from tokumei.cli.requirements import (
     AlphaOption,
     Asked,
@@ -41,11 +40,13 @@ from tokumei.cli.requirements import (
     PresetOption,
     TClosenessOption,
 )
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 app = typer.Typer(help="Anonymize tables and histories.", no_args_is_help=True)
 
 
 @app.command("table")
+@reads_tables
 def table(
     file: SourceArgument,
     qi: QiOption,
@@ -85,8 +86,7 @@ def table(
         typer.Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
     ] = None,
     engine: EngineOption = "local",
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
+    reading: Reading = AS_IT_IS,
     force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
@@ -102,7 +102,7 @@ def table(
 
     asked = Asked(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence)
     typed = GoalOptions(qi, hierarchies, asked, population, suppress, loss, prices, weights, prefer, numeric)
-    source = Source(file, engine, delimiter, encoding)
+    source = Source(file, engine, reading)
     kept = names(keep, "--keep") if keep else []
     read = [file, hierarchies, prices, population]
     with showing_progress(), Written(out, recipe, rows).drafts(read, force=force) as files:
@@ -126,12 +126,12 @@ def table(
 
 
 @app.command("apply")
+@reads_tables
 def apply(
     recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="What 'tokumei anonymize table --recipe' wrote.")],
     file: SourceArgument,
     out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")],
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
+    reading: Reading = AS_IT_IS,
     force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
@@ -144,7 +144,7 @@ def apply(
     from tokumei.data.files.outputs import guarded
 
     with showing_progress(), guarded({"--out": out}, inputs=[recipe, file], force=force) as drafts:
-        frame = read_frame(file, delimiter=delimiter, encoding=encoding)
+        frame = read_frame(file, reading)
         release = apply_recipe(read_recipe(recipe), frame)
         write_frame(release.frame, drafts["--out"])
     result: dict[str, Any] = {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tokumei.cli.goals import GoalOptions
 from tokumei.core.errors import InputError
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,13 +29,12 @@ class Source:
 
     file: str
     engine: str
-    delimiter: str | None
-    encoding: str
+    how: Reading = AS_IT_IS
 
     @property
     def reading(self) -> Facts:
         """The options of whoever reads it on its engine."""
-        return {"engine": self.engine, "delimiter": self.delimiter, "encoding": self.encoding}
+        return {"engine": self.engine, "reading": self.how}
 
     def frame(self, why: str) -> pl.DataFrame:
         """Read it into this process, which only the local engine allows."""
@@ -42,7 +42,7 @@ class Source:
 
         if self.engine != "local":
             raise InputError.of(f"the local engine, which {why} needs", column="--engine", value=self.engine)
-        return read_frame(self.file, delimiter=self.delimiter, encoding=self.encoding)
+        return read_frame(self.file, self.how)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,9 @@ import typer
 
 from tokumei.cli.options import HierarchiesOption, SeedOption, names, part_options
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.reading import reads_tables
 from tokumei.core.errors import InputError
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,6 +57,7 @@ SAYS = {
 }
 
 
+@reads_tables
 def attack_table(
     original: OriginalOption,
     release: ReleaseOption,
@@ -88,6 +91,7 @@ def attack_table(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the attack; repeatable.")
     ] = None,
     seed: SeedOption = 1,
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Attack a released table as somebody who knows people would: by one attack, or by all that the files allow.
@@ -105,7 +109,7 @@ def attack_table(
     attributes, columns = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []
     parts = chosen_attacks(attack, options)
     with showing_progress():
-        people = read_table(original, attributes, columns)
+        people = read_table(original, attributes, columns, reading)
         wanted = names(known, "--known") if known else attributes
         numbers = names(numeric, "--numeric") if numeric else []
         for name in [*wanted, *numbers]:
@@ -118,8 +122,8 @@ def attack_table(
             numeric=numbers,
             known_share=known_share,
             earlier=read_earlier(earlier or [], earlier_rows or [], people, attributes, columns),
-            population=None if population is None else read_frame(population),
-            control=None if control is None else read_frame(control),
+            population=None if population is None else read_frame(population, reading),
+            control=None if control is None else read_frame(control, reading),
         )
         left_out = {name: lack for name, part in parts.items() if (lack := lacks(threat_model, part))}
         if attack != ALL and left_out:
@@ -182,12 +186,12 @@ def lacks(threat_model: ThreatModel, part: DisclosureAttack) -> str | None:
     return " and ".join(missing) or None
 
 
-def read_table(path: Path, attributes: list[str], sensitive: list[str]) -> Table:
+def read_table(path: Path, attributes: list[str], sensitive: list[str], reading: Reading = AS_IT_IS) -> Table:
     """Read a table and give its columns their roles; a release may lack some."""
     from tokumei.data.files.formats import read_frame
     from tokumei.data.table import Table
 
-    return Table.with_quasi_identifiers(read_frame(path), attributes, sensitive=sensitive, name=str(path))
+    return Table.with_quasi_identifiers(read_frame(path, reading), attributes, sensitive=sensitive, name=str(path))
 
 
 def read_published(

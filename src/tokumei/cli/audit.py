@@ -10,14 +10,13 @@ import typer
 
 from tokumei.cli.audit_against import compare_releases, describe_comparison
 from tokumei.cli.options import (
-    DelimiterOption,
-    EncodingOption,
     EngineOption,
     HierarchiesOption,
     SourceArgument,
     names,
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.reading import reads_tables
 from tokumei.cli.requirements import (
     AlphaOption,
     Asked,
@@ -30,6 +29,7 @@ from tokumei.cli.requirements import (
     PresetOption,
     TClosenessOption,
 )
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     from tokumei.core.score import Score
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tokumei.measure.requirement import Requirement
 
 
+@reads_tables
 def audit(
     file: SourceArgument,
     qi: Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")],
@@ -73,8 +74,7 @@ def audit(
     population: PopulationOption = None,
     threshold: Annotated[float, typer.Option("--threshold", help="Records with a larger risk are counted.")] = 0.2,
     engine: EngineOption = "local",
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Measure how safe a table is as it stands; exit 1 if a stated requirement fails.
@@ -91,13 +91,14 @@ def audit(
     attributes = names(qi, "--qi")
     columns = list(dict.fromkeys([*(names(sensitive, "--sensitive") if sensitive else []), *asked.sensitive_columns()]))
     trees = _sensitive_hierarchies(hierarchies, columns)
-    reading: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding}
     with showing_progress():
-        counts = count_classes(file, attributes, sensitive=columns, engine=engine, **reading)
-        everybody = None if population is None else count_classes(population, attributes)
+        counts = count_classes(file, attributes, sensitive=columns, engine=engine, reading=reading)
+        everybody = None if population is None else count_classes(population, attributes, reading=reading)
         measured = audit_counts(counts, population=everybody, hierarchies=trees, threshold=threshold)
         stated = [_checked(one, counts) for one in asked.requirements(trees, everybody)]
-        together = compare_releases([file, *(against or [])], attributes, columns, person, engine=engine, **reading)
+        together = compare_releases(
+            [file, *(against or [])], attributes, columns, person, engine=engine, reading=reading
+        )
     if together is not None and k is not None:
         holds = together["k"] >= k or not together["persons"]
         stated.append({"requirement": f"sequential-k (k {k})", "holds": holds, "value": together["k"]})

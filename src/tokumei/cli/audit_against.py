@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tokumei.core.errors import InputError
+from tokumei.data.files.reading import Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,8 +21,7 @@ def compare_releases(
     person: str | None,
     *,
     engine: str,
-    delimiter: str | None,
-    encoding: str,
+    reading: Reading,
 ) -> dict[str, Any] | None:
     """Measure all releases together, the newest being the first; None where there is no earlier one."""
     from tokumei.core.progress import step
@@ -35,7 +35,7 @@ def compare_releases(
     if "://" in engine:
         raise InputError.of("files with --against, since people are matched here", column="--engine", value=engine)
     with step("comparing releases"):
-        together = _match(files, attributes, sensitive, person, delimiter=delimiter, encoding=encoding)
+        together = _match(files, attributes, sensitive, person, reading=reading)
         score = SequentialK(1).measure(together)
         remaining, domains = score.inputs["remaining"], together.domains
         invariance = {name: int(MInvariance(name, 1).measure(together).value) for name in domains}
@@ -72,13 +72,12 @@ def _match(
     sensitive: Sequence[str],
     person: str | None,
     *,
-    delimiter: str | None,
-    encoding: str,
+    reading: Reading,
 ) -> SeveralReleases:
     from tokumei.data.files.formats import scan_frame
     from tokumei.measure.several_releases import SeveralReleases
 
-    scans = [scan_frame(file, delimiter=delimiter, encoding=encoding) for file in files]
+    scans = [scan_frame(file, reading) for file in files]
     present = [scan.collect_schema().names() for scan in scans]
     columns = [[name for name in attributes if name in there] for there in present]
     for file, own in zip(files, columns, strict=True):

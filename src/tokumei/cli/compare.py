@@ -21,18 +21,19 @@ from tokumei.cli.goals import (
     WeightsOption,
 )
 from tokumei.cli.options import (
-    DelimiterOption,
-    EncodingOption,
     EngineOption,
     ForceOption,
     SourceArgument,
     names,
 )
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.reading import reads_tables
 from tokumei.cli.requirements import Asked, KOption, LDiversityOption, TClosenessOption
 from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 
+@reads_tables
 def compare(
     file: SourceArgument,
     qi: QiOption,
@@ -56,8 +57,7 @@ def compare(
         Path | None, typer.Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
     ] = None,
     engine: EngineOption = "local",
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
+    reading: Reading = AS_IT_IS,
     force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
@@ -74,7 +74,7 @@ def compare(
     asked = Asked(k, None, l_diversity, t_closeness)
     made = _methods(names(methods, "--methods") if methods else _usual_methods(loss))
     typed = GoalOptions(qi, hierarchies, asked, None, suppress, loss, prices, weights, prefer, numeric)
-    source = Source(file, engine, delimiter, encoding)
+    source = Source(file, engine, reading)
     guard = guarded({"--out": out}, inputs=[file, hierarchies, prices], force=force)
     with showing_progress(), guard as drafts:
         usual = TABLE_ANONYMIZERS.make("optimal")

@@ -8,8 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from tokumei.cli.options import (
-    DelimiterOption,
-    EncodingOption,
     EngineOption,
     HierarchiesOption,
     SourceArgument,
@@ -17,9 +15,12 @@ from tokumei.cli.options import (
     names,
 )
 from tokumei.cli.output import JsonFlag, print_facts, print_json, showing_progress
+from tokumei.cli.reading import reads_tables
 from tokumei.core.errors import InputError
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 
+@reads_tables
 def count(
     file: SourceArgument,
     by: Annotated[str, typer.Option("--by", metavar="A,B,…", help="Columns whose classes are counted.")],
@@ -28,8 +29,7 @@ def count(
     ] = None,
     hierarchies: HierarchiesOption = None,
     engine: EngineOption = "local",
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Count the classes of some columns: how many there are, the smallest (k), and the rows that are alone.
@@ -52,9 +52,7 @@ def count(
         recodings = [found[name].recoding(level) for name, level in wanted.items()]
     started = time.perf_counter()
     with showing_progress():
-        counts = count_classes(
-            file, columns, recodings=recodings, engine=engine, delimiter=delimiter, encoding=encoding
-        )
+        counts = count_classes(file, columns, recodings=recodings, engine=engine, reading=reading)
     result: dict[str, Any] = {
         "rows": counts.n_rows,
         "classes": counts.n_classes,

@@ -8,9 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import DelimiterOption, EncodingOption, ForceOption, SeedOption, SourceArgument
+from tokumei.cli.options import ForceOption, SeedOption, SourceArgument
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.reading import reads_tables
 from tokumei.core.errors import InputError
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 app = typer.Typer(help="Clean, make up and describe data.", no_args_is_help=True)
 make_app = typer.Typer(help="Make up data, the same for the same seed.", no_args_is_help=True)
@@ -68,10 +70,10 @@ def clean_retail(
 
 
 @app.command("describe")
+@reads_tables
 def describe(
     file: SourceArgument,
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Show the columns of a file: type, missing and distinct values, range, the most common value.
@@ -82,7 +84,7 @@ def describe(
     from tokumei.data.files.formats import scan_frame
 
     with showing_progress():
-        described = describe_frame(scan_frame(file, delimiter=delimiter, encoding=encoding))
+        described = describe_frame(scan_frame(file, reading))
     if json:
         print_json({"file": file, **described})
         return

@@ -8,13 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from tokumei.cli import exchange_desk
-from tokumei.cli.options import DelimiterOption, EncodingOption, ForceOption, level_pairs, pairs
+from tokumei.cli.options import ForceOption, level_pairs, pairs
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table
+from tokumei.cli.reading import reads_tables
 from tokumei.core.errors import InputError
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 app = typer.Typer(
     help="Offer data by a formula, try levels on it, ask for them, and check what was given.", no_args_is_help=True
 )
+
 app.command("offer")(exchange_desk.offer)
 app.command("answer")(exchange_desk.answer)
 app.command("serve-requests")(exchange_desk.serve_requests)
@@ -52,6 +55,7 @@ def keys(
 
 
 @app.command("try")
+@reads_tables
 def try_levels(
     file: OfferArgument,
     levels: LevelsOption = None,
@@ -64,8 +68,7 @@ def try_levels(
         typer.Option("--columns", metavar="A=MINE", help="Your column for one of theirs; those of one name otherwise."),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Nodes to list, fewest classes first.")] = LISTED,
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Show what an offer says of levels: predicted k with its band, and whether they can be asked for.
@@ -84,7 +87,7 @@ def try_levels(
         tried = [try_node(offer, _node(offer, levels), criterion=criterion)]
     found: list[Any] = []
     if data is not None:
-        own = _own_columns(offer, data, columns, delimiter, encoding)
+        own = _own_columns(offer, data, columns, reading)
         found = [each for attribute, values in own.items() for each in connections(offer, attribute, values)]
     if json:
         ways = [
@@ -262,12 +265,10 @@ def _node(offer: Any, levels: list[str]) -> tuple[int, ...]:
     return node
 
 
-def _own_columns(
-    offer: Any, data: Path, columns: list[str] | None, delimiter: str | None, encoding: str
-) -> dict[str, Any]:
+def _own_columns(offer: Any, data: Path, columns: list[str] | None, reading: Reading) -> dict[str, Any]:
     from tokumei.data.files.formats import read_frame
 
-    frame = read_frame(data, delimiter=delimiter, encoding=encoding)
+    frame = read_frame(data, reading)
     named = pairs(columns, "--columns") if columns else {}
     own = {name: named.get(name, name) for name in offer.lattice.attributes}
     unknown = [*(set(named) - set(own)), *(set(named.values()) - set(frame.columns))]

@@ -9,8 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from tokumei.cli.options import (
-    DelimiterOption,
-    EncodingOption,
     EngineOption,
     ForceOption,
     SourceArgument,
@@ -18,11 +16,14 @@ from tokumei.cli.options import (
     names,
 )
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.reading import reads_tables
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 DeskOption = Annotated[Path, typer.Option("--desk", metavar="DIR", help="The folder of the offer's desk.")]
 KeyOption = Annotated[Path, typer.Option("--key", metavar="NAME.key", help="The provider's key, to sign with.")]
 
 
+@reads_tables
 def offer(
     file: SourceArgument,
     qi: Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
@@ -57,8 +58,7 @@ def offer(
     terms: Annotated[str, typer.Option("--terms", help="On which terms.")] = "",
     summary: Annotated[str, typer.Option("--summary", help="What the people in the data are told.")] = "",
     engine: EngineOption = "local",
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Offer a table by a formula: hierarchies, predictor and first release are published, the table stays.
@@ -77,9 +77,9 @@ def offer(
     signing = read_private(key)
     read = read_hierarchies(hierarchies, names(qi, "--qi")).values()
     lattice = Lattice.of([each.with_top() for each in read])
-    reading: dict[str, Any] = {"engine": engine, "delimiter": delimiter, "encoding": encoding}
+    read_by: dict[str, Any] = {"engine": engine, **reading.as_dict()}
     source = str(Path(file).resolve()) if Path(file).exists() else file
-    table = CountedTable(lattice, source, carried=names(carry, "--carry") if carry else (), **reading)
+    table = CountedTable(lattice, source, carried=names(carry, "--carry") if carry else (), **read_by)
     decided = Terms(
         criteria=[read_criterion(each) for each in criterion] if criterion else [Criterion("own", k)],
         predictor=method,
@@ -92,7 +92,7 @@ def offer(
     )
     with showing_progress():
         made, text = make_offer(name, Words(provider or name, purpose, terms, summary), table, decided)
-    opened = open_desk(desk, made, text, source, reading, signing)
+    opened = open_desk(desk, made, text, source, read_by, signing)
     _, signed = opened.offer()
     result = {
         "offer": signed.digest,

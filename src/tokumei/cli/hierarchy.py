@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import DelimiterOption, EncodingOption, ForceOption, part_options
+from tokumei.cli.options import ForceOption, part_options
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, print_facts, print_json, print_table
+from tokumei.cli.reading import reads_tables
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 app = typer.Typer(help="Build, check and show value hierarchies.", no_args_is_help=True)
 
@@ -22,6 +24,7 @@ ColumnOption = Annotated[
 
 
 @app.command("build")
+@reads_tables
 def build(
     builder: Annotated[str, typer.Argument(metavar="BUILDER", help="See 'tokumei parts hierarchy-builder'.")],
     out: Annotated[Path, typer.Option("--out", metavar="OUT.csv", help="File to write.")],
@@ -30,8 +33,7 @@ def build(
     options: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the builder; repeatable.")
     ] = None,
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
+    reading: Reading = AS_IT_IS,
     force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
@@ -46,7 +48,7 @@ def build(
     attribute = column or out.stem
     made = BUILDERS.make_from_text(builder, part_options(options))
     with guarded({"--out": out}, inputs=[data], force=force) as drafts:
-        hierarchy = made.build(attribute, _values(data, attribute, delimiter, encoding))
+        hierarchy = made.build(attribute, _values(data, attribute, reading))
         write_hierarchy(hierarchy, drafts["--out"])
     result: dict[str, Any] = {
         "attribute": attribute,
@@ -58,12 +60,12 @@ def build(
 
 
 @app.command("check")
+@reads_tables
 def check(
     hierarchy: HierarchyArgument,
     data: DataOption = None,
     column: ColumnOption = None,
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Check that a hierarchy nests and covers a column; exit 1 if it does not.
@@ -77,7 +79,7 @@ def check(
 
     attribute = column or hierarchy.stem
     read = read_hierarchy(hierarchy, attribute, may_cross=True)
-    values = None if data is None else _values(data, attribute, delimiter, encoding)
+    values = None if data is None else _values(data, attribute, reading)
     report = check_hierarchy(read, values)
     is_good = report.is_usable and report.is_nested
     result: dict[str, Any] = {"file": str(hierarchy), "is_good": is_good, **asdict(report), "remarks": report.remarks}
@@ -114,7 +116,7 @@ def show(
         typer.echo(f"… and {len(rows) - limit:,} more values (--limit shows more)")
 
 
-def _values(data: str | None, column: str, delimiter: str | None, encoding: str) -> Any:
+def _values(data: str | None, column: str, reading: Reading) -> Any:
     """Read the distinct values of a column; none without data, for builders that know their values."""
     import polars as pl
 
@@ -124,6 +126,6 @@ def _values(data: str | None, column: str, delimiter: str | None, encoding: str)
     if data is None:
         return pl.Series(column, [], pl.String)
     with connect("local") as engine:
-        relation = engine.open(data, delimiter=delimiter, encoding=encoding)
+        relation = engine.open(data, reading)
         check_has_columns([column], list(relation.schema), relation.name)
         return relation.distinct(column)

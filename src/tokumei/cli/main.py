@@ -37,7 +37,7 @@ from tokumei.cli import (
     worker,
 )
 from tokumei.cli.help_texts import unwrap_help
-from tokumei.cli.output import fail
+from tokumei.cli.output import fail, showing_notes
 from tokumei.core.errors import TokumeiError
 
 app = typer.Typer(
@@ -108,7 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     wants_json = "--json" in given
     try:
-        code = app(given, standalone_mode=False)
+        with showing_notes():
+            code = app(given, standalone_mode=False)
     except typer.Abort:
         sys.exit(130)
     except KeyboardInterrupt:

@@ -19,7 +19,9 @@ from tokumei.cli.attack_table import (
 )
 from tokumei.cli.options import HierarchiesOption, names, part_options
 from tokumei.cli.output import JsonFlag, print_json, print_table, print_text, showing_progress
+from tokumei.cli.reading import reads_tables
 from tokumei.core.errors import InputError
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     from tokumei.core.score import Score
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from tokumei.measure.registry import TableUtility
 
 
+@reads_tables
 def measure_table(
     original: OriginalOption,
     release: ReleaseOption,
@@ -43,6 +46,7 @@ def measure_table(
     options: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the one measure asked for.")
     ] = None,
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Measure how much use a released table lost, by every measure that its columns allow.
@@ -60,7 +64,7 @@ def measure_table(
         raise InputError.of("one measure, whose option it is", column="--set", value=options[0])
     numbers = names(numeric, "--numeric") if numeric else []
     with showing_progress():
-        before = read_table(original, attributes, columns)
+        before = read_table(original, attributes, columns, reading)
         published = read_published(release, rows, before, attributes, columns)
         published.owners(before.n_rows)
         before, after = typed(before, published.table, numbers)

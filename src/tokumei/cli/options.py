@@ -18,17 +18,13 @@ HierarchiesOption = Annotated[
 EngineOption = Annotated[
     str, typer.Option("--engine", help="local, duckdb, spark, or an address such as postgresql://host/database.")
 ]
-DelimiterOption = Annotated[
-    str | None, typer.Option("--delimiter", help="Separates the cells of a CSV file; found if not given.")
-]
-EncodingOption = Annotated[str, typer.Option("--encoding", help="Encoding of a CSV file, such as cp932 or utf-8-sig.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace outputs that exist.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 
 
 def names(text: str, option: str) -> list[str]:
-    """Read names separated by commas."""
-    found = [name.strip() for name in text.split(",") if name.strip()]
+    """Read names separated by commas; one that holds a comma stands in quotes, as in '"income, yearly",age'."""
+    found = [_unquoted(name) for name in _parts(text, ",", option) if name.strip()]
     if not found:
         raise InputError.of("names separated by commas", column=option, value=text)
     for name in found:
@@ -38,16 +34,32 @@ def names(text: str, option: str) -> list[str]:
 
 
 def pairs(texts: list[str], option: str) -> dict[str, str]:
-    """Read pairs such as age=2; several may stand in one text, separated by commas."""
+    """Read pairs such as age=2; several may stand in one text, separated by commas, and names in quotes."""
     found: dict[str, str] = {}
-    for part in (part.strip() for text in texts for part in text.split(",")):
-        name, mark, value = part.partition("=")
-        if not mark or not name.strip():
+    for part in (part.strip() for text in texts for part in _parts(text, ",", option)):
+        name, *values = _parts(part, "=", option)
+        if not values or not name.strip():
             raise InputError.of("name=value", column=option, value=part)
-        if name.strip() in found:
+        if _unquoted(name) in found:
             raise InputError.of("each name once", column=option, value=part)
-        found[name.strip()] = value.strip()
+        found[_unquoted(name)] = _unquoted("=".join(values))
     return found
+
+
+def _parts(text: str, mark: str, option: str) -> list[str]:
+    """Cut a text at each mark outside quotes."""
+    if text.count('"') % 2:
+        raise InputError.of("a closing quote for each opening one", column=option, value=text)
+    # Of the pieces between quotes every second one is inside.
+    pieces = [piece if index % 2 else piece.replace(mark, "\0") for index, piece in enumerate(text.split('"'))]
+    return '"'.join(pieces).split("\0")
+
+
+def _unquoted(name: str) -> str:
+    """Take the quotes off a name; what is inside stays as it is, blanks at its ends included."""
+    name = name.strip()
+    is_quoted = len(name) > 1 and name.startswith('"') and name.endswith('"')
+    return name[1:-1].replace('""', '"') if is_quoted else name
 
 
 def part_options(texts: list[str] | None) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import shutil
@@ -103,6 +104,36 @@ def fail(error: Exception, *, wants_json: bool) -> int:
 def showing_progress() -> AbstractContextManager[None]:
     """Show bars while work runs, if a person looks at a terminal; stay silent in a pipe."""
     return progress.listening(_Bars()) if sys.stderr.isatty() else nullcontext()
+
+
+@contextmanager
+def showing_notes() -> Iterator[None]:
+    """Show what the library says of its own accord, each thing once: how a file was read, what was left out."""
+    handler = _Notes()
+    notes = logging.getLogger("tokumei.notes")
+    level = notes.level
+    notes.addHandler(handler)
+    notes.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        notes.removeHandler(handler)
+        notes.setLevel(level)
+
+
+class _Notes(logging.Handler):
+    """Writes notes beside the result, so that a program that reads the result is not disturbed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one note, unless it was said before."""
+        text = record.getMessage()
+        if text not in self._said:
+            self._said.add(text)
+            typer.echo(f"Note: {text}", err=True)
 
 
 class _Bars:

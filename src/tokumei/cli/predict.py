@@ -7,13 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import DelimiterOption, EncodingOption, EngineOption, SourceArgument, level_pairs, names
+from tokumei.cli.options import EngineOption, SourceArgument, level_pairs, names
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.reading import reads_tables
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 # More nodes than this are summed up, not listed, unless asked for.
 LISTED = 40
 
 
+@reads_tables
 def predict(
     file: SourceArgument,
     qi: Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
@@ -29,8 +32,7 @@ def predict(
     k: Annotated[int, typer.Option("--k", min=1, help="The k that a release must have.")] = 2,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Nodes to list.")] = LISTED,
     engine: EngineOption = "local",
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Predict the k of nodes from few counts, and compare it with the k that counting gives.
@@ -50,8 +52,7 @@ def predict(
         PREDICTORS.get(method)
         predictors = {method: predictors[method]}
     with showing_progress():
-        reading: dict[str, Any] = {"engine": engine, "delimiter": delimiter, "encoding": encoding}
-        counts = count_classes(file, list(lattice.attributes), **reading)
+        counts = count_classes(file, list(lattice.attributes), engine=engine, reading=reading)
         compared = compare(lattice, counts, predictors, nodes=nodes)
     rows = [
         {

@@ -13,6 +13,7 @@ from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.engine import NO_LABEL, Engine, Relation, WritePlan, connect
 from tokumei.counting.recoding import Recoding, no_label, read_as
 from tokumei.data.files.csv import check_has_columns
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 
 def count_classes(
@@ -22,15 +23,14 @@ def count_classes(
     recodings: Iterable[Recoding] = (),
     sensitive: Sequence[str] = (),
     engine: str | Engine = "local",
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
+    reading: Reading = AS_IT_IS,
 ) -> ClassCounts:
     """Count the classes of some columns on an engine, in one pass over the rows.
 
     With `sensitive` columns the values of each are counted per class, in one further pass each.
     """
     with connect(engine) as opened:
-        relation = opened.open(source, delimiter=delimiter, encoding=encoding)
+        relation = opened.open(source, reading)
         return count_relation(relation, columns, recodings=recodings, sensitive=sensitive)
 
 
@@ -61,8 +61,7 @@ def write_recoded(
     columns: Sequence[str] | None = None,
     without: pl.DataFrame | None = None,
     engine: str | Engine = "local",
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
+    reading: Reading = AS_IT_IS,
 ) -> None:
     """Write the rows of a source with some columns recoded, on an engine, as Parquet or CSV.
 
@@ -70,7 +69,7 @@ def write_recoded(
     The local engine keeps the order of rows; a database has none to keep.
     """
     with connect(engine) as opened:
-        relation = opened.open(source, delimiter=delimiter, encoding=encoding)
+        relation = opened.open(source, reading)
         used = {recoding.column: recoding for recoding in recodings}
         written = list(relation.schema) if columns is None else list(columns)
         check_has_columns([*used, *written], list(relation.schema), relation.name)

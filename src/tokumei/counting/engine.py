@@ -21,6 +21,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError, MissingExtra, nearest
 from tokumei.counting.recoding import Recoding
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 NAMED = ("local", "duckdb", "spark")
 # Stands for a value without a label until the count is back. The private-use character keeps it apart from labels.
@@ -67,7 +68,7 @@ class Relation(Protocol):
 class Engine(AbstractContextManager["Engine"], Protocol):
     """Opens sources as relations."""
 
-    def open(self, source: Any, *, delimiter: str | None = None, encoding: str = "utf-8") -> Relation:
+    def open(self, source: Any, reading: Reading = AS_IT_IS) -> Relation:
         """Open a frame, a file or the name of a table."""
 
 

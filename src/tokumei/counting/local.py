@@ -14,6 +14,7 @@ import polars as pl
 from tokumei.counting.engine import NO_LABEL, WritePlan
 from tokumei.counting.recoding import Recoding
 from tokumei.data.files.formats import scan_frame, write_frame
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_lazy
 
 
@@ -74,10 +75,10 @@ class LocalRelation:
 class LocalEngine:
     """Polars in this process; it needs nothing installed and holds nothing open."""
 
-    def open(self, source: Any, *, delimiter: str | None = None, encoding: str = "utf-8") -> LocalRelation:
+    def open(self, source: Any, reading: Reading = AS_IT_IS) -> LocalRelation:
         """Open a frame or a file."""
         if isinstance(source, (str, Path)):
-            return LocalRelation(scan_frame(source, delimiter=delimiter, encoding=encoding), str(source))
+            return LocalRelation(scan_frame(source, reading), str(source))
         return LocalRelation(as_lazy(source), "frame")
 
     def __enter__(self) -> LocalEngine:

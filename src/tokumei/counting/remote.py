@@ -22,8 +22,10 @@ from tokumei.counting.engine import NO_LABEL, WritePlan
 from tokumei.counting.recoding import Recoding
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, header_names
+from tokumei.data.files.encodings import find_encoding, is_utf8
 from tokumei.data.files.formats import read_frame, write_frame
 from tokumei.data.files.layout import check_layout
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.source import blocks, is_gzip
 from tokumei.data.frames import as_frame
 
@@ -132,17 +134,17 @@ class RemoteEngine:
     ) -> None:
         self.backend.disconnect()
 
-    def open(self, source: Any, *, delimiter: str | None = None, encoding: str = "utf-8") -> RemoteRelation:
+    def open(self, source: Any, reading: Reading = AS_IT_IS) -> RemoteRelation:
         """Open a file, a frame or a table by its name."""
         if isinstance(source, (str, Path)):
             if Path(source).exists():
-                return RemoteRelation(self, self.table_of_file(Path(source), delimiter, encoding), str(source))
+                return RemoteRelation(self, self.table_of_file(Path(source), reading), str(source))
             return RemoteRelation(self, self._table_named(str(source)), str(source))
         return RemoteRelation(self, self.table_of_frame(as_frame(source)), "frame")
 
-    def table_of_file(self, path: Path, delimiter: str | None, encoding: str) -> Any:
+    def table_of_file(self, path: Path, reading: Reading) -> Any:
         """Give the table of a file: read here and copied there, unless the engine reads files itself."""
-        return self.table_of_frame(read_frame(path, delimiter=delimiter, encoding=encoding))
+        return self.table_of_frame(read_frame(path, reading))
 
     def table_of_frame(self, frame: pl.DataFrame) -> Any:
         """Give the table of a frame."""
@@ -179,15 +181,16 @@ class DuckDBEngine(RemoteEngine):
             raise InputError.of("a DuckDB file that exists", column="engine", value=file)
         return cls(ibis.duckdb.connect(file or ":memory:", read_only=bool(file)))
 
-    def table_of_file(self, path: Path, delimiter: str | None, encoding: str) -> Any:
+    def table_of_file(self, path: Path, reading: Reading) -> Any:
         """Scan a Parquet file or folder, or a plain CSV file whose shape was checked."""
-        if path.is_dir():
+        is_read_there = reading == AS_IT_IS
+        if is_read_there and path.is_dir():
             return self.backend.read_parquet(str(path / "*.parquet"))
-        if path.suffix == ".parquet":
+        if is_read_there and path.suffix == ".parquet":
             return self.backend.read_parquet(str(path))
-        if not is_plain_csv(path, encoding):
-            return super().table_of_file(path, delimiter, encoding)
-        delimiter, names = checked_shape(path, delimiter)
+        if not is_plain_csv(path, reading):
+            return super().table_of_file(path, reading)
+        delimiter, names = checked_shape(path, reading.delimiter)
         options = {"delim": delimiter, "quote": '"', "escape": '"', "header": True, "auto_detect": False}
         return empty_as_missing(self.backend.read_csv(str(path), columns=dict.fromkeys(names, "string"), **options))
 
@@ -222,9 +225,12 @@ class PostgresEngine(RemoteEngine):
         return self.table_of_frame(frame)
 
 
-def is_plain_csv(path: Path, encoding: str) -> bool:
+def is_plain_csv(path: Path, reading: Reading) -> bool:
     """Whether an engine can read the file itself: CSV that is neither packed nor in another encoding."""
-    return path.suffix in (".csv", ".tsv", ".txt") and encoding == "utf-8" and not is_gzip(path)
+    if path.suffix not in (".csv", ".tsv", ".txt") or not reading.is_whole_text or is_gzip(path):
+        return False
+    encoding = reading.encoding or find_encoding(first_bytes(path), is_whole=False)
+    return encoding is not None and is_utf8(encoding)
 
 
 def checked_shape(path: Path, delimiter: str | None) -> tuple[str, list[str]]:

@@ -11,6 +11,7 @@ import polars as pl
 
 from tokumei.counting.remote import RemoteEngine, checked_shape, empty_as_missing, fresh_name, is_plain_csv
 from tokumei.data.files.atomic import atomic_path
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
 
 SPARK_SETTINGS = {
@@ -51,13 +52,13 @@ class SparkEngine(RemoteEngine):
     ) -> None:
         """Leave the session running: it takes seconds to start and ends with the process."""
 
-    def table_of_file(self, path: Path, delimiter: str | None, encoding: str) -> Any:
+    def table_of_file(self, path: Path, reading: Reading) -> Any:
         """Let Spark read Parquet, and plain CSV whose shape was checked."""
-        if path.is_dir() or path.suffix == ".parquet":
+        if reading == AS_IT_IS and (path.is_dir() or path.suffix == ".parquet"):
             return self.backend.read_parquet(str(path))
-        if not is_plain_csv(path, encoding):
-            return super().table_of_file(path, delimiter, encoding)
-        delimiter, _ = checked_shape(path, delimiter)
+        if not is_plain_csv(path, reading):
+            return super().table_of_file(path, reading)
+        delimiter, _ = checked_shape(path, reading.delimiter)
         options = {"sep": delimiter, "quote": '"', "escape": '"', "header": True, "inferSchema": False}
         return empty_as_missing(self.backend.read_csv(str(path), multiLine=True, **options))
 

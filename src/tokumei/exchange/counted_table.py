@@ -10,7 +10,9 @@ import polars as pl
 from tokumei.core.progress import step
 from tokumei.counting.class_counts import ClassCounts, ColumnMap
 from tokumei.counting.count import count_classes
+from tokumei.counting.engine import Engine
 from tokumei.counting.recoding import Recoding
+from tokumei.data.files.reading import Reading
 from tokumei.exchange.joint import joint_node
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
@@ -26,12 +28,20 @@ class CountedTable:
     pass over the rows; all others take none. `n_passes` tells how many there were.
     """
 
-    def __init__(self, lattice: Lattice, source: Any, *, carried: Sequence[str] = (), **reading: Any) -> None:
+    def __init__(
+        self,
+        lattice: Lattice,
+        source: Any,
+        *,
+        carried: Sequence[str] = (),
+        engine: str | Engine = "local",
+        **reading: Any,
+    ) -> None:
         self.lattice = lattice
         self.carried = tuple(carried)
         self.n_passes = 0
         self._source = source
-        self._reading = reading
+        self._reading: dict[str, Any] = {"engine": engine, "reading": Reading.of(reading)}
         self._finest: tuple[Node, ClassCounts] | None = None
         self._maps: dict[tuple[int, int], ColumnMap] = {}
         self._ks: dict[Node, int] = {}

@@ -17,6 +17,7 @@ from tokumei.core.errors import InputError, nearest
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.data.files.formats import read_frame
+from tokumei.data.files.reading import Reading
 from tokumei.data.made.survey import make_survey
 from tokumei.data.table import Role, Table
 
@@ -32,7 +33,7 @@ def make_frame(settings: Settings, source: Path | None, seed: int) -> pl.DataFra
     found = (
         make_survey(settings.data.n_made, seed=seed)
         if source is None
-        else read_frame(source, delimiter=settings.data.delimiter)
+        else read_frame(source, Reading(delimiter=settings.data.delimiter))
     )
     for column in (*roles.identifiers, *roles.kept):
         if column not in found.columns:

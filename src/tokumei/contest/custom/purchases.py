@@ -21,6 +21,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.data.files.csv import write_csv
 from tokumei.data.files.formats import read_frame
+from tokumei.data.files.reading import Reading
 from tokumei.data.history import OPTIONAL, History, period_name
 from tokumei.data.made.retail import make_retail
 
@@ -33,7 +34,7 @@ def make_frame(settings: Settings, source: Path | None, seed: int) -> pl.DataFra
     """Give the original: the declared columns of the source, or made-up purchases."""
     if source is None:
         return make_retail(settings.data.n_made, seed=seed)
-    found = read_frame(source, delimiter=settings.data.delimiter)
+    found = read_frame(source, Reading(delimiter=settings.data.delimiter))
     columns = {ours: theirs for ours, theirs in settings.data.columns.items() if theirs in found.columns}
     for ours, theirs in settings.data.columns.items():
         if theirs not in found.columns and (ours not in OPTIONAL or ours != theirs):

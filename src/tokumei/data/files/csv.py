@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import codecs
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+import polars.selectors as cs
 
 from tokumei.core.errors import FaultList, InputError
 from tokumei.data.files.atomic import atomic_path
+from tokumei.data.files.encodings import UTF_8, find_encoding, is_utf8, to_utf8
 from tokumei.data.files.layout import LONGEST_RECORD, Layout, check_layout
+from tokumei.data.files.reading import BLANKS
 from tokumei.data.files.source import BLOCK, UNPACK_LIMIT, blocks, check_is_file, is_gzip, read_bytes
 
 DELIMITERS = ",;\t|"
@@ -26,10 +29,11 @@ class TextFrame:
     layout: Layout
     file: str
     has_header: bool
+    n_skipped: int = 0
 
     def line_of(self, row: int) -> int:
         """Give the line of a row of the frame, counted from 1."""
-        return self.layout.line_of(row + self.has_header)
+        return self.n_skipped + self.layout.line_of(row + self.has_header)
 
 
 def read_csv(
@@ -37,40 +41,77 @@ def read_csv(
     *,
     delimiter: str | None = None,
     columns: Sequence[str] | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = "utf-8",
+    skip_rows: int = 0,
+    null_values: Sequence[str] = (),
+    has_header: bool = True,
     unpack_limit: int = UNPACK_LIMIT,
     longest_line: int = LONGEST_RECORD,
 ) -> TextFrame:
     """Read a CSV file as text, an empty cell as missing.
 
-    `columns` names the columns of a file without a header. The delimiter is found from the first line
-    unless it is given. Bad shape is an InputError that names the lines, one longer than `longest_line` bytes included.
+    `columns` names the columns of a file without a header; without names they are called 1, 2, 3, … The delimiter is
+    found from the first line unless it is given; the encoding is found where it is None. Bad shape is an InputError
+    that names the lines, one longer than `longest_line` bytes included.
     """
     path = check_is_file(path)
-    data = _as_utf8(read_bytes(path, unpack_limit=unpack_limit), path, encoding)
+    data = to_utf8(read_bytes(path, unpack_limit=unpack_limit), path, encoding)
+    data = without_first_lines(data, skip_rows, path)
+    if delimiter == BLANKS:
+        data, delimiter = _with_tabs_for_blanks(data), "\t"
     delimiter = check_delimiter(delimiter) if delimiter else find_delimiter(data)
-    n_columns = None if columns is None else len(columns)
-    faults = FaultList(str(path))
-    layout = check_layout(_pieces(data), delimiter, faults, n_columns=n_columns, longest_record=longest_line)
+    has_header = has_header and columns is None
+    layout = check_layout(
+        _pieces(data),
+        delimiter,
+        FaultList(str(path)),
+        n_columns=None if columns is None else len(columns),
+        longest_record=longest_line,
+        n_skipped=skip_rows,
+        may_advise=encoding is None,
+    )
     names = columns if columns is not None else header_names(data, delimiter)
-    if columns is None:
-        check_header(names, path)
-    frame = _scan(io.BytesIO(data), names, delimiter, layout, has_header=columns is None).collect()
-    return TextFrame(frame, layout, str(path), columns is None)
+    if has_header:
+        check_header(names, path, line=skip_rows + 1)
+    elif columns is None:
+        names = [str(number) for number in range(1, len(names) + 1)]
+    frame = _scan(io.BytesIO(data), names, delimiter, layout, has_header=has_header)
+    return TextFrame(with_missing(frame, null_values).collect(), layout, str(path), has_header, skip_rows)
 
 
-def scan_csv(path: Path | str, *, delimiter: str | None = None, encoding: str = "utf-8") -> pl.LazyFrame:
+def scan_csv(path: Path | str, *, delimiter: str | None = None, encoding: str | None = "utf-8") -> pl.LazyFrame:
     """Scan a CSV file with a header without loading it; its shape is checked in a streaming pass first."""
     path = check_is_file(path)
-    if not _is_utf8(encoding) or is_gzip(path):
+    head = first_bytes(path)
+    found = encoding or find_encoding(head, is_whole=False) or UTF_8
+    if not is_utf8(found) or is_gzip(path):
         # A packed file has to be unpacked as a whole; reading it once is as cheap as scanning it.
         return read_csv(path, delimiter=delimiter, encoding=encoding).frame.lazy()
-    head = first_bytes(path)
     delimiter = check_delimiter(delimiter) if delimiter else find_delimiter(head)
-    layout = check_layout(blocks(path), delimiter, FaultList(str(path)))
+    layout = check_layout(blocks(path), delimiter, FaultList(str(path)), may_advise=encoding is None)
     names = header_names(head, delimiter)
     check_header(names, path)
     return _scan(path, names, delimiter, layout, has_header=True)
+
+
+def with_missing(frame: pl.LazyFrame, null_values: Sequence[str]) -> pl.LazyFrame:
+    """Give cells of text that stand for a missing value as missing."""
+    if not null_values:
+        return frame
+    wanted = pl.Series(list(null_values), dtype=pl.String)
+    return frame.with_columns(pl.when(~cs.string().is_in(wanted.implode())).then(cs.string()))
+
+
+def without_first_lines(data: bytes, n_lines: int, path: Path) -> bytes:
+    """Cut off the lines above a table, whatever they hold."""
+    start = 0
+    for _ in range(n_lines):
+        start = data.find(b"\n", start) + 1
+        if not start:
+            raise InputError.of(
+                f"more than the {n_lines:,} lines to skip", file=path, value=f"{data.count(10):,} lines"
+            )
+    return data[start:]
 
 
 def write_csv(
@@ -138,15 +179,15 @@ def header_names(data: bytes, delimiter: str) -> list[str]:
     return ["" if name is None else str(name) for name in frame.row(0)]
 
 
-def check_header(names: Sequence[str], file: str | Path) -> None:
+def check_header(names: Sequence[str], file: str | Path, *, line: int = 1) -> None:
     """Refuse a header with an empty or a repeated name."""
     faults = FaultList(str(file))
     seen: set[str] = set()
     for index, name in enumerate(names, start=1):
         if not name.strip():
-            faults.add("a name for every column", line=1, column=str(index), value=name)
+            faults.add("a name for every column", line=line, column=str(index), value=name)
         elif name in seen:
-            faults.add("names that differ", line=1, column=str(index), value=name)
+            faults.add("names that differ", line=line, column=str(index), value=name)
         seen.add(name)
     faults.raise_if_any()
 
@@ -158,26 +199,10 @@ def check_has_columns(wanted: Iterable[str], names: Sequence[str], file: str | P
             raise InputError.of(f"a column of the file: {', '.join(names)}", file=file, value=name)
 
 
-def _is_utf8(encoding: str) -> bool:
-    try:
-        return codecs.lookup(encoding).name == "utf-8"
-    except (LookupError, ValueError):
-        raise InputError.of("an encoding that Python knows", column="encoding", value=encoding) from None
-
-
-def _as_utf8(data: bytes, path: Path, encoding: str) -> bytes:
-    if _is_utf8(encoding):
-        return data
-    try:
-        return data.decode(encoding).encode("utf-8")
-    except LookupError:
-        raise InputError.of("an encoding of text", column="encoding", value=encoding) from None
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        found = data[error.start : error.start + 4].hex(" ")
-        raise InputError.of(f"text in {encoding}", file=path, line=line, value=found) from None
-    except UnicodeError as error:
-        raise InputError.of(f"text in {encoding} ({error})", file=path) from None
+def _with_tabs_for_blanks(data: bytes) -> bytes:
+    """Give one tab for each run of blanks between cells, and none at the ends of lines."""
+    trimmed = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data)
+    return re.sub(rb"[ \t]+", b"\t", trimmed)
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:

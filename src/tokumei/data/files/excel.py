@@ -29,8 +29,15 @@ UNNAMED = "__UNNAMED__"
 OVERLAP = 64
 
 
-def read_excel(path: Path | str, *, sheet: str | None = None, unpack_limit: int = UNPACK_LIMIT) -> pl.DataFrame:
-    """Read one sheet of a workbook; its first row names the columns.
+def read_excel(
+    path: Path | str,
+    *,
+    sheet: str | None = None,
+    skip_rows: int = 0,
+    has_header: bool = True,
+    unpack_limit: int = UNPACK_LIMIT,
+) -> pl.DataFrame:
+    """Read one sheet of a workbook; its first row below those skipped names the columns, else numbers do.
 
     A column that mixes numbers and text comes out as text, whole numbers without a decimal point, so that invoice
     536365 and item 85123A stay what they are. A workbook with several sheets needs the name of one.
@@ -45,11 +52,16 @@ def read_excel(path: Path | str, *, sheet: str | None = None, unpack_limit: int 
         try:
             name = _choose_sheet(fastexcel.read_excel(path).sheet_names, sheet, path)
             # Types are told from all rows: the first returned invoice, C536379, comes after a hundred others.
-            frame = pl.read_excel(path, sheet_name=name, engine="calamine", infer_schema_length=None)
+            options = {"header_row": skip_rows} if has_header else {"header_row": None, "skip_rows": skip_rows}
+            frame = pl.read_excel(
+                path, sheet_name=name, engine="calamine", infer_schema_length=None, read_options=options
+            )
         except (fastexcel.FastExcelError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             reason = str(error).partition("\n")[0]
             raise InputError.of(f"an Excel workbook (.xlsx) with a table ({reason})", file=path) from None
-    check_header(["" if name.startswith(UNNAMED) else name for name in frame.columns], path)
+    if not has_header:
+        return frame.rename({name: str(number) for number, name in enumerate(frame.columns, 1)})
+    check_header(["" if name.startswith(UNNAMED) else name for name in frame.columns], path, line=skip_rows + 1)
     return frame
 
 

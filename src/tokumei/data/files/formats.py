@@ -7,9 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.csv import read_csv, scan_csv, write_csv
+from tokumei.data.files.csv import TextFrame, read_csv, scan_csv, with_missing, write_csv
 from tokumei.data.files.excel import read_excel
 from tokumei.data.files.parquet import read_parquet, scan_parquet, write_parquet
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.source import is_folder
 
 # The delimiter a suffix stands for; None where it is found from the first line.
@@ -19,24 +20,55 @@ WRITTEN = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), PARQUE
 READ = (*WRITTEN, EXCEL)
 
 
-def read_frame(path: Path | str, *, delimiter: str | None = None, encoding: str = "utf-8") -> pl.DataFrame:
+def read_frame(path: Path | str, reading: Reading = AS_IT_IS) -> pl.DataFrame:
     """Read a file by its suffix, or a folder of Parquet files; the cells of a text file stay text."""
     suffix = format_of(path)
-    if suffix == PARQUET:
-        return read_parquet(path)
+    check_applies(reading, suffix, path)
+    if suffix in TEXT_SUFFIXES:
+        return read_text_frame(path, reading).frame
     if suffix == EXCEL:
-        return read_excel(path)
-    return read_csv(path, delimiter=delimiter or TEXT_SUFFIXES[suffix], encoding=encoding).frame
+        frame = read_excel(path, sheet=reading.sheet, skip_rows=reading.skip_rows, has_header=reading.has_header)
+    else:
+        frame = read_parquet(path)
+    return with_missing(frame.lazy(), reading.null_values).collect() if reading.null_values else frame
 
 
-def scan_frame(path: Path | str, *, delimiter: str | None = None, encoding: str = "utf-8") -> pl.LazyFrame:
+def read_text_frame(path: Path | str, reading: Reading = AS_IT_IS) -> TextFrame:
+    """Read a text file with the line of each of its rows."""
+    return read_csv(
+        path,
+        delimiter=reading.delimiter or TEXT_SUFFIXES[format_of(path)],
+        encoding=reading.encoding,
+        skip_rows=reading.skip_rows,
+        null_values=reading.null_values,
+        has_header=reading.has_header,
+    )
+
+
+def scan_frame(path: Path | str, reading: Reading = AS_IT_IS) -> pl.LazyFrame:
     """Scan a file by its suffix, or a folder of Parquet files, without loading what need not be loaded."""
     suffix = format_of(path)
+    check_applies(reading, suffix, path)
     if suffix == PARQUET:
-        return scan_parquet(path)
-    if suffix == EXCEL:
-        return read_excel(path).lazy()
-    return scan_csv(path, delimiter=delimiter or TEXT_SUFFIXES[suffix], encoding=encoding)
+        return with_missing(scan_parquet(path), reading.null_values)
+    if suffix in TEXT_SUFFIXES and reading.is_whole_text:
+        return scan_csv(path, delimiter=reading.delimiter or TEXT_SUFFIXES[suffix], encoding=reading.encoding)
+    return read_frame(path, reading).lazy()
+
+
+def check_applies(reading: Reading, suffix: str, path: Path | str) -> None:
+    """Refuse an option that says nothing about a file of this kind, rather than pass over it."""
+    given = {
+        "sheet": (reading.sheet is not None, (EXCEL,)),
+        "delimiter": (reading.delimiter is not None, tuple(TEXT_SUFFIXES)),
+        "encoding": (reading.encoding is not None, tuple(TEXT_SUFFIXES)),
+        "skip-rows": (reading.skip_rows > 0, (*TEXT_SUFFIXES, EXCEL)),
+        "no-header": (not reading.has_header, (*TEXT_SUFFIXES, EXCEL)),
+    }
+    for option, (is_given, suffixes) in given.items():
+        if is_given and suffix not in suffixes:
+            expected = f"a file that --{option} is for: {', '.join(suffixes)}"
+            raise InputError.of(expected, file=path, value=suffix)
 
 
 def write_frame(frame: pl.DataFrame | pl.LazyFrame, path: Path | str) -> None:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tokumei.core.errors import LISTED_FAULTS, FaultList
+from tokumei.data.files.encodings import MARKS
 from tokumei.data.files.records import CARRIAGE_RETURN, Mask, Positions, Records, opening_quote
 
 # A record longer than this is a broken file or an attack on memory. Contest lines have at most 8,000 characters.
 LONGEST_RECORD = 1_000_000
 # Enough of a line to recognize it by.
 SHOWN_BYTES = 200
-BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 # By whether a carriage return stands before the line feed.
 LINE_ENDS = {True: "\r\n", False: "\n"}
 
@@ -50,6 +50,10 @@ class LayoutPass:
     # Known beforehand for a file without a header, else taken from the first record.
     n_columns: int | None = None
     longest_record: int = LONGEST_RECORD
+    # Lines above the first block, which were not looked at.
+    n_skipped: int = 0
+    # Whether whoever reads could have said more of the file: its encoding, lines to skip.
+    may_advise: bool = False
     n_records: int = 0
     n_lines: int = 0
     has_quotes: bool = False
@@ -91,10 +95,9 @@ class LayoutPass:
         )
 
     def _has_byte_order_mark(self, block: bytes) -> bool:
-        for mark, encoding in BYTE_ORDER_MARKS.items():
+        for mark in MARKS:
             if block.startswith(mark):
-                what = f"UTF-8 without a byte order mark (to read it as it is, give the encoding {encoding})"
-                self.faults.add(what, line=1, value=mark.hex(" "))
+                self.faults.add("UTF-8 without a byte order mark", line=1, value=mark.hex(" "))
                 self.is_stopped = True
                 return True
         return False
@@ -138,9 +141,9 @@ class LayoutPass:
         try:
             data.decode("utf-8")
         except UnicodeDecodeError as error:
-            guess = " (it looks like Shift-JIS: give the encoding cp932)" if _decodes(data, "cp932") else ""
+            advice = " (give its --encoding: cp932 for Shift-JIS, cp1252 for Western text)" if self.may_advise else ""
             found = data[error.start : error.start + 4].hex(" ")
-            self.faults.add(f"UTF-8{guess}", line=self._line_at(error.start, records), value=found)
+            self.faults.add(f"UTF-8{advice}", line=self._line_at(error.start, records), value=found)
             return False
         return True
 
@@ -194,13 +197,22 @@ class LayoutPass:
 
     def _add_ragged(self) -> None:
         """Say once for the whole file what is wrong with every line in the same way."""
-        if self.ragged and self.n_ragged == self.n_records and len(self.cell_counts) == 1:
-            del self.ragged[1:]
-            self.n_ragged = 1
+        expected = f"{self.n_columns} cells"
+        if self.ragged and len(self.cell_counts) == 1:
+            first_line, n_cells, _ = self.ragged[0]
+            n_fitting = self.n_records - self.n_ragged
+            # The lines that fit all stand above: a title, and below it a table.
+            if 0 < n_fitting == first_line - 1 - self.n_skipped and n_cells > (self.n_columns or 0):
+                if self.may_advise:
+                    expected += f" as in the lines above (if the table begins here, give --skip-rows {first_line - 1})"
+                n_fitting = 0
+            if not n_fitting:
+                del self.ragged[1:]
+                self.n_ragged = 1
         self.faults.count_more(self.n_ragged - len(self.ragged))
         for line, n_cells, text in self.ragged:
             found = f"{n_cells} cells: {text}" if text else "an empty line"
-            self.faults.add(f"{self.n_columns} cells", line=line, value=found)
+            self.faults.add(expected, line=line, value=found)
 
     def _check_lengths(self, records: Records) -> None:
         lengths = records.ends - records.starts - records.has_return
@@ -241,12 +253,17 @@ def check_layout(
     *,
     n_columns: int | None = None,
     longest_record: int = LONGEST_RECORD,
+    n_skipped: int = 0,
+    may_advise: bool = False,
 ) -> Layout:
     """Check the bytes of a delimited file and raise for what is wrong with its shape.
 
-    `n_columns` is what each line must have, where the file has no header that could tell.
+    `n_columns` is what each line must have, where the file has no header that could tell; `n_skipped` lines stand above
+    the first block.
     """
-    layout = LayoutPass(delimiter, faults, n_columns, longest_record).run(blocks)
+    layout = LayoutPass(delimiter, faults, n_columns, longest_record, n_skipped, may_advise, n_lines=n_skipped).run(
+        blocks
+    )
     faults.raise_if_any()
     return layout
 
@@ -261,11 +278,3 @@ def _piece_of_line(data: bytes, index: int) -> str:
     start = max(index - SHOWN_BYTES // 10, data.rfind(b"\n", 0, index) + 1)
     end = data.find(b"\n", index, index + SHOWN_BYTES // 10)
     return _readable(data[start : end if end >= 0 else index + SHOWN_BYTES // 10])
-
-
-def _decodes(data: bytes, encoding: str) -> bool:
-    try:
-        data.decode(encoding)
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -173,7 +173,7 @@ def _make(published: PublishedOffer) -> None:
     # What a job that died left behind was never shown to anybody.
     shutil.rmtree(folder, ignore_errors=True)
     lattice = Lattice.of([each.with_top() for each in _hierarchies(incoming / "hierarchies")])
-    reading: dict[str, Any] = {"engine": "local", "delimiter": None, "encoding": "utf-8"}
+    reading: dict[str, Any] = {"engine": "local"}
     words = Words(*(wish.words.get(name, "") for name in ("provider", "purpose", "terms", "summary")))
     made, text = make_offer(wish.name, words, CountedTable(lattice, str(incoming / file), **reading), terms_of(wish))
     check_usable(made)

@@ -1,0 +1,64 @@
+"""How a file is to be read: what neither its name nor its bytes can be trusted to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from tokumei.core.errors import InputError
+
+# As a delimiter: any run of blanks and tabs between two cells, and those around a line, as in tables made for the eye.
+BLANKS = "blanks"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The options that every command and function takes which reads a file.
+
+    | field         | says                                                                                       |
+    |---------------|--------------------------------------------------------------------------------------------|
+    | `encoding`    | the encoding of a text file; found if None                                                 |
+    | `delimiter`   | what separates its cells, or `blanks` for any run of blanks; found if None                 |
+    | `sheet`       | the sheet of a workbook that has several                                                   |
+    | `skip_rows`   | lines above the header: a title, a source, an empty line                                   |
+    | `null_values` | texts that stand for a missing value, besides the empty cell                               |
+    | `has_header`  | whether the first line names the columns; if not they are called 1, 2, 3, …                |
+    | `columns`     | for a history: which column of the file is its customer, date, item, price …; none if empty |
+    | `date_format` | how dates are written where it is none of the usual ways, as in %m/%d/%Y                   |
+    | `format`      | for a history: the edition whose form the file has; told by the first line if None         |
+    """
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    sheet: str | None = None
+    skip_rows: int = 0
+    null_values: tuple[str, ...] = ()
+    has_header: bool = True
+    columns: Mapping[str, str] = field(default_factory=dict)
+    date_format: str | None = None
+    format: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.skip_rows < 0:
+            raise InputError.of("how many lines to skip, at least 0", column="skip_rows", value=self.skip_rows)
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Reading:
+        """Make one of what `as_dict` gave."""
+        lists = {"null_values": tuple(options.get("null_values", ()))}
+        return cls(**(dict(options) | lists))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what differs from a file that is read as it is, for JSON."""
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        kept = {name: value for name, value in found.items() if value != getattr(AS_IT_IS, name)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
+
+    @property
+    def is_whole_text(self) -> bool:
+        """Whether a text file is what it seems, from its first line on, so that an engine may read it by itself."""
+        return not (self.skip_rows or self.null_values or self.delimiter == BLANKS) and self.has_header
+
+
+AS_IT_IS = Reading()
