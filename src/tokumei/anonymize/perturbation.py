@@ -1,8 +1,9 @@
-"""What a method is given that changes rows at random or publishes counts, and what it gives back."""
+"""What a method is given that changes rows at random or publishes counts, what it gives back, and what several need."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
+from tokumei.core.errors import LISTED_FAULTS, CannotAnonymize, Fault, InputError
 from tokumei.core.score import Score
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.leaves import LARGEST_NUMBER
@@ -21,6 +22,8 @@ Floats = npt.NDArray[np.float64]
 
 # Beyond, not every whole number is a float.
 LARGEST_WHOLE = 2.0**53
+# What statistical offices ask for at least; two would know each other's values from their mean.
+USUAL_K = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,3 +117,70 @@ class Perturbed:
 def _are_whole(numbers: Floats) -> bool:
     known = numbers[~np.isnan(numbers)]
     return bool(np.all((known == np.round(known)) & (np.abs(known) <= LARGEST_WHOLE)))
+
+
+def least_rows(k: int | None, original: Original) -> int:
+    """Give the fewest rows that must be written alike: the option k, else the k asked for, else the usual one."""
+    if k is None:
+        return original.k or USUAL_K
+    if k < 1:
+        raise InputError.of("at least 1", column="k", value=k)
+    return k
+
+
+def fewest_alike(original: Original, changed: Sequence[str], *, missing_stays: bool) -> int:
+    """Give the fewest rows that agree on the quasi-identifiers that are not changed; all rows if all are.
+
+    An attacker who knows them looks for a person only among these rows, so that a promise about random changes must be
+    made for so many records and no more. Where missing values stay missing, rows must agree on which are.
+    """
+    frame = original.frame
+    told = [frame[name] for name in original.quasi_identifiers if name not in changed]
+    if missing_stays:
+        told += [frame[name].is_null() for name in changed]
+    if not told or not frame.height:
+        return frame.height
+    named = pl.DataFrame([one.alias(str(index)) for index, one in enumerate(told)])
+    return int(named.group_by(named.columns).len()["len"].min())  # type: ignore[arg-type]
+
+
+def check_enough(pk: float, n_alike: int) -> None:
+    """Raise CannotAnonymize if no change at random can make so few rows Pk-anonymous with this k."""
+    if n_alike < pk:
+        needed = f"Pk-anonymity with k = {pk:g} needs as many rows that agree on what is not changed"
+        raise CannotAnonymize(f"{needed}; the fewest that do are {n_alike:,}.")
+
+
+def in_random_order(frame: pl.DataFrame, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.Series]:
+    """Give the rows in an order that is drawn, and which row each was.
+
+    Else whoever knows the order of the original would know whose row is whose, however much the cells were changed.
+    """
+    rows = rng.permutation(frame.height)
+    return frame[rows], pl.Series("row", rows)
+
+
+def standard_deviation(numbers: Floats) -> float:
+    """Give the standard deviation of numbers, missing ones left out: exactly 0 if all are equal or none is there.
+
+    The same in any order. Numbers are put on a scale from 0 to 1 first, since squares of very small ones would be 0.
+    """
+    known = np.sort(numbers[~np.isnan(numbers)])
+    if not len(known) or known[0] == known[-1]:
+        return 0.0
+    width = known[-1] - known[0]
+    # Never 0 for numbers that differ: callers take that for a column that tells nothing.
+    return max(float(width * ((known - known[0]) / width).std()), math.ulp(0.0))
+
+
+def last_that_holds(holds: Callable[[float], bool], first: float, beyond: float) -> float:
+    """Give the number nearest to `beyond` for which something holds, if it does at `first` and not at `beyond`.
+
+    It must hold up to some number between them and not after. Found by bisection, to the last digit.
+    """
+    while (middle := (first + beyond) / 2) not in (first, beyond):
+        if holds(middle):
+            first = middle
+        else:
+            beyond = middle
+    return first

@@ -13,8 +13,6 @@ from tokumei.core.score import Score
 from tokumei.data.history import History, period_of
 
 KEYS = ["customer", "period"]
-# The normal quantile of a 95 % interval.
-Z_95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -127,12 +125,10 @@ def blind_row_success(cells: pl.DataFrame) -> float:
 
 def wilson_interval(n_successes: int, n_trials: int) -> tuple[float, float]:
     """Give the 95 % interval of a share."""
+    from scipy.stats import binomtest
+
     if not n_trials:
         return 0.0, 1.0
     # Wilson, since the normal interval fails near 0 and 1.
-    share, z2 = n_successes / n_trials, Z_95**2 / n_trials
-    middle = (share + z2 / 2) / (1 + z2)
-    half = Z_95 * math.sqrt(share * (1 - share) / n_trials + z2 / n_trials / 4) / (1 + z2)
-    # At the ends rounding would leave the interval a hair short of 0 or 1.
-    least = 0.0 if n_successes == 0 else middle - half
-    return least, 1.0 if n_successes == n_trials else middle + half
+    found = binomtest(n_successes, n_trials).proportion_ci(method="wilson")
+    return float(found.low), float(found.high)

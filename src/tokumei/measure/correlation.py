@@ -5,22 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
 from scipy.stats import t as student
 
 from tokumei.core.errors import InputError
 
+Numbers = Sequence[float] | npt.NDArray[np.float64]
 
-def pearson_correlation(values: Sequence[float], others: Sequence[float]) -> float | None:
+
+def pearson_correlation(values: Numbers, others: Numbers) -> float | None:
     """Give Pearson's correlation of two measures, from −1 to 1; None where one of them never changes."""
     if len(values) != len(others) or len(values) < 2:
         raise InputError.of("two values or more, as many of both", value=f"{len(values)} and {len(others)}")
-    mean, other_mean = math.fsum(values) / len(values), math.fsum(others) / len(others)
-    from_mean = [value - mean for value in values]
-    from_other_mean = [value - other_mean for value in others]
-    spread = math.fsum(one * one for one in from_mean) * math.fsum(one * one for one in from_other_mean)
-    if spread == 0:
+    # Exact sums, so that the order of values cannot change a digit.
+    centered = [np.asarray(one, np.float64) - math.fsum(one) / len(one) for one in (values, others)]
+    sizes = [math.sqrt(math.fsum(one**2)) for one in centered]
+    if not all(sizes):
         return None
-    return math.fsum(a * b for a, b in zip(from_mean, from_other_mean, strict=True)) / math.sqrt(spread)
+    # Each by its own size, since the product of both may be too small for a number.
+    found = math.fsum((centered[0] / sizes[0]) * (centered[1] / sizes[1]))
+    return min(1.0, max(-1.0, found))
 
 
 def least_significant_correlation(n: int, level: float = 0.05) -> float:

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tokumei.anonymize.perturbing.bisection import last_that_holds
-from tokumei.anonymize.perturbing.unchanged import check_enough
+from tokumei.anonymize.perturbation import check_enough, last_that_holds
 from tokumei.core.errors import InputError
 from tokumei.measure.safety._pk import pk_of_odds, retention_odds
 

@@ -11,10 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.anonymize.perturbation import Floats, Original, Perturbed
-from tokumei.anonymize.perturbing.least_rows import USUAL_K, least_rows
+from tokumei.anonymize.perturbation import USUAL_K, Floats, Original, Perturbed, least_rows, standard_deviation
 from tokumei.anonymize.perturbing.mdav import mdav_in_blocks
-from tokumei.anonymize.perturbing.spread import standard_deviation
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.score import Score
 from tokumei.counting.count import count_classes

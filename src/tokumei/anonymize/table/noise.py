@@ -10,12 +10,17 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from tokumei.anonymize.perturbation import Floats, Original, Perturbed
-from tokumei.anonymize.perturbing.bisection import last_that_holds
+from tokumei.anonymize.perturbation import (
+    Floats,
+    Original,
+    Perturbed,
+    check_enough,
+    fewest_alike,
+    in_random_order,
+    last_that_holds,
+    standard_deviation,
+)
 from tokumei.anonymize.perturbing.bounds import check_bounds, check_inside, known_bounds
-from tokumei.anonymize.perturbing.order import in_random_order
-from tokumei.anonymize.perturbing.spread import standard_deviation
-from tokumei.anonymize.perturbing.unchanged import check_enough, fewest_alike
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator

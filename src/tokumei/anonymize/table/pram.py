@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.perturbation import Original, Perturbed
-from tokumei.anonymize.perturbing.order import in_random_order
+from tokumei.anonymize.perturbation import Original, Perturbed, fewest_alike, in_random_order
 from tokumei.anonymize.perturbing.retention import largest_retention, retention_pk
-from tokumei.anonymize.perturbing.unchanged import fewest_alike
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.anonymize.perturbation import Original, Perturbed
-from tokumei.anonymize.perturbing.order import in_random_order
+from tokumei.anonymize.perturbation import Original, Perturbed, in_random_order
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
 

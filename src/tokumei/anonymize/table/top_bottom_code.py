@@ -8,9 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.perturbation import Floats, Original, Perturbed
+from tokumei.anonymize.perturbation import USUAL_K, Floats, Original, Perturbed, least_rows
 from tokumei.anonymize.perturbing.bounds import check_bounds, given_bounds
-from tokumei.anonymize.perturbing.least_rows import USUAL_K, least_rows
 from tokumei.core.errors import CannotAnonymize, InputError
 
 Written = Literal["bound", "mean"]

@@ -11,6 +11,7 @@ import polars as pl
 
 from tokumei.core.score import Score
 from tokumei.data.table import Table
+from tokumei.measure.correlation import pearson_correlation
 from tokumei.measure.registry import Sees
 from tokumei.measure.table_pair import Floats, TablePair
 
@@ -38,13 +39,4 @@ class CorrelationMae:
 
 
 def _correlations(amounts: Floats) -> list[float]:
-    # Exact sums, so that the order of rows cannot change a digit.
-    centered = [column - math.fsum(column) / len(column) for column in amounts.T]
-    sizes = [math.sqrt(math.fsum(column**2)) for column in centered]
-    out = []
-    for one, other in combinations(range(len(centered)), 2):
-        # Not the product of both, which may be too small for a number.
-        is_flat = not (sizes[one] and sizes[other])
-        found = 0.0 if is_flat else math.fsum((centered[one] / sizes[one]) * (centered[other] / sizes[other]))
-        out.append(min(1.0, max(-1.0, found)))
-    return out
+    return [pearson_correlation(one, other) or 0.0 for one, other in combinations(amounts.T, 2)]
