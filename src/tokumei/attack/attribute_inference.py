@@ -34,7 +34,11 @@ class SensitiveRecords:
 
     @classmethod
     def of(cls, threat_model: ThreatModel, column: str) -> SensitiveRecords:
-        """Count the values of a sensitive column in each class of records."""
+        """Count the values of a sensitive column in each class of records, once for all attacks."""
+        return threat_model.once(("sensitive", column), lambda: cls._count(threat_model, column))
+
+    @classmethod
+    def _count(cls, threat_model: ThreatModel, column: str) -> SensitiveRecords:
         table = threat_model.published.table
         records = Records.of(threat_model, table.frame, table.name)
         codes, labels = threat_model.vocabulary(column).read(column_of(table.frame, column, table.name))

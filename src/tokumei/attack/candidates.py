@@ -91,7 +91,11 @@ class Records:
 
     @classmethod
     def of(cls, threat_model: ThreatModel, frame: pl.DataFrame, name: str) -> Records:
-        """Read the labels of a release."""
+        """Read the labels of a release, once for all attacks."""
+        return threat_model.once(("records", id(frame)), lambda: cls._read(threat_model, frame, name))
+
+    @classmethod
+    def _read(cls, threat_model: ThreatModel, frame: pl.DataFrame, name: str) -> Records:
         columns, sets = [], []
         for column in threat_model.known_columns:
             codes, leaf_sets = threat_model.vocabulary(column).read(column_of(frame, column, name))

@@ -21,11 +21,12 @@ Floats = npt.NDArray[np.float64]
 
 def target_people(threat_model: ThreatModel, seed: int, targets: Ints | None = None) -> People:
     """Give what is known of the people who are in the release, or of these rows of the original."""
+    if targets is None:
+        return threat_model.once(("people", seed), lambda: target_people(threat_model, seed, threat_model.targets))
     known = threat_model.known_cells
     if known is None:
         known = threat_model.known_mask(threat_model.original.n_rows, "original", seed)
-    rows = threat_model.targets if targets is None else targets
-    return People.of(threat_model, threat_model.original.frame[rows], threat_model.original.name, known[rows])
+    return People.of(threat_model, threat_model.original.frame[targets], threat_model.original.name, known[targets])
 
 
 def control_people(threat_model: ThreatModel, seed: int) -> People | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from tokumei.hierarchy.label_semantics import Ints, Vocabulary
 
 Bools = npt.NDArray[np.bool_]
 NOBODY = -1
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +115,16 @@ class ThreatModel:
 
     @cached_property
     def _vocabularies(self) -> dict[str, Vocabulary]:
+        return {}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Give what was made under this key before, or make it: every attack reads the same people and records."""
+        if key not in self._made:
+            self._made[key] = make()
+        return cast("T", self._made[key])
+
+    @cached_property
+    def _made(self) -> dict[Hashable, object]:
         return {}
 
     def known_mask(self, n_people: int, group: str, seed: int) -> Bools:

@@ -202,7 +202,8 @@ class Vocabulary:
         """Give for each released cell the number of its label, and what the labels stand for, in their order."""
         text = cells.cast(pl.String)
         labels = text.unique().sort(nulls_last=True)
-        codes = text.rank("dense").cast(pl.Int64) - 1
+        # As an enumeration, which hashes where ranking would sort millions of texts.
+        codes = text.cast(pl.Enum(labels.drop_nulls())).to_physical().cast(pl.Int64)
         return codes.fill_null(labels.len() - 1).to_numpy(), self.leaf_sets(labels.to_list())
 
     def _runs_of(self, label: str | None) -> Runs | None:
