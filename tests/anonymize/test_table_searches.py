@@ -114,7 +114,7 @@ def test_method_says_when_nothing_holds(name: str) -> None:
         search_by(name).search(problem(rows, [SAFETY.make("k-anonymity", k=3)]))
 
 
-@pytest.mark.parametrize("name", ["ola", "incognito", "pak"])
+@pytest.mark.parametrize("name", ["ola", "incognito", "pak", "prediction-guided"])
 def test_method_that_needs_monotony_refuses_what_is_not(name: str) -> None:
     rows = [("f", "1", "p", "i")] * 5
     asked = [SAFETY.make("l-diversity", sensitive="illness", l=1.5, kind="entropy")]
@@ -148,7 +148,8 @@ def test_method_on_five_people_gives_up_their_ages(name: str) -> None:
         # Ages had most labels, then both had two, and sex was given up for nothing.
         assert (found.judged.node, found.judged.loss, found.is_proven) == ((1, 2), 1, False)
     else:
-        assert (found.judged.node, found.judged.loss, found.is_proven) == ((0, 2), 0.5, True)
+        # PAK looks for the most classes, and proves nothing of the loss.
+        assert (found.judged.node, found.judged.loss, found.is_proven) == ((0, 2), 0.5, name != "pak")
 
 
 def test_nodes_of_five_people_leave_alone_whom_the_table_says() -> None:

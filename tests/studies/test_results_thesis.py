@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tokumei.anonymize.table.pak import Pak
 from tokumei.data.made.population import PREFECTURES, prefecture_counts
 from tokumei.data.table import Table
 from tokumei.measure.loss.dis import Dis
@@ -28,7 +29,7 @@ from tokumei.studies.results._thesis import (
     thesis_lattice,
 )
 from tokumei.studies.results._thesis_fit_figures import correlations
-from tokumei.studies.results.thesis_costs import walk_down, walk_from, walk_up
+from tokumei.studies.results.thesis_costs import N_SAMPLED, SAMPLED_UP_TO, walk_down, walk_up
 from tokumei.studies.results.thesis_indices import indices, make_releases
 from tokumei.studies.results.thesis_normal import fit_power, smallest_classes
 from tokumei.studies.results.thesis_quadrants import serve
@@ -100,23 +101,38 @@ def test_k_by_class_count_averages_the_kinds_of_one_class_count() -> None:
 
 
 def test_walks_add_up_class_counts_until_one_holds() -> None:
-    ks = {2: 60, 4: 50, 10: 3, 20: 7}
+    ks = [(2, 60), (4, 50), (10, 3), (20, 7)]
     assert walk_down(ks, 5) == 20
     assert walk_down(ks, 50) == 20 + 10 + 4
     # Nothing holds: all are walked.
     assert walk_down(ks, 100) == 36
-    assert walk_from(ks, 50, 9.0) == 10 + 4
-    assert walk_from(ks, 5, 1000.0) == 20
-    assert walk_from(ks, 50, 3.0) == 2
+    # From the class count nearest to a start.
+    assert walk_down(ks, 50, 9.0) == 10 + 4
+    assert walk_down(ks, 5, 1000.0) == 20
+    assert walk_down(ks, 50, 3.0) == 2
 
 
 def test_walk_up_leaves_out_what_divides_a_failed_node() -> None:
-    lattice = thesis_lattice()
-    counts = {lattice.class_count(node) for node in lattice if node != lattice.top}
     # All hold: every node is looked at.
-    assert walk_up(dict.fromkeys(counts, 9.0), 2) == 3185
+    assert walk_up(lambda _: 9.0, 2) == 3185
     # None holds: only the coarsest of each attribute, sex, two halves, and three and five ages, which cross.
-    assert walk_up(dict.fromkeys(counts, 1.0), 2) == 2 + 2 + 3 + 5
+    assert walk_up(lambda _: 1.0, 2) == 2 + 2 + 3 + 5
+
+
+def test_classes_that_pak_samples_are_taken_from_its_cost() -> None:
+    lattice = thesis_lattice()
+    smallest = sorted(lattice.class_count(node) for node in lattice if node != lattice.top)[: Pak().z]
+    assert sum(smallest) == N_SAMPLED
+    assert max(smallest) == SAMPLED_UP_TO
+
+
+def test_correlations_of_a_group_are_those_of_its_mean_k() -> None:
+    ks = {"S0001": np.array([90.0, 40.0, 10.0]), "S0002": np.array([10.0, 10.0, 2.0])}
+    appendix = Appendix(np.array([1.0, 2.0, 4.0]), ks)
+    assert appendix.mean_of(["S0001", "S0002"]).ks == {"mean": pytest.approx([50, 25, 6])}
+    # Through 50 and 25 the law is 50/x + 1: it predicts 51, 26 and 13.5.
+    expected = np.corrcoef([51, 26, 13.5], [50, 25, 6])[0, 1]
+    assert correlations(appendix, ["S0001", "S0002"])[2] == pytest.approx(expected)
 
 
 def test_serving_by_a_law_counts_the_four_quadrants() -> None:

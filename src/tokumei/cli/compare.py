@@ -116,14 +116,15 @@ def _usual_methods(loss: str | None) -> list[str]:
 def _methods(listed: list[str]) -> dict[str, Any]:
     """Make the methods; one that takes a predictor is run with each of them."""
     from tokumei.anonymize.registry import TABLE_ANONYMIZERS
+    from tokumei.core.registry import part_options
     from tokumei.predict.predictor import PREDICTORS
 
     made: dict[str, Any] = {}
     for name in listed:
         if hasattr(TABLE_ANONYMIZERS.get(name), "change"):
             raise InputError.of("a method that generalizes, whose loss can be compared", value=name)
-        if name == "pak":
-            made |= {f"pak ({one})": TABLE_ANONYMIZERS.make(name, predictor=one) for one in PREDICTORS}
+        if any(option.name == "predictor" for option in part_options(TABLE_ANONYMIZERS.get(name))):
+            made |= {f"{name} ({one})": TABLE_ANONYMIZERS.make(name, predictor=one) for one in PREDICTORS}
         else:
             made[name] = TABLE_ANONYMIZERS.make(name)
     return made

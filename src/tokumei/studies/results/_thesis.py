@@ -40,6 +40,7 @@ SEED = 1
 
 # The groups of table 6 whose services the appendix lists; the census is a service of its own.
 CENSUS_ID = "S0000"
+MEAN = "mean"
 LARGE = tuple(f"S{number:04}" for number in range(1, 11))
 MIDDLE = tuple(f"S{number:04}" for number in range(11, 27))
 GROUPS = {"census": (CENSUS_ID,), "over 100,000 people": LARGE, "50,001 to 100,000": MIDDLE}
@@ -69,6 +70,10 @@ class Appendix:
     def services(self) -> list[str]:
         """All but the census, largest first."""
         return [name for name in self.ks if name != CENSUS_ID]
+
+    def mean_of(self, services: Sequence[str]) -> Appendix:
+        """Give a table with the mean k of some services in place of their own, as table 10 takes it."""
+        return Appendix(self.classes, {MEAN: np.mean([self.ks[service] for service in services], axis=0)})
 
     def law(self, service: str, largest: float = ALL) -> FittedPowerLaw:
         """Draw the power law through the k of class counts up to one, the whole table among them."""

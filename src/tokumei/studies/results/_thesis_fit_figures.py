@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 
 import numpy as np
 import polars as pl
 
 from tokumei.report.study_figures import dots_figure
-from tokumei.studies.results._thesis import ALL, CENSUS_ID, FITTED_UP_TO, GROUPS, LARGE, Appendix
+from tokumei.studies.results._thesis import ALL, CENSUS_ID, FITTED_UP_TO, GROUPS, LARGE, MEAN, Appendix
 from tokumei.studies.study import StudyFigure
 
 # The lengths of the fit that figure 35 compares.
@@ -29,11 +28,10 @@ def fit_figures(appendix: Appendix) -> tuple[StudyFigure, ...]:
 def correlations(
     appendix: Appendix, services: Sequence[str], lengths: Sequence[int] | None = None
 ) -> Mapping[int, float]:
-    """Give for each largest class count of the fit the mean correlation of what is predicted with the k."""
+    """Give for each largest class count of the fit the correlation of what is predicted with the services' mean k."""
+    group = appendix.mean_of(services)
     return {
-        length: fmean(
-            float(np.corrcoef(appendix.predicted(service, length), appendix.ks[service])[0, 1]) for service in services
-        )
+        length: float(np.corrcoef(group.predicted(MEAN, length), group.ks[MEAN])[0, 1])
         for length in lengths or appendix.classes.astype(int).tolist()[1:]
     }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -12,21 +13,19 @@ import numpy as np
 import polars as pl
 
 from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.registry import TableSearch
-from tokumei.anonymize.table.incognito import Incognito
-from tokumei.anonymize.table.ola import Ola
-from tokumei.anonymize.table.pak import Pak
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS
 from tokumei.anonymize.tables import decide
 from tokumei.core.progress import step
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.data.made.services import make_census, make_services
+from tokumei.hierarchy.lattice import Node
 from tokumei.measure.safety.k_anonymity import KAnonymity
+from tokumei.predict.counted_nodes import roll_up_counter
 from tokumei.report.study_figures import dots_figure, grouped_bar_figure
 from tokumei.studies.results._thesis import (
     ALL,
     APPENDIX,
     CENSUS_ID,
-    FITTED_UP_TO,
     LARGE,
     SEED,
     THESIS,
@@ -48,10 +47,16 @@ PRINTED = {50: (3.5, 12.5), 2: (26.6, 19.1)}
 TABLE_17 = ((0.98, 11, 8.31), (0.96, 19, 2.18), (0.94, 9, 1.85), (0.0, 11, 1.37))
 # The appendix prints no k of 20 classes; the row of 36, which cannot be of 36, is taken for theirs.
 UNPRINTED, ITS_ROW = 20, 36
-METHODS: Mapping[str, TableSearch] = {"ola": Ola(), "incognito": Incognito(), "pak": Pak()}
+# The class counts that the law is drawn through, of which section 4.3.1 recommends "4 to 45".
+SAMPLED_UP_TO = 10
+LENGTHS = (4, 5, 6, 9, 10, 12, 15, 18, 27, 36, 45)
+# What `pak` samples here by default: the class counts of the eleven nodes with 2 to 10 classes.
+N_SAMPLED = 2 + 2 + 3 + 4 + 5 + 6 + 6 + 9 + 9 + 10 + 10
 N_SERVICES = 50
+NAMES = {"ola": "OLA", "incognito": "Incognito"}
 
 Ks = Mapping[int, float]
+Costs = Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -60,12 +65,14 @@ class ThesisCosts:
 
     The cost is the sum of the class counts looked at. In the thesis OLA walks class counts from the most to the first
     that holds; Incognito goes from the fewest, and leaves out what divides classes that failed; PAK starts at the class
-    count nearest to where the law of table 16 reaches k, and walks down from there to the first that holds, or stops at
-    once. These walks are done again on the k of the appendix. The classes that the law was fitted on are not counted:
-    else PAK could not cost the same as OLA for the census at a k of 2, as the thesis says.
+    count nearest to where a power law reaches k, and walks down from there to the first that holds, or stops at once.
+    These walks are done again on the k of the appendix. The classes that the law was fitted on are not counted: else
+    PAK could not cost the same as OLA for the census at a k of 2, as the thesis says. The law is fitted on class counts
+    up to 10, which comes nearest to all four means.
 
-    Then Tokumei's own searches do the same work on a made census and made services: OLA that halves the lattice,
-    Incognito by subsets, and PAK that counts what it fits on and proves that nothing finer holds.
+    Then Tokumei's `pak`, which is this method, searches a made census and made services, against the same walks of OLA
+    and Incognito over their nodes. Tokumei's own `ola`, which halves the lattice as El Emam et al. describe it, and its
+    `incognito`, by subsets, leave less to save: they are in the remarks.
     """
 
     title: ClassVar[str] = "What a search costs that starts where a law says"
@@ -80,62 +87,65 @@ class ThesisCosts:
         tables = _made_tables()
         found = {k: [_search_costs(counts, k) for counts in tables[:7]] for k in PRINTED}
         rows = [_by_service(appendix, service) for service in appendix.services]
-        made = [
-            (_correlation(counts), _ratio(_search_costs(counts, 2, ("ola", "pak")), "ola")) for counts in tables[1:]
-        ]
-        starts = [appendix.law(service).inverse(2) for service in COMPARED[1:]]
-        lines = (*_walk_lines(walks, starts), *_table_17(rows), *_search_lines(found))
+        made = [(_correlation(counts), _ratio(_search_costs(counts, 2), "ola")) for counts in tables[1:]]
+        lines = (*_walk_lines(appendix, walks), *_table_17(rows), *_search_lines(found))
         figures = (_cost_figure(walks[50], 50, "41"), _cost_figure(walks[2], 2, "42"), _ratio_figure(rows, made))
-        return Findings(lines, figures, _remarks(found))
+        return Findings(lines, figures, _remarks(tables[:7], found))
 
 
-def walk_down(ks: Ks, k: float) -> int:
-    """Add up the class counts from the most to the first that holds, as the thesis's OLA does."""
-    return _walk(sorted(ks, reverse=True), ks, k)
+def walk_down(ks: Sequence[tuple[int, float]], k: float, start: float = math.inf) -> int:
+    """Add up class counts from the one nearest to a start down to the first that holds; without one, from the most.
+
+    So does the thesis's PAK from where its law says, and its OLA without.
+    """
+    nearest = min((classes for classes, _ in ks), key=lambda one: (abs(one - min(start, ALL)), one))
+    cost = 0
+    for classes, found in sorted(ks, reverse=True):
+        if classes <= nearest:
+            cost += classes
+            if found >= k:
+                break
+    return cost
 
 
-def walk_from(ks: Ks, k: float, start: float) -> int:
-    """Add up class counts from the one nearest to a start down to the first that holds, as the thesis's PAK does."""
-    nearest = min(ks, key=lambda classes: (abs(classes - start), classes))
-    return _walk(sorted((classes for classes in ks if classes <= nearest), reverse=True), ks, k)
-
-
-def walk_up(ks: Ks, k: float) -> int:
+def walk_up(k_of: Callable[[Node], float], k: float) -> int:
     """Add up the class counts of all nodes but those that divide a node that failed, as the thesis's Incognito does."""
     lattice = thesis_lattice()
     asked = sorted((lattice.class_count(node), node) for node in lattice if node != lattice.top)
-    failed: list[tuple[int, ...]] = []
+    failed: list[Node] = []
     cost = 0
     for classes, node in asked:
         if any(lattice.is_coarser_or_equal(one, node) for one in failed):
             continue
         cost += classes
-        if ks[ITS_ROW if classes == UNPRINTED else classes] < k:
+        if k_of(node) < k:
             failed.append(node)
     return cost
 
 
-def _walk(order: Sequence[int], ks: Ks, k: float) -> int:
-    cost = 0
-    for classes in order:
-        cost += classes
-        if ks[classes] >= k:
-            break
-    return cost
+def _walk_costs(appendix: Appendix, service: str, k: int, sampled_up_to: int = SAMPLED_UP_TO) -> Costs:
+    """Walk on the k that the appendix prints for class counts."""
+    pairs = list(zip(appendix.classes.astype(int).tolist(), appendix.ks[service].tolist(), strict=True))[1:]
+    ks = dict(pairs) | {UNPRINTED: dict(pairs)[ITS_ROW]}
+    start = appendix.law(service, sampled_up_to).inverse(k)
+    up = walk_up(lambda node: ks[thesis_lattice().class_count(node)], k)
+    return {"ola": walk_down(pairs, k), "incognito": up, "pak": walk_down(pairs, k, start)}
 
 
-def _walk_costs(appendix: Appendix, service: str, k: int, fitted_up_to: int = ALL) -> dict[str, int]:
-    rows = zip(appendix.classes.astype(int).tolist(), appendix.ks[service].tolist(), strict=True)
-    ks = {classes: found for classes, found in rows if classes > 1}
-    start = appendix.law(service, fitted_up_to).inverse(k)
-    return {"ola": walk_down(ks, k), "incognito": walk_up(ks, k), "pak": walk_from(ks, k, start)}
+def _search_costs(counts: ClassCounts, k: int) -> Costs:
+    """Let Tokumei's PAK search a made table, and walk over its nodes as the thesis's OLA and Incognito do."""
+    lattice = thesis_lattice()
+    count = roll_up_counter(lattice, counts)
+    ks = {node: count(node).k for node in lattice if node != lattice.top}
+    down = walk_down([(lattice.class_count(node), found) for node, found in ks.items()], k)
+    return {"ola": down, "incognito": walk_up(ks.__getitem__, k), "pak": _looked_at(counts, "pak", k) - N_SAMPLED}
 
 
-def _search_costs(counts: ClassCounts, k: int, names: Iterable[str] = tuple(METHODS)) -> dict[str, int]:
-    """Let Tokumei's own searches find the same, and give the classes that each checked."""
+def _looked_at(counts: ClassCounts, method: str, k: int) -> int:
+    """Give the classes that one of Tokumei's searches checked."""
     hierarchies = {hierarchy.attribute: hierarchy for hierarchy in thesis_lattice().hierarchies}
-    goals = {name: Goal([KAnonymity(k)], method=METHODS[name]) for name in names}
-    return {name: decide(counts, hierarchies, goal).n_classes_checked for name, goal in goals.items()}
+    goal = Goal([KAnonymity(k)], method=TABLE_ANONYMIZERS.make(method))
+    return decide(counts, hierarchies, goal).n_classes_checked
 
 
 def _made_tables() -> list[ClassCounts]:
@@ -149,24 +159,22 @@ def _made_tables() -> list[ClassCounts]:
     return [census, *services]
 
 
-def _ratio(costs: Mapping[str, int], to: str) -> float:
+def _ratio(costs: Costs, to: str) -> float:
     """Give PAK's cost in percent of another's."""
     return 100 * costs["pak"] / costs[to]
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A service of table 17: how well its law follows k, and PAK's cost in percent of OLA's at k = 2, by two laws."""
+    """A service of table 17: how well its law follows k, and PAK's cost in percent of OLA's at k = 2."""
 
     correlation: float
     ratio: float
-    ratio_of_short_law: float
 
 
 def _by_service(appendix: Appendix, service: str) -> _Row:
     correlation = float(np.corrcoef(appendix.predicted(service), appendix.ks[service])[0, 1])
-    ratios = [_ratio(_walk_costs(appendix, service, 2, largest), "ola") for largest in (ALL, FITTED_UP_TO)]
-    return _Row(correlation, *ratios)
+    return _Row(correlation, _ratio(_walk_costs(appendix, service, 2), "ola"))
 
 
 def _correlation(counts: ClassCounts) -> float:
@@ -178,27 +186,24 @@ def _correlation(counts: ClassCounts) -> float:
     return float(np.corrcoef(predicted, ks)[0, 1])
 
 
-def _walk_lines(walks: Mapping[int, Sequence[Mapping[str, int]]], starts: Sequence[float]) -> list[StudyLine]:
-    by_mean = "Half a unit of print. The appendix's k are means over the nodes of a class count, as are the walks."
-    by_node = (
-        "Incognito leaves out nodes, and the appendix has no k of nodes, only their mean by class count, which is what "
-        "was walked on."
-    )
-    at_two = (
-        "At a k of 2 all hangs on the few rows where k is 1 or 2. The laws of table 16 start the services between "
-        f"{min(starts):.0f} and {max(starts):.0f} classes, where most rows fail. How the thesis takes means between 1 "
-        "and 2, and which law it starts by, is not printed."
-    )
+def _walk_lines(appendix: Appendix, walks: Mapping[int, Sequence[Costs]]) -> list[StudyLine]:
     lines = []
-    for k, (to_ola, to_incognito) in PRINTED.items():
-        for other, published in (("ola", to_ola), ("incognito", to_incognito)):
-            why = at_two if k == 2 else by_mean if other == "ola" else by_node
+    for k, printed in PRINTED.items():
+        for other, published in zip(NAMES, printed, strict=True):
             computed = fmean(_ratio(costs, other) for costs in walks[k])
-            name = {"ola": "OLA", "incognito": "Incognito"}[other]
-            what = f"k ≥ {k}, walks on printed k: PAK in % of {name}"
+            means = [
+                fmean(_ratio(_walk_costs(appendix, service, k, length), other) for service in COMPARED)
+                for length in LENGTHS
+            ]
+            why = (
+                "Half a unit of print. The text does not say what its laws were fitted on, only that class counts from "
+                f"4 to 45 serve: laws up to each of these give {min(means):.1f} to {max(means):.1f}. Nor has the "
+                "appendix the k of nodes, only their mean by class count, which is what was walked on."
+            )
+            what = f"k ≥ {k}, walks on printed k: PAK in % of {NAMES[other]}"
             lines.append(StudyLine.near(what, published, computed, within=0.05, why=why, digits=1))
-    census = _ratio(walks[2][0], "ola")
     why = "The text says that both cost the same."
+    census = _ratio(walks[2][0], "ola")
     lines.append(StudyLine.near("k ≥ 2, census: PAK in % of OLA", 100, census, within=0, why=why, digits=1))
     return lines
 
@@ -206,44 +211,46 @@ def _walk_lines(walks: Mapping[int, Sequence[Mapping[str, int]]], starts: Sequen
 def _table_17(rows: Sequence[_Row]) -> list[StudyLine]:
     lines = []
     above = 1.01
-    for least, _, published in TABLE_17:
+    for least, n_services, published in TABLE_17:
         some = [row for row in rows if least <= row.correlation < above]
+        is_complete = len(some) == n_services
         why = (
-            f"Of the 50 services of table 17 the appendix has 26, {len(some)} of them here. They cost more than "
-            f"printed, as in figure 42. By laws fitted up to {FITTED_UP_TO} classes, as those of table 11, they cost "
-            f"{fmean(row.ratio_of_short_law for row in some):.2f} %, less than printed; the text does not say which "
-            "law it starts by."
+            f"The mean of as many services of the appendix; the printed table does not name its {n_services}."
+            if is_complete
+            else f"Other data: of the {n_services} services of this row the appendix lists {len(some)}."
         )
         name = f"table 17, correlation from {least}" if least else f"table 17, correlation below {above}"
         computed = fmean(row.ratio for row in some)
-        lines.append(StudyLine.near(f"{name}: PAK in % of OLA", published, computed, within=0.005, why=why, digits=2))
+        what = f"{name}: PAK in % of OLA"
+        lines.append(
+            StudyLine.near(what, published, computed, within=0.005, why=why, digits=2, is_same_method=is_complete)
+        )
         above = least
     correlation = float(np.corrcoef([row.correlation for row in rows], [row.ratio for row in rows])[0, 1])
     why = "The text says that PAK costs less, next to OLA, where the law follows k less well."
-    lines.append(
-        StudyLine.at_least("figure 44: how that cost goes with the correlation", 0, correlation, why=why, digits=2)
-    )
+    what = "figure 44: how that cost goes with the correlation"
+    lines.append(StudyLine.at_least(what, 0, correlation, why=why, digits=2))
     return lines
 
 
-def _search_lines(found: Mapping[int, Sequence[Mapping[str, int]]]) -> list[StudyLine]:
+def _search_lines(found: Mapping[int, Sequence[Costs]]) -> list[StudyLine]:
     why = (
-        "Tokumei's OLA halves the lattice from the middle, as El Emam et al. describe it, and does not walk from the "
-        "finest node; its Incognito uses subsets. Both leave little to save. Its PAK counts the classes that the law "
-        "is fitted on, and goes on until nothing finer can hold."
+        "Other data: a made census and made services, whose k are known by node. `pak` without what it sampled, as in "
+        "the thesis, against the walks of OLA and Incognito; a sampled node that is met again costs nothing."
     )
     lines = []
-    for k, (to_ola, to_incognito) in PRINTED.items():
-        for other, published in (("ola", to_ola), ("incognito", to_incognito)):
+    for k, printed in PRINTED.items():
+        for other, published in zip(NAMES, printed, strict=True):
             computed = fmean(_ratio(costs, other) for costs in found[k])
-            name = {"ola": "OLA", "incognito": "Incognito"}[other]
-            what = f"k ≥ {k}, Tokumei's searches on made tables: PAK in % of {name}"
-            lines.append(StudyLine.near(what, published, computed, within=0.05, why=why, digits=1))
+            what = f"k ≥ {k}, `pak` on made tables: in % of {NAMES[other]}"
+            lines.append(
+                StudyLine.near(what, published, computed, within=0.05, why=why, digits=1, is_same_method=False)
+            )
     return lines
 
 
-def _cost_figure(walks: Sequence[Mapping[str, int]], k: int, number: str) -> StudyFigure:
-    names = {"ola": "OLA", "incognito": "Incognito", "pak": "PAK"}
+def _cost_figure(walks: Sequence[Costs], k: int, number: str) -> StudyFigure:
+    names = {**NAMES, "pak": "PAK"}
     points = pl.DataFrame(
         [
             {"group": "census" if service == CENSUS_ID else service, "series": names[name], "value": float(cost)}
@@ -259,7 +266,7 @@ def _cost_figure(walks: Sequence[Mapping[str, int]], k: int, number: str) -> Stu
 
 def _ratio_figure(rows: Sequence[_Row], made: Sequence[tuple[float, float]]) -> StudyFigure:
     printed = [(row.correlation, row.ratio) for row in rows]
-    named = {"walks on printed k": printed, "Tokumei's searches on made services": made}
+    named = {"walks on printed k": printed, "`pak` on made services": made}
     points = pl.DataFrame(
         [{"x": x, "y": y, "series": name} for name, pairs in named.items() for x, y in pairs], orient="row"
     )
@@ -269,11 +276,20 @@ def _ratio_figure(rows: Sequence[_Row], made: Sequence[tuple[float, float]]) -> 
     )
 
 
-def _remarks(found: Mapping[int, Sequence[Mapping[str, int]]]) -> tuple[str, ...]:
+def _remarks(tables: Sequence[ClassCounts], found: Mapping[int, Sequence[Costs]]) -> tuple[str, ...]:
+    own = ("ola", "incognito", "prediction-guided", "pak")
     rows = [
-        [f"k ≥ {k}, {'census' if not index else f'S{index:04}'}", *(f"{costs[name]:,}" for name in METHODS)]
-        for k, tables in found.items()
-        for index, costs in enumerate(tables)
+        [
+            f"k ≥ {k}, {'census' if not index else f'S{index:04}'}",
+            *(f"{int(costs[name]):,}" for name in NAMES),
+            *(f"{_looked_at(counts, method, k):,}" for method in own),
+        ]
+        for k, by_table in found.items()
+        for index, (counts, costs) in enumerate(zip(tables, by_table, strict=True))
     ]
-    table = markdown_table(["made table", "OLA", "Incognito", "PAK"], rows)
-    return (f"The classes that Tokumei's searches looked at.\n\n{table}",)
+    heads = ["made table", "OLA, walked", "Incognito, walked", *(f"`{method}`" for method in own)]
+    return (
+        "The classes looked at in made tables: by the thesis's walks, and by Tokumei's searches with all that they "
+        f"count, {N_SAMPLED} classes of `pak`'s sample included. `prediction-guided` starts likewise and goes on until "
+        f"the least loss is proven.\n\n{markdown_table(heads, rows)}",
+    )
