@@ -15,6 +15,7 @@ from tokumei.core.registry import part_options
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.counted_nodes import roll_up_counter
+from tokumei.predict.node_ks import NodeKs
 from tokumei.predict.predictor import PREDICTORS, Fitted, Prediction, Predictor
 from tokumei.predict.quadrants import Quadrants, Rule, is_served
 
@@ -84,12 +85,14 @@ def compare(
     count = roll_up_counter(lattice, counts)
     fitted = {name: predictor.fit(lattice, count) for name, predictor in predictors.items()}
     asked = sorted((lattice.class_count(node), node) for node in (lattice if nodes is None else nodes))
+    with step("counting nodes"):
+        ks = NodeKs(lattice, counts).of(node for _, node in asked)
     compared = []
     with step("comparing predictors", len(asked)) as bar:
         for class_count, node in asked:
             if class_count > 1:
                 predictions = {name: each.predict(node) for name, each in fitted.items()}
-                compared.append(ComparedNode(node, class_count, count(node).k, predictions))
+                compared.append(ComparedNode(node, class_count, ks[node], predictions))
             bar.advance()
     return Comparison(lattice, fitted, tuple(compared))
 

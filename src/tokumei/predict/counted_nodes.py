@@ -17,9 +17,7 @@ class CountedNodes:
     """
 
     def __init__(self, lattice: Lattice, counter: Counter | ClassCounts) -> None:
-        for hierarchy in lattice.hierarchies:
-            if not hierarchy.has_single_top:
-                raise InputError.of("a hierarchy whose last level has one label", column=hierarchy.attribute)
+        check_single_tops(lattice)
         self.lattice = lattice
         self.n_classes_counted = 0
         self._count: Counter = roll_up_counter(lattice, counter) if isinstance(counter, ClassCounts) else counter
@@ -40,6 +38,13 @@ class CountedNodes:
         if not isinstance(counted, ClassCounts):
             raise TypeError("this predictor needs a counter that gives the classes of a node, not only its k")
         return counted
+
+
+def check_single_tops(lattice: Lattice) -> None:
+    """Refuse a hierarchy that does not end in one label: a node over few attributes has the others there."""
+    for hierarchy in lattice.hierarchies:
+        if not hierarchy.has_single_top:
+            raise InputError.of("a hierarchy whose last level has one label", column=hierarchy.attribute)
 
 
 def roll_up_counter(lattice: Lattice, counts: ClassCounts) -> Callable[[Node], ClassCounts]:

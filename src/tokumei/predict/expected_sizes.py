@@ -83,9 +83,12 @@ def _branch(
         for other in pair
         if other not in (attribute, parent)
     ]
+    shares = np.log(rows[attribute] / n_rows)
+    if not children:
+        return Branch(np.arange(len(shares)), shares, np.ones(len(shares)))
     parts = []
-    for label, share in enumerate(rows[attribute] / n_rows):
-        logs, weights = np.array([np.log(share)]), np.ones(1)
+    for label, share in enumerate(shares):
+        logs, weights = np.array([share]), np.ones(1)
         for child, ratio in children:
             times = ratio[label, child.labels]
             occurs = times > 0

@@ -63,7 +63,7 @@ class FittedMargins:
         """Predict k, exactly where the published counts hold the node's classes."""
         present = [index for index, level in enumerate(node) if len(self._at(index, level).rows) > 1]
         most, is_known = self._bound(node, present)
-        if is_known:
+        if is_known or most == 1:
             return Prediction.exactly(most)
         at = {index: self._at(index, node[index]) for index in present}
         pairs = {pair: self._pair_rows(*((index, node[index]) for index in pair)) for pair in combinations(present, 2)}

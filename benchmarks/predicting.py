@@ -1,0 +1,44 @@
+"""Predicting the k of every node of two million rows that nearly all differ, beside the k that counting gives."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import polars as pl
+
+from benchmarks.measure import Figure
+from tokumei.counting.count import count_classes
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.lattice import Lattice
+from tokumei.predict.compare import compare, predictors_for
+
+N_ROWS = 2_000_000
+# Values of each column, how many of them are one label at each level below the top, and how uneven they are.
+COLUMNS = {
+    "sex": (2, (), 1),
+    "age": (100, (5, 20), 1),
+    "town": (2_000, (10, 100, 1_000), 3),
+    "job": (40, (5,), 2),
+    "education": (16, (4,), 2),
+    "origin": (5, (), 4),
+}
+
+
+def run() -> list[Figure]:
+    rng = np.random.default_rng(1)
+    columns, hierarchies = [], []
+    for name, (n_values, steps, power) in COLUMNS.items():
+        shares = rng.random(n_values) ** power + 1e-4
+        values = [f"{value:04}" for value in range(n_values)]
+        drawn = rng.choice(n_values, N_ROWS, p=shares / shares.sum())
+        columns.append(pl.Series(name, values).gather(drawn))
+        levels = [[f"{step}.{value // step}" for value in range(n_values)] for step in steps]
+        hierarchies.append(Hierarchy.of_levels(name, [values, *levels, ["*"] * n_values]))
+    lattice = Lattice.of(hierarchies)
+    counts = count_classes(pl.DataFrame(columns), list(lattice.attributes))
+    started = time.perf_counter()
+    compared = compare(lattice, counts, predictors_for(10))
+    seconds = time.perf_counter() - started
+    note = f"{counts.n_classes:,} classes, {len(compared.nodes)} nodes, two predictors"
+    return [Figure("predict and count all nodes of 2 million rows", seconds, "s", 5, note)]
