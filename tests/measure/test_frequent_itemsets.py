@@ -12,7 +12,12 @@ from scipy import sparse
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.measure.utility.frequent_itemsets import FrequentItemsets, frequent_itemsets
+from tokumei.measure.utility.frequent_itemsets import (
+    FrequentItemsets,
+    frequent_itemsets,
+    invoice_items,
+    most_frequent_itemsets,
+)
 
 
 def history(*rows: tuple[str, int, str]) -> History:
@@ -46,7 +51,9 @@ def test_release_without_rows_has_lost_all() -> None:
     assert FrequentItemsets(0.5).measure(ORIGINAL, gone).value == 1
 
 
-@pytest.mark.parametrize("options", [{"least_support": 0.0}, {"least_support": 1.5}, {"largest_size": 0}])
+@pytest.mark.parametrize(
+    "options", [{"least_support": 0.0}, {"least_support": 1.5}, {"largest_size": 0}, {"n_sets": 0}]
+)
 def test_options_that_make_no_sense_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(InputError, match=next(iter(options))):
         FrequentItemsets(**options).measure(ORIGINAL, ORIGINAL)  # type: ignore[arg-type]
@@ -78,3 +85,29 @@ def test_release_of_one_invoice_with_everything_is_measured_without_listing_its_
     original = history(*rows, *(("d", 1, f"j{number}") for number in range(1_000)))
     everything = original.frame.with_columns(customer=pl.lit("p"), date=pl.lit(datetime.date(2011, 1, 1)))
     assert FrequentItemsets(0.06).measure(original, History(everything)).value == 0
+
+
+def bought(*baskets: str) -> History:
+    rows = [(str(number), datetime.date(2018, 1, 1), item) for number, basket in enumerate(baskets) for item in basket]
+    frame = pl.DataFrame(rows, schema=["customer", "date", "item"], orient="row")
+    return History.of(frame.with_columns(price=pl.lit(1.0), quantity=pl.lit(1)))
+
+
+def test_most_frequent_sets_are_as_many_as_asked_for_smaller_ones_first() -> None:
+    original = bought("ab", "ab", "ac")
+    # a in 3 invoices, b and ab in 2, c and ac in 1.
+    items = pl.Series(["a", "b", "c"])
+    found = most_frequent_itemsets(invoice_items(original, items), 3, 3)
+    assert found == [(0,), (1,), (0, 1)]
+    # Of the three, b and ab are lost where c takes the place of b.
+    assert FrequentItemsets(n_sets=3).measure(original, bought("ac", "ac", "ab")).value == pytest.approx(2 / 3)
+
+
+@given(st.lists(st.sets(st.sampled_from("abcdef"), min_size=1), min_size=1, max_size=8), st.integers(1, 12))
+def test_most_frequent_sets_are_those_of_counting_every_set(baskets: list[set[str]], n_sets: int) -> None:
+    items = pl.Series(list("abcdef"))
+    invoices = invoice_items(bought(*("".join(sorted(basket)) for basket in baskets)), items)
+    every = [one for size in (1, 2, 3) for one in itertools.combinations(range(6), size)]
+    held = {one: sum({"abcdef"[item] for item in one} <= basket for basket in baskets) for one in every}
+    expected = sorted((one for one in every if held[one]), key=lambda one: (-held[one], len(one), one))
+    assert most_frequent_itemsets(invoices, n_sets, 3) == expected[:n_sets]

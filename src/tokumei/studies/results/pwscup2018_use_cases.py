@@ -32,7 +32,7 @@ from tokumei.studies.study import Findings, StudyFigure, StudyLine
 
 HISTORY = "pwscup2018/T.csv.gz"
 SEED = 1
-N_DRAWS = 3
+N_DRAWS = 100
 # What the report says is significant for thirteen releases.
 SIGNIFICANT = 0.552
 KINDS = (GROUPS, STARS, DELETED) = ("customers in groups", "stars at random", "rows deleted at random")
@@ -69,9 +69,10 @@ class Pwscup2018UseCases:
 
     The releases of the final are not public. Here the contest's data is released in thirteen ways of three kinds: with
     customers in groups of two, three and four that are written alike, the two largest customers left out or not; with
-    single cells suppressed at random; and with rows deleted at random. Each is drawn from three times; the report drew
-    a hundred times. An invoice is what a pseudonym has on one day, as in the report. What stands as published for a use
-    is the correlation that the report asks for, the least that is significant at the level 0.05.
+    single cells suppressed at random; and with rows deleted at random. Each is drawn from a hundred times, as in the
+    report, but for those with rows deleted, which leave nothing to draw. An invoice is what a pseudonym has on one
+    day, as in the report. What stands as published for a use is the correlation that the report asks for, the least
+    that is significant at the level 0.05.
     """
 
     title: ClassVar[str] = "What the utility of PWSCUP 2018 foretells of releases made here"
@@ -121,18 +122,19 @@ def delete_rows(original: History, share: float, name: str) -> GeneralizedHistor
 
 
 def _measure(original: History, kind: str, name: str, release: GeneralizedHistory) -> Measured:
-    """Measure U, and every use and statistic on a few draws."""
+    """Measure U, and every use and statistic on all draws."""
     measures: dict[str, HistoryUtility] = {**USES, "rows": Statistic("rows")}
     for column in get_args(Column):
         for statistic in STATISTICS:
             measures[f"{statistic} of {column}"] = Statistic(statistic, column)  # type: ignore[arg-type]
     cells = DrawnCells.of(original, release)
-    draws = [cells.draw(generator(SEED, "draws", number)) for number in range(N_DRAWS)]
-    errors = {
-        use: float(np.mean([measure.measure(original, draw).value for draw in draws]))
-        for use, measure in measures.items()
-    }
-    return Measured(kind, name, measure_generalized_error(original, release).value, errors)
+    errors: dict[str, list[float]] = {use: [] for use in measures}
+    for number in range(1 if kind == DELETED else N_DRAWS):
+        draw = cells.draw(generator(SEED, "draws", number))
+        for use, measure in measures.items():
+            errors[use].append(measure.measure(original, draw).value)
+    means = {use: float(np.mean(values)) for use, values in errors.items()}
+    return Measured(kind, name, measure_generalized_error(original, release).value, means)
 
 
 def correlation_with_utility(found: Sequence[Measured], use: str, kind: str | None = None) -> float | None:
@@ -161,7 +163,8 @@ def _line(what: str, found: Sequence[Measured], use: str, why_not: str) -> Study
     threshold = least_significant_correlation(len(found))
     correlation = correlation_with_utility(found, use) or 0.0
     why = f"Significant is what reaches {threshold:.3f}, with {len(found)} releases."
-    return StudyLine.at_least(what, threshold, correlation, why=why if correlation >= threshold else why_not)
+    why = why if correlation >= threshold else why_not
+    return StudyLine.at_least(what, threshold, correlation, why=why, is_same_method=False)
 
 
 def _why_kinds(found: Sequence[Measured], use: str) -> str:
@@ -172,8 +175,8 @@ def _why_kinds(found: Sequence[Measured], use: str) -> str:
         within = correlation_with_utility(found, use, kind)
         parts.append(f"{kind}: {near.errors[use]:.3f} at U = {near.utility:.3f}, correlation {within or 0.0:.3f}")
     return (
-        "Of the thirteen releases of the final ten had customers in groups (table 5 of the report). Here they are of "
-        f"three kinds, and each loses this use in its own way ({'; '.join(parts)}). At one U they are of very "
+        "Other releases: of the thirteen of the final ten had customers in groups (table 5 of the report). Here they "
+        f"are of three kinds, and each loses this use in its own way ({'; '.join(parts)}). At one U they are of very "
         "different use."
     )
 
@@ -182,7 +185,7 @@ def _why_groups(groups: Sequence[Measured], use: str) -> str:
     """Say what leaving out the two largest customers does to a use and to U."""
     hidden, unhidden = groups[:2]
     return (
-        "Five releases are few, and the two largest customers matter more for this use than for U: "
+        "Other releases, and five are few; the two largest customers matter more for this use than for U: "
         f"leaving them out of groups of two takes its error from {hidden.errors[use]:.3f} to "
         f"{unhidden.errors[use]:.3f}, and U only from {hidden.utility:.3f} to {unhidden.utility:.3f}."
     )
@@ -216,9 +219,11 @@ def _table(found: Sequence[Measured]) -> str:
         "The releases as table 6 of the report has them, with the winner's from there:\n\n"
         + "\n".join(rows)
         + "\n\nGroups of two lose about as much as the winner's release in the item–item matrices and the top items. "
-        "What the RFM table's error is divided by, the report does not say; here it is the range of the counts. Its "
-        "frequent itemsets must be counted otherwise: dates are drawn for each row on its own, which tears invoices "
-        "apart, so that hardly any set is left in as large a share of them."
+        "What the RFM table's error is divided by, the report does not say; here it is the range of the counts. Nor "
+        "does it say which itemsets are frequent. Dates are drawn for each row on its own, which tears invoices apart: "
+        "in 1 % of them hardly any set is left, and the loss would be .999. The 200 most frequent sets of each side "
+        "come nearest to its column; the 100 most frequent lose .10 to .15, the 500 most frequent .35, and sets in at least "
+        "80 invoices .27 to .35."
     )
 
 
