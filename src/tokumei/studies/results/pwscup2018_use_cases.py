@@ -222,8 +222,8 @@ def _table(found: Sequence[Measured]) -> str:
         "What the RFM table's error is divided by, the report does not say; here it is the range of the counts. Nor "
         "does it say which itemsets are frequent. Dates are drawn for each row on its own, which tears invoices apart: "
         "in 1 % of them hardly any set is left, and the loss would be .999. The 200 most frequent sets of each side "
-        "come nearest to its column; the 100 most frequent lose .10 to .15, the 500 most frequent .35, and sets in at least "
-        "80 invoices .27 to .35."
+        "come nearest to its column; the 100 most frequent lose .10 to .15, the 500 most frequent .35, and sets in at "
+        "least 80 invoices .27 to .35."
     )
 
 
