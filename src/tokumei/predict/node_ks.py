@@ -1,14 +1,14 @@
 """The k of every node of a lattice, counted together: few attributes first, and nothing that a 1 rules out.
 
 Telling more never makes the smallest class larger. So a node is counted only if its k is above 1 with each of its
-attributes left out; else it is 1. That is Incognito's subset join (LeFevre et al. 2005) for a k of 2. All nodes over
-the same attributes are rolled up from one count of these, at the finest levels that are still asked for.
+attributes left out; else it is 1. That is Incognito's subset join (LeFevre et al. 2005) for a k of 2. What is left of
+nodes over more attributes stands at coarser levels, so that the classes they are rolled up from become few.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,16 @@ from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.counted_nodes import check_single_tops
 
 Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """Classes of some attributes, each at a level: the labels of each attribute, and the sizes."""
+
+    levels: Mapping[int, int]
+    labels: Mapping[int, Codes]
+    sizes: Ints
 
 
 class NodeKs:
@@ -28,27 +38,37 @@ class NodeKs:
         check_single_tops(lattice)
         self.lattice = lattice
         over = counts.over(lattice.attributes)
-        self.sizes = over.sizes
         self.n_rows = over.n_rows
-        self.codes = list(over.codes)
+        indices = range(len(lattice.hierarchies))
         self.maps = [
             [ColumnMap.of(over.domain(one.attribute), one.recoding(level)) for level in range(len(one.levels))]
             for one in lattice.hierarchies
         ]
+        labels = {index: self.maps[index][0].codes[over.codes[index]] for index in indices}
+        self.leaves = _Classes(dict.fromkeys(indices, 0), labels, over.sizes)
 
     def of(self, nodes: Iterable[Node] | None = None) -> dict[Node, int]:
-        """Give the k of all nodes, or of some and of all that these follow into with fewer attributes."""
+        """Give the k of all nodes, or of some."""
         asked = set(self.lattice if nodes is None else nodes)
+        by_size: dict[int, list[Node]] = {}
+        for node in self._with_fewer_attributes(asked):
+            by_size.setdefault(len(self._attributes(node)), []).append(node)
         ks: dict[Node, int] = {}
-        wanted = self._with_fewer_attributes(asked)
-        for attributes, group in itertools.groupby(sorted(wanted, key=self._attributes_first), key=self._attributes):
-            open_nodes = []
-            for node in group:
+        classes = self.leaves
+        for size in sorted(by_size):
+            open_nodes: dict[tuple[int, ...], list[Node]] = {}
+            for node in by_size[size]:
+                attributes = self._attributes(node)
                 if any(ks[self._without(node, index)] <= 1 for index in attributes):
                     ks[node] = min(1, self.n_rows)
                 else:
-                    open_nodes.append(node)
-            ks |= self._count(attributes, open_nodes)
+                    open_nodes.setdefault(attributes, []).append(node)
+            # Nodes of more attributes have these levels, or coarser ones.
+            used = sorted({index for attributes in open_nodes for index in attributes})
+            if used:
+                classes = self._rolled_up(classes, used, [node for some in open_nodes.values() for node in some])
+            for attributes, some in open_nodes.items():
+                ks |= self._count(classes, attributes, some)
         return {node: ks[node] for node in asked}
 
     def _with_fewer_attributes(self, nodes: set[Node]) -> set[Node]:
@@ -59,25 +79,38 @@ class NodeKs:
             known |= new
         return known
 
-    def _count(self, attributes: tuple[int, ...], nodes: list[Node]) -> dict[Node, int]:
+    def _count(self, classes: _Classes, attributes: Sequence[int], nodes: Sequence[Node]) -> dict[Node, int]:
         """Count nodes over the same attributes: once at the finest levels among them, and from there."""
-        if not nodes or not attributes:
+        if not attributes:
             return dict.fromkeys(nodes, self.n_rows)
-        finest = {index: self._common_level(index, {node[index] for node in nodes}) for index in attributes}
-        columns = [self.codes[index] for index in attributes]
-        maps = [self.maps[index][finest[index]].codes for index in attributes]
-        radices = [len(self.maps[index][finest[index]].domain) for index in attributes]
-        grouping = group_recoded_rows(columns, maps, radices, len(self.sizes))
-        rows = grouping.a_row_of
-        sizes = grouping.sums(self.sizes)
-        labels = [np.take(code_map, column[rows], mode="clip") for code_map, column in zip(maps, columns, strict=True)]
+        finest = self._rolled_up(classes, attributes, nodes)
         out = {}
         for node in nodes:
-            upward = [self._upward(index, finest[index], node[index]) for index in attributes]
+            upward = [self._upward(index, finest.levels[index], node[index]) for index in attributes]
             radices = [len(self.maps[index][node[index]].domain) for index in attributes]
-            rolled = group_recoded_rows(labels, upward, radices, len(sizes)).sums(sizes)
-            out[node] = int(rolled.min()) if len(rolled) else 0
+            labels = [finest.labels[index] for index in attributes]
+            sizes = group_recoded_rows(labels, upward, radices, len(finest.sizes)).sums(finest.sizes)
+            out[node] = int(sizes.min()) if len(sizes) else 0
         return out
+
+    def _rolled_up(self, classes: _Classes, attributes: Sequence[int], nodes: Sequence[Node]) -> _Classes:
+        """Give the classes of some attributes at the coarsest levels that those of the nodes follow from."""
+        levels = {
+            index: self._common_level(index, {node[index] for node in nodes if index in self._attributes(node)})
+            for index in attributes
+        }
+        if levels == classes.levels:
+            return classes
+        upward = [self._upward(index, classes.levels[index], level) for index, level in levels.items()]
+        radices = [len(self.maps[index][level].domain) for index, level in levels.items()]
+        labels = [classes.labels[index] for index in levels]
+        grouping = group_recoded_rows(labels, upward, radices, len(classes.sizes))
+        rows = grouping.a_row_of
+        first = {
+            index: label[rows] if code_map is None else code_map[label[rows]]
+            for index, label, code_map in zip(levels, labels, upward, strict=True)
+        }
+        return _Classes(levels, first, grouping.sums(classes.sizes))
 
     def _common_level(self, index: int, levels: set[int]) -> int:
         """Give the coarsest level that all of these follow from."""
@@ -100,10 +133,6 @@ class NodeKs:
     def _attributes(self, node: Node) -> tuple[int, ...]:
         """Give the attributes that a node tells of: those above one label."""
         return tuple(index for index, level in enumerate(node) if len(self.maps[index][level].domain) > 1)
-
-    def _attributes_first(self, node: Node) -> tuple[int, tuple[int, ...]]:
-        attributes = self._attributes(node)
-        return len(attributes), attributes
 
     def _without(self, node: Node, index: int) -> Node:
         return (*node[:index], self.lattice.hierarchies[index].height, *node[index + 1 :])
