@@ -126,6 +126,8 @@ class ClassCounts:
     def over(self, columns: Sequence[str]) -> ClassCounts:
         """Give the counts of some of the columns, in the order asked for."""
         indices = [self._index(column) for column in columns]
+        if tuple(columns) == self.columns:
+            return self
         codes = [self.codes[index] for index in indices]
         domains = tuple(self.domains[index] for index in indices)
         grouping = group_rows(codes, [len(domain) for domain in domains], self.n_classes)

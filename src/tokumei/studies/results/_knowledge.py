@@ -13,14 +13,16 @@ PREDICTED_DIGITS = (4, 4, 4, 3, 3, 4, 2, 3, 0, 0)
 
 ROUNDED = "Half a unit of the last digit that the slides print: rounding alone."
 EIGHT_DIFFERS = (
-    "The definition gives .9972, and .9750 cannot follow from it: a fortieth of the rows would have to be lost to "
-    "other customers, and only 208 of 38,087 rows agree with one of another customer in day, number of "
-    "rows and item. What is printed is Σ Pr(x) / |R_x|, the chance to pick the right row rather than the right "
-    "customer: 37,133 / 38,087 = .97495."
+    "The definition, which was used here and for all other attackers, gives .9972, and .9750 cannot follow from it: "
+    "a fortieth of the rows would have to be lost to other customers, and only 208 of 38,087 rows agree with one of "
+    "another customer in day, number of rows and item. What is printed is Σ Pr(x) / |R_x|, the chance to pick the "
+    "right row rather than the right customer: 37,133 / 38,087 = .97495."
 )
 
 
 def measured_line(what: str, number: int, computed: float) -> StudyLine:
     """Hold a measured risk against the printed one of an attacker."""
-    why = EIGHT_DIFFERS if number == 8 else ROUNDED
-    return StudyLine.near(f"{what} {number}, measured", MEASURED[number], computed, within=0.00005, why=why)
+    is_eight = number == 8
+    why = EIGHT_DIFFERS if is_eight else ROUNDED
+    what = f"{what} {number}, measured"
+    return StudyLine.near(what, MEASURED[number], computed, within=0.00005, why=why, is_same_method=not is_eight)

@@ -136,22 +136,26 @@ def _lines(found: Mapping[str, Mapping[str, float]]) -> list[StudyLine]:
             why=f"The releases are others. Here rows give more away on {len(ahead)}: {', '.join(ahead)}. These change "
             "the item sets only and leave dates, prices and quantities as they are.",
             digits=0,
+            is_same_method=False,
         ),
         StudyLine.at_least(
             "releases of nine on which tf-idf finds no more",
             n_best_there,
             n_best[TFIDF],
-            why="tf-idf reads the same item sets and weighs rare items more; where items were deleted or made up "
-            "the rare ones are what is left to tell customers apart.",
+            why="Other releases, and another attack than any of table 1: tf-idf reads the same item sets and weighs "
+            "rare items more; where items were deleted or made up the rare ones are what is left to tell customers "
+            "apart.",
             digits=0,
+            is_same_method=False,
         ),
         StudyLine.at_least(
             "releases of nine on which linkage finds no more",
             n_best_there,
             n_best[LINKAGE],
-            why="What the teams of 2016 attacked with is not known. Linkage learns from the release which fields "
-            "still agree, adds up all of them, and gives each pseudonym to one customer only.",
+            why="Other releases, and what the teams of 2016 attacked with is not known. Linkage learns from the "
+            "release which fields still agree, adds up all of them, and gives each pseudonym to one customer only.",
             digits=0,
+            is_same_method=False,
         ),
     ]
 

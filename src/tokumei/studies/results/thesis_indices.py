@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,9 @@ import polars as pl
 from tokumei.attack.registry import TABLE_ATTACKS
 from tokumei.attack.row_judge import judge_rows
 from tokumei.attack.table.id_rand import IdRand
+from tokumei.attack.table.id_sa import IdSa
+from tokumei.attack.table.sa21 import Sa21
+from tokumei.attack.table.sort import Sort
 from tokumei.core.seeds import generator
 from tokumei.counting.count import count_classes
 from tokumei.data.made.survey import N_ROWS, QUASI_IDENTIFIERS, make_survey
@@ -20,6 +23,8 @@ from tokumei.data.table import Table
 from tokumei.measure.registry import TABLE_UTILITIES
 from tokumei.measure.safety.k_anonymity import KAnonymity
 from tokumei.measure.safety.mean_class_size import MeanClassSize
+from tokumei.measure.table.aya import Aya
+from tokumei.measure.table.row_count import RowCount
 from tokumei.studies.results._thesis import SEED, THESIS, markdown_table
 from tokumei.studies.study import Findings, StudyLine
 
@@ -39,6 +44,29 @@ CLASSES: Mapping[str, tuple[KAnonymity | MeanClassSize, int]] = {
 }
 ATTACKS = {"E1 IdRand": ("id-rand", 2), "E2 IdSA": ("id-sa", 2), "E3 Sort": ("sort", 2), "E4 SA21": ("sa21", 2)}
 N_INDICES = 13
+# Four rows (q, r, s, t): (a, x, 0, 10), (a, y, 0, 30), (b, x, 2, 10), (b, y, 2, 30), of which the second is released
+# with an s of 0.5 and the last with an r of x. The standard deviations of s and t are 1 and 10. By hand:
+WORKED = {
+    "U1 meanMAE": (1 / 16, "The mean of s moves by 1/8 of its standard deviation, that of t stays: half of that."),
+    "U2 crossMean": (
+        7 / 16,
+        "In (a, y) s is off by 1/2, in (b, x) t by 1, and (b, y) is empty: 3.5 of 8 means.",
+    ),
+    "U3 crossCnt": (1 / 4, "The counts 1, 1, 1, 1 become 1, 1, 2, 0: 2 off in 4 + 4 rows."),
+    "U4 corMAE": (
+        5 / (20 * 3.1875**0.5) / 2,
+        "The correlation of s and t goes from 0 to 5 / (20√3.1875); half of it.",
+    ),
+    "U5 IL": (3 / 32, "One of 16 cells is another, one is off by half a standard deviation."),
+    "U6 nrow": (1 / 4, "Without the last of four rows."),
+    "S1 k-anony": (1, "(a, x) and (a, y) are alone."),
+    "S2 k-anonyMean": (4 / 3, "Four rows in three classes."),
+    "E1 IdRand": (3 / 4, "Three rows have a class of one in the original; the last is taken for the third."),
+    "E2 IdSA": (3 / 4, "The last row has only the third in its class, whatever its s."),
+    "E3 Sort": (1, "The sums 10, 30, 12, 32 become 10, 30.5, 12, 32, in the same order."),
+    "E4 SA21": (1 / 2, "By s alone the first of two equal people is taken: right for the first and the third."),
+    "E5 AYA": (1 / 2, "Of eight rows one is declared to be one that all others are nearer to: 4 · 1/8."),
+}
 BLIND = ("U1 meanMAE", "U2 crossMean", "U3 crossCnt", "U4 corMAE", "U6 nrow", "S1 k-anony", "S2 k-anonyMean")
 # The spread of the logarithm of what amounts are multiplied by, and how many households share their mean.
 NOISE = 0.2
@@ -62,6 +90,9 @@ class ThesisIndices:
     shuffling them does. An attack needs what its guess needs, not what its judge does. The needed things are
     counted: 1 is Y, 2 is X and Y, 3 is X, Y and the row numbers.
 
+    The formulas are tried on four rows whose indices are worked out by hand. The table gives one line for each, such as
+    "mean absolute error of cross-tabulated counts", and leaves units open: they are Tokumei's, as its catalogue says.
+
     The thesis tells of teams that shuffled nothing but the row numbers, which leaves utility and classes as they are
     and makes every guess wrong; U5 and E5 were to notice. One of the releases does that.
     """
@@ -76,8 +107,51 @@ class ThesisIndices:
         original, other = _survey(SEED), _survey(SEED + 1)
         releases = make_releases(original)
         found = {name: indices(original, release) for name, release in releases.items()}
-        lines = (*_needs(original, other, releases["noise"]), *_shuffled(found["noise"], found["numbers shuffled"]))
+        lines = (
+            *_worked_rows(),
+            *_needs(original, other, releases["noise"]),
+            *_shuffled(found["noise"], found["numbers shuffled"]),
+        )
         return Findings(lines, remarks=_remarks(found))
+
+
+def worked_rows() -> dict[str, float]:
+    """Compute the indices of four rows, one of them with another r and one with another s."""
+    columns = {"q": list("aabb"), "r": list("xyxy"), "s": [0.0, 0.0, 2.0, 2.0], "t": [10.0, 30.0, 10.0, 30.0]}
+    changed = {"r": list("xyxx"), "s": [0.0, 0.5, 2.0, 2.0]}
+    original = _table(columns)
+    release = Numbered(_table(columns | changed), pl.Series(range(4)))
+    out = {}
+    for name, (part, _) in UTILITIES.items():
+        out[name] = TABLE_UTILITIES.make(part).measure(original, release.table, release.rows).value
+    without_last = replace(release.table, frame=release.table.frame.head(3))
+    out["U6 nrow"] = RowCount().measure(original, without_last, release.rows.head(3)).value
+    amounts = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 1000.0]
+    eight = _table({"q": ["a"] * 8, "s": amounts})
+    moved = _table({"q": ["a"] * 8, "s": [0.1, *amounts[1:]]})
+    # The first row is declared to be the one with 1000, and the last to be the first.
+    out["E5 AYA"] = Aya().measure(eight, moved, pl.Series([7, 1, 2, 3, 4, 5, 6, 0])).value
+    out |= _of_classes(release)
+    out["E1 IdRand"] = IdRand().expect(original, release.table, release.rows).value
+    for name, attack in {"E2 IdSA": IdSa("s"), "E3 Sort": Sort(), "E4 SA21": Sa21("s")}.items():
+        guess = attack.guess(original, release.table, seed=SEED)
+        out[name] = judge_rows(guess, release.rows, original.n_rows).value
+    return out
+
+
+def _table(columns: Mapping[str, list[Any]]) -> Table:
+    known = [name for name in columns if name in ("q", "r")]
+    amounts = [name for name in columns if name not in known]
+    return Table.with_quasi_identifiers(pl.DataFrame(columns), known, sensitive=amounts, name="worked rows")
+
+
+def _worked_rows() -> list[StudyLine]:
+    """Hold the indices of the worked rows against those worked out by hand."""
+    found = worked_rows()
+    return [
+        StudyLine.near(f"worked rows: {name}", WORKED[name][0], found[name], within=1e-9, why=WORKED[name][1])
+        for name in _in_order(WORKED)
+    ]
 
 
 def make_releases(original: Table) -> dict[str, Numbered]:

@@ -128,8 +128,8 @@ def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Study
     together = census_correlation(total)
     why = f"Twice the spread of ten made services over {N_SEEDS} seeds, and their mean."
     why_k = (
-        f"{why} Made services have fewer of the rarest people, the very old and children, than the thesis's; both are "
-        "single digits among hundred thousands, which is what the thesis concludes."
+        f"{why} Other data: made services have fewer of the rarest people, the very old and children, than the "
+        "thesis's; both are single digits among hundred thousands, which is what the thesis concludes."
     )
     return [
         StudyLine.near(
@@ -139,6 +139,7 @@ def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Study
             within=2 * stdev(mean_k),
             why=why_k,
             digits=1,
+            is_same_method=False,
         ),
         StudyLine.near(
             "18 classes: share of them with a k of 1, made",
@@ -147,14 +148,16 @@ def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Study
             within=2 * stdev(unique),
             why=why,
             digits=2,
+            is_same_method=False,
         ),
         StudyLine.at_least(
             "18 classes: share of services up to 1,000 with a k of 1, made",
             0.9,
             float((by_ages[18][small] == 1).mean()),
-            why="The text says more than 90 %. Which sizes the 1,415 services have is not printed, and the k of so few "
-            "people hangs on that: of two people both may be in one class.",
+            why="Other data, made: the text says more than 90 %. Which sizes the 1,415 services have is not printed, "
+            "and the k of so few people hangs on that: of two people both may be in one class.",
             digits=2,
+            is_same_method=False,
         ),
         StudyLine.at_least(
             "k at 10 classes, times that at 6, services over 100,000, made",
@@ -162,24 +165,27 @@ def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Study
             float(by_ages[10][large].mean() / by_ages[6][large].mean()),
             why="The text says ten times or more.",
             digits=1,
+            is_same_method=False,
         ),
         StudyLine.near(
             "10 classes: share of services over 1,000 with a k of 2 or more, made",
             1,
             float((by_ages[10][: small.start] >= 2).mean()),
             within=0,
-            why="Some made services of a few thousand people are nearly all of one sex, and one age of the other has "
-            "a single person. The thesis's had none such.",
+            why="Other data: some made services of a few thousand people are nearly all of one sex, and one age of "
+            "the other has a single person. The thesis's had none such.",
             digits=3,
+            is_same_method=False,
         ),
         StudyLine.near(
             "prefectures: correlation of all people with the census, made",
             CORRELATION_47,
             together,
             within=max(abs(together - census_correlation(total - one)) for one in made.residents[large]),
-            why="Made services lean to cities and some to one place as the chapter says, without numbers for how much. "
-            "The tolerance is the most that leaving out one of the ten largest changes.",
+            why="Other data: made services lean to cities and some to one place as the chapter says, without numbers "
+            "for how much. The tolerance is the most that leaving out one of the ten largest changes.",
             digits=3,
+            is_same_method=False,
         ),
     ]
 
