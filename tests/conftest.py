@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import getpass
+import gzip
 import os
 import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ settings.register_profile(
 )
 settings.load_profile("tokumei")
 
+Write = Callable[..., Path]
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -29,6 +31,19 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"the shared data is not at {SHARED}")
     return SHARED
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Give a function that writes bytes or text to a file of the test's own folder."""
+
+    def write_file(content: bytes | str, name: str = "file.csv") -> Path:
+        data = content.encode("utf-8") if isinstance(content, str) else content
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    return write_file
 
 
 @pytest.fixture(scope="session")

@@ -87,13 +87,13 @@ def test_published_rows_are_sorted_and_tell_nothing_of_their_order(tmp_path: Pat
 
 
 def test_widest_cells_that_pass_the_check_can_be_published(small: dict[str, Path], tmp_path: Path) -> None:
-    lines = ["7,[0000/1/1;9999/12/31],A1,[00000;99999.99],[000000;999999]", "999999999,2010/12/3,B2,00003.00,000003"]
+    lines = ["7,[2010/01/01;2011/12/31],A1,[0.01;99999.99],[1;999999]", "999999999,2010/12/03,B2,3.00,3"]
     release = {"A": written(tmp_path / "A.csv", lines)}
     EDITION.check(small, release)
     assert EDITION.score(small, {}, release).utility > 1_000
     EDITION.publish(small, release, tmp_path, tmp_path, seed=1)
     assert (tmp_path / "A_published.csv").read_text().splitlines() == [
-        "7,[0000/1/1;9999/12/31],A1,[0;99999.99],[0;999999]",
+        "7,[2010/1/1;2011/12/31],A1,[0.01;99999.99],[1;999999]",
         "999999999,2010/12/3,B2,3,3",
     ]
 

@@ -71,7 +71,7 @@ class Tiny(Edition):
         faults = FaultList(str(release["R"]))
         rows = _read(release["R"])
         if len(rows) != len(_read(data["D"])):
-            faults.add("as many rows as in D (rule rows)", value=len(rows))
+            faults.add("as many rows as in D", value=len(rows), rule="rows")
         for line, row in enumerate(rows, 1):
             if not (row.isascii() and row.isdecimal()):
                 faults.add("a whole number (rule number)", line=line, value=row)

@@ -46,3 +46,12 @@ def test_unknown_part_far_from_all_lists_the_known_names() -> None:
 def test_shown_value_escapes_control_characters_and_cuts_long_text() -> None:
     assert shown("a\x00\x1b[31m") == "'a\\x00\\x1b[31m'"
     assert len(shown("x" * 1000)) < 70
+
+
+def test_fault_of_a_rule_keeps_its_parameters_apart_from_its_words() -> None:
+    fault = Fault("at most {n_most:,} rows", "A.csv", 3, None, "1,235 rows", "half-kept", {"n_most": 1234})
+    assert str(fault) == "A.csv, line 3: found '1,235 rows', expected at most 1,234 rows (rule half-kept)"
+    assert InputError(fault).as_dict()["faults"][0]["parameters"] == {"n_most": 1234}
+    assert InputError(fault).as_dict()["faults"][0]["expected"] == "at most 1,234 rows"
+    # What looks like a name is left alone where nothing was given for it.
+    assert Fault("a set {a;b;…}").wanted == "a set {a;b;…}"

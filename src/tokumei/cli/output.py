@@ -16,12 +16,12 @@ import typer
 
 from tokumei.cli.layout import block_lines, facts_lines, table_lines, wrapped
 from tokumei.core import progress
-from tokumei.core.errors import CannotAnonymize, NotAllowed, PromiseBroken, TokumeiError
+from tokumei.core.errors import CannotAnonymize, InputError, NotAllowed, PromiseBroken, TokumeiError
 from tokumei.core.result import Facts, Result, Rows, shown
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
-# 1: a promise or a check failed. Everything else that goes wrong is bad input or usage: 2.
+# 1: a promise or a check failed, or a submission breaks a rule. Else what goes wrong is bad input or usage: 2.
 EXIT_CHECK_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERNAL = 3
@@ -98,7 +98,8 @@ def fail(error: Exception, *, wants_json: bool) -> int:
             typer.echo("Try 'tokumei --help', or --help after the command.", err=True)
     if shape["error"] == "InternalError":
         return EXIT_INTERNAL
-    return EXIT_CHECK_FAILED if isinstance(error, CHECK_FAILURES) else EXIT_BAD_INPUT
+    is_broken = isinstance(error, CHECK_FAILURES) or (isinstance(error, InputError) and error.breaks_rules)
+    return EXIT_CHECK_FAILED if is_broken else EXIT_BAD_INPUT
 
 
 def showing_progress() -> AbstractContextManager[None]:

@@ -214,7 +214,8 @@ def _error(status: int, found: Mapping[str, Any]) -> TokumeiError:
 
 def input_error(found: Mapping[str, Any]) -> InputError:
     """Make the error of faults that a server found, as the same check on this machine would raise it."""
-    known = ("expected", "file", "line", "column", "value")
+    # What was expected is in words already, so its parameters are not needed.
+    known = ("expected", "file", "line", "column", "value", "rule")
     faults = [Fault(**{name: fault.get(name) for name in known}) for fault in found["faults"]]
     return InputError(faults, int(found.get("n_faults") or len(faults)))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -14,12 +15,13 @@ from tokumei.data.files.columns import ColumnType
 from tokumei.data.files.csv import TextFrame
 from tokumei.data.files.strict import StrictFile
 
+ALIKE, ALIKE_JA = "All lines end alike, in \\r\\n or in \\n", "改行は \\r\\n か \\n のどちらかに統一し"
 FILE_FORM = Rule(
     "file-form",
-    "The file is UTF-8 text without byte order mark or header: cells separated by commas, as many in every line. All "
-    "lines end alike, in \\r\\n or in \\n; the last line end may be missing. It may be gzipped.",
-    "ファイルは UTF-8 の CSV とする。BOM とヘッダーは付けず、全行のセル数を揃える。改行は \\r\\n か \\n のどちらかに"
-    "統一し、最終行の改行は省略できる。gzip 圧縮も可。",
+    "The file is UTF-8 text without byte order mark or header: cells without quotes, separated by commas, as many in "
+    f"every line. {ALIKE}; the last line end may be missing. It may be gzipped.",
+    "ファイルは UTF-8 の CSV とする。BOM とヘッダーは付けず、全行のセル数を揃え、セルを引用符で囲まない。"
+    f"{ALIKE_JA}、最終行の改行は省略できる。gzip 圧縮も可。",
 )
 SAME_ROWS = Rule(
     "same-rows",
@@ -38,10 +40,22 @@ TIME_FORM = Rule("time-form", "The time exists and is written h:mm.", "購入時
 ITEM_OF_T = Rule("item-of-t", "The item occurs in T.", "商品IDは T に現れるものに限る。")
 PRICE_FORM = Rule(
     "price-form",
-    "The price has at most 5 digits before and 2 after the point.",
-    "単価は整数部5桁以内、小数部2桁以内とする。",
+    "The price is above 0 and has at most 5 digits before and 2 after the point, without leading zeros.",
+    "単価は整数部5桁以内、小数部2桁以内で、先頭に余分な 0 のない正の数とする。",
 )
-QUANTITY_FORM = Rule("quantity-form", "The quantity is a whole number of 1 to 6 digits.", "数量は1〜6桁の整数とする。")
+QUANTITY_FORM = Rule(
+    "quantity-form",
+    "The quantity is a whole number of 1 to 6 digits, the first not 0.",
+    "数量は先頭が 0 でない1〜6桁の整数とする。",
+)
+
+SAME_NAME = "{name} as in line {other_line}, for the same customer"
+SAME_NAME_MONTHLY = f"{SAME_NAME} in the month"
+OTHER_NAME = "another pseudonym than in line {other_line}, where it stands for {customer}"
+OTHER_NAME_MONTHLY = f"{OTHER_NAME} in the month"
+# What a fault's text is filled in with: the same in every row, or by the row.
+Parameters = Mapping[str, Any] | Callable[[int], Mapping[str, Any]]
+NO_PARAMETERS: Mapping[str, Any] = {}
 
 
 def read_rows(form: StrictFile, path: Path) -> TextFrame:
@@ -49,18 +63,12 @@ def read_rows(form: StrictFile, path: Path) -> TextFrame:
     try:
         return form.read_text(path)
     except InputError as error:
-        faults = [replace(fault, expected=under(FILE_FORM.name, fault.expected)) for fault in error.faults]
-        raise InputError(faults, error.n_faults) from None
-
-
-def under(rule: str, expected: str) -> str:
-    """Say what was expected, and which rule asks for it."""
-    return f"{expected} (rule {rule})"
+        raise error.under(FILE_FORM.name) from None
 
 
 @dataclass
 class RowFaults:
-    """Collects the faults of one submitted file; each ends in the name of the rule it breaks."""
+    """Collects the faults of one submitted file; each has the name of the rule it breaks."""
 
     text: TextFrame
     faults: FaultList = field(init=False)
@@ -69,20 +77,34 @@ class RowFaults:
         self.faults = FaultList(self.text.file)
 
     def add(
-        self, rule: str, expected: str, *, row: int | None = None, column: str | None = None, value: object = None
+        self,
+        rule: str,
+        expected: str,
+        *,
+        row: int | None = None,
+        column: str | None = None,
+        value: object = None,
+        parameters: Mapping[str, Any] = NO_PARAMETERS,
     ) -> None:
-        """Add one fault, by the row of the frame it stands in."""
+        """Add one fault, by the row of the frame it stands in; `parameters` are the {names} of what was expected."""
         line = None if row is None else self.text.line_of(row)
-        self.faults.add(under(rule, expected), line=line, column=column, value=value)
+        self.faults.add(expected, line=line, column=column, value=value, rule=rule, parameters=parameters)
 
-    def add_cells(self, rule: str, column: str, is_bad: pl.Series, expected: str | Callable[[int], str]) -> None:
+    def add_cells(
+        self, rule: str, column: str, is_bad: pl.Series, expected: str, parameters: Parameters = NO_PARAMETERS
+    ) -> None:
         """Add a fault for each marked cell; what was expected there may depend on the row."""
         if is_bad.any():
             rows = is_bad.arg_true()
-            self.add_rows(rule, self.text.frame[column].gather(rows).fill_null(""), rows, expected)
+            self.add_rows(rule, self.text.frame[column].gather(rows).fill_null(""), rows, expected, parameters)
 
     def add_rows(
-        self, rule: str, found: pl.Series, rows: pl.Series | None, expected: str | Callable[[int], str]
+        self,
+        rule: str,
+        found: pl.Series,
+        rows: pl.Series | None,
+        expected: str,
+        parameters: Parameters = NO_PARAMETERS,
     ) -> None:
         """Add a fault for each value found, in the column of its name (none: in the whole line); the first are listed.
 
@@ -90,8 +112,8 @@ class RowFaults:
         """
         for place, value in enumerate(found.head(LISTED_FAULTS)):
             row = None if rows is None else int(rows[place])
-            wanted = expected if isinstance(expected, str) or row is None else expected(row)
-            self.add(rule, str(wanted), row=row, column=found.name or None, value=value)
+            given = parameters if isinstance(parameters, Mapping) else parameters(-1 if row is None else row)
+            self.add(rule, expected, row=row, column=found.name or None, value=value, parameters=given)
         self.faults.count_more(max(0, len(found) - LISTED_FAULTS))
 
     def read(self, types: Mapping[str, tuple[str, ColumnType]], skipped: pl.Expr | None = None) -> pl.DataFrame:
@@ -118,15 +140,19 @@ class RowFaults:
         if n_found == n_rows:
             return True
         # The first line too many, or the last there is.
-        row = min(n_rows, n_found - 1)
-        self.add(SAME_ROWS.name, f"{n_rows:,} rows as in T, in their order", row=row, value=f"{n_found:,} rows")
+        row = max(0, min(n_rows, n_found - 1))
+        expected = "{n_rows:,} rows as in T, in their order"
+        self.add(SAME_ROWS.name, expected, row=row, value=f"{n_found:,} rows", parameters={"n_rows": n_rows})
         return False
 
-    def check_names(self, rules: tuple[str, str], names: pl.Series, keys: pl.DataFrame, when: str) -> None:
+    def check_names(
+        self, rules: tuple[str, str], names: pl.Series, keys: pl.DataFrame, *, is_monthly: bool = False
+    ) -> None:
         """Refuse a second pseudonym of one customer, and one pseudonym of two customers, within equal periods.
 
-        `rules` name the two; `keys` has the customer of each row and the period for which a pseudonym counts; missing
-        names are left out. The first line of a customer or of a pseudonym counts, and the fault names it.
+        `rules` name the two; `keys` has the customer of each row and the period for which a pseudonym counts, which
+        faults call a month where it is one; missing names are left out. The first line of a customer or of a pseudonym
+        counts, and the fault names it.
         """
         rows = keys.with_row_index("row").with_columns(name=names).filter(pl.col("name").is_not_null())
         first = rows.with_columns(
@@ -136,12 +162,14 @@ class RowFaults:
         others = first.filter(pl.col("own_name") != pl.col("name"))
         sharing = first.filter(pl.col("shared_customer") != pl.col("customer"))
         for row, name, found, at in others.head(LISTED_FAULTS).select("row", "own_name", "name", "own_row").rows():
-            expected = f"{name} as in line {self.text.line_of(at)}, for the same customer{when}"
-            self.add(rules[0], expected, row=row, column="customer", value=found)
+            expected = SAME_NAME_MONTHLY if is_monthly else SAME_NAME
+            known = {"name": name, "other_line": self.text.line_of(at)}
+            self.add(rules[0], expected, row=row, column="customer", value=found, parameters=known)
         columns = ["row", "shared_customer", "name", "shared_row"]
         for row, whose, found, at in sharing.head(LISTED_FAULTS).select(columns).rows():
-            expected = f"another pseudonym than in line {self.text.line_of(at)}, where it stands for {whose}{when}"
-            self.add(rules[1], expected, row=row, column="customer", value=found)
+            expected = OTHER_NAME_MONTHLY if is_monthly else OTHER_NAME
+            known = {"customer": whose, "other_line": self.text.line_of(at)}
+            self.add(rules[1], expected, row=row, column="customer", value=found, parameters=known)
         self.faults.count_more(sum(max(0, found.height - LISTED_FAULTS) for found in (others, sharing)))
 
     def raise_if_any(self) -> None:

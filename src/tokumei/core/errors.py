@@ -14,8 +14,8 @@ TokumeiError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,29 @@ class TokumeiError(Exception):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with an input: where it stands, what stands there, and what was expected."""
+    """One thing wrong with an input: where it stands, what stands there, and what was expected.
+
+    `expected` may have {names}, whose values are the parameters, so that it can be said in another language. `rule` is
+    the name of the rule that a submission breaks, where it is one.
+    """
 
     expected: str
     file: str | None = None
     line: int | None = None
     column: str | None = None
     value: str | None = None
+    rule: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def wanted(self) -> str:
+        """What was expected, in English."""
+        return self.expected.format(**self.parameters) if self.parameters else self.expected
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the fault for JSON: in English, the rule and the parameters beside it where there are some."""
+        found = asdict(self) | {"expected": self.wanted}
+        return {name: value for name, value in found.items() if value or name not in ("rule", "parameters")}
 
     def __str__(self) -> str:
         index = [self.file] if self.file is not None else []
@@ -48,7 +64,8 @@ class Fault:
         if self.column is not None:
             index.append(f"column {self.column}")
         found = "" if self.value is None else f"found {shown(self.value)}, "
-        return f"{', '.join(index)}: {found}expected {self.expected}" if index else f"{found}expected {self.expected}"
+        wanted = f"{found}expected {self.wanted}" + (f" (rule {self.rule})" if self.rule else "")
+        return f"{', '.join(index)}: {wanted}" if index else wanted
 
 
 class InputError(TokumeiError):
@@ -86,7 +103,16 @@ class InputError(TokumeiError):
 
     def as_dict(self) -> dict[str, Any]:
         """Give the error with its faults one by one."""
-        return super().as_dict() | {"faults": [asdict(fault) for fault in self.faults], "n_faults": self.n_faults}
+        return super().as_dict() | {"faults": [fault.as_dict() for fault in self.faults], "n_faults": self.n_faults}
+
+    @property
+    def breaks_rules(self) -> bool:
+        """Whether these are faults of a submission, which can be read and breaks a rule."""
+        return any(fault.rule for fault in self.faults)
+
+    def under(self, rule: str) -> InputError:
+        """Give the same faults as those of a rule."""
+        return InputError([replace(fault, rule=rule) for fault in self.faults], self.n_faults)
 
 
 class MissingExtra(TokumeiError):
@@ -135,9 +161,19 @@ class FaultList:
     faults: list[Fault] = field(default_factory=list)
     n_faults: int = 0
 
-    def add(self, expected: str, *, line: int | None = None, column: str | None = None, value: object = None) -> None:
+    def add(
+        self,
+        expected: str,
+        *,
+        line: int | None = None,
+        column: str | None = None,
+        value: object = None,
+        rule: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
         """Add one fault."""
-        self.faults.append(Fault(expected, self.file, line, column, None if value is None else str(value)))
+        found = None if value is None else str(value)
+        self.faults.append(Fault(expected, self.file, line, column, found, rule, parameters or {}))
         self.n_faults += 1
 
     def count_more(self, n: int) -> None:

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import polars as pl
 
-from tokumei.contest.checks import RowFaults, under
+from tokumei.contest.checks import RowFaults
 from tokumei.contest.custom.settings import ROW, Settings
-from tokumei.core.errors import FaultList, InputError
+from tokumei.core.errors import Fault, FaultList, InputError
 from tokumei.data.files.columns import ISO_DATE, NUMBER, TYPES, ColumnType, read_columns
 from tokumei.data.files.csv import TextFrame, read_csv, write_csv
 from tokumei.data.files.strict import DELETED
@@ -104,11 +104,11 @@ def read_form(path: Path, columns: list[str]) -> TextFrame:
     try:
         text = read_csv(path, delimiter=",")
     except InputError as error:
-        faults = [replace(fault, expected=under(FORM, fault.expected)) for fault in error.faults]
-        raise InputError(faults, error.n_faults) from None
+        raise error.under(FORM) from None
     if text.frame.columns != columns:
         found = ",".join(text.frame.columns)
-        raise InputError.of(under(FORM, f"the header {','.join(columns)}"), file=path, line=1, value=found)
+        fault = Fault("the header {header}", str(path), 1, None, found, FORM, {"header": ",".join(columns)})
+        raise InputError(fault)
     return text
 
 

@@ -17,6 +17,7 @@ from tokumei.attack.truth import truth_of
 from tokumei.contest.custom.forms import as_history, read_form
 from tokumei.contest.custom.settings import Settings
 from tokumei.contest.edition import GuessScore
+from tokumei.contest.table_of_pseudonyms import for_a_table
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.data.files.csv import write_csv
@@ -74,7 +75,7 @@ def measure(settings: Settings, original: pl.DataFrame, released: pl.DataFrame) 
 
 def guess(attack: Any, known: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
     """Let an attack guess: customer, period and pseudonym."""
-    cells: pl.DataFrame = attack.guess(as_history(known, "known"), as_history(published, "S"))
+    cells: pl.DataFrame = for_a_table(attack).guess(as_history(known, "known"), as_history(published, "S"))
     return cells
 
 

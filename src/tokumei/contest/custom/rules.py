@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -128,7 +128,10 @@ def check_release(settings: Settings, original: pl.DataFrame, path: Path) -> Non
     n_least = max(1, math.ceil(settings.checks.least_kept * original.height - 1e-9))
     n_kept = text.frame.height - int(is_deleted.sum())
     if n_kept < n_least:
-        faults.add("least-kept", f"at least {n_least:,} of {original.height:,} rows kept", value=f"{n_kept:,} rows")
+        known = {"n_least": n_least, "n_rows": original.height}
+        faults.add(
+            "least-kept", "at least {n_least:,} of {n_rows:,} rows kept", value=f"{n_kept:,} rows", parameters=known
+        )
     for name in settings.checks.values_of_original:
         if name in cells.columns:
             is_unknown = ~cells[name].is_in(original[name].unique().implode()).fill_null(True)
@@ -137,9 +140,7 @@ def check_release(settings: Settings, original: pl.DataFrame, path: Path) -> Non
         is_customer = cells["customer"].is_in(original["customer"].unique().implode()).fill_null(False)
         faults.add_cells("no-customer-id", "customer", is_customer, "a pseudonym that is no customer of T")
     if text.frame.height != original.height:
-        row = max(0, min(original.height, text.frame.height - 1))
-        found = f"{text.frame.height:,} rows"
-        faults.add(SAME_ROWS.name, f"{original.height:,} rows as in T, in their order", row=row, value=found)
+        faults.check_n_rows(original.height)
     else:
         _check_against(settings, original, cells, is_deleted, faults)
     faults.raise_if_any()
@@ -178,24 +179,23 @@ def _check_against(
             if release_types(settings, original)[name].is_optional:
                 is_readable |= faults.text.frame[name].is_null()
             is_changed = cells[name].ne_missing(original[name]) & is_readable & ~is_deleted
-            faults.add_cells("unchanged", name, is_changed, _as_in(original[name]))
+            faults.add_cells("unchanged", name, is_changed, "{truth} as in T", _values_of(original[name]))
     if not settings.is_history:
         return
     periods = original.select(period_of(pl.col("date"))).to_series()
     if settings.checks.same_month:
         is_moved = (cells.select(period_of(pl.col("date"))).to_series() != periods).fill_null(False)
-        faults.add_cells(
-            "same-month", "date", is_moved, lambda row: f"a day of {period_name(periods[row])}, the month in T"
-        )
+        expected = "a day of {month}, the month in T"
+        faults.add_cells("same-month", "date", is_moved, expected, lambda row: {"month": period_name(periods[row])})
     is_monthly = settings.checks.pseudonyms == "month"
     spans = periods if is_monthly else pl.zeros(original.height, pl.Int32, eager=True)
     keys = pl.DataFrame({"customer": original["customer"], "period": spans})
-    when = " in the month" if is_monthly else ""
-    faults.check_names(("one-pseudonym", "no-shared-pseudonym"), cells["customer"], keys, when)
+    rules = ("one-pseudonym", "no-shared-pseudonym")
+    faults.check_names(rules, cells["customer"], keys, is_monthly=is_monthly)
 
 
-def _as_in(truth: pl.Series) -> Callable[[int], str]:
-    return lambda row: f"{truth[row]} as in T"
+def _values_of(truth: pl.Series) -> Callable[[int], Mapping[str, str]]:
+    return lambda row: {"truth": str(truth[row])}
 
 
 def check_history_guess(original: History, published: pl.DataFrame, path: Path) -> None:
@@ -221,11 +221,13 @@ def check_row_guess(n_rows: int, n_published: int, path: Path) -> None:
     """Raise one InputError with every fault of a list of row numbers."""
     faults = faults_of(read_form(path, [ROW]))
     rows = faults.read({ROW: ("row-of-t", ROW_NUMBER)})[ROW]
-    faults.add_cells("row-of-t", ROW, (rows > n_rows).fill_null(False), f"a row of T, from 1 to {n_rows:,}")
+    is_beyond = (rows > n_rows).fill_null(False)
+    faults.add_cells("row-of-t", ROW, is_beyond, "a row of T, from 1 to {n_rows:,}", {"n_rows": n_rows})
     n_found = faults.text.frame.height
     if n_found != n_published:
         row = max(0, min(n_published, n_found - 1))
-        faults.add("row-for-row", f"{n_published:,} lines, one for each row of S", row=row, value=f"{n_found:,} lines")
+        expected = "{n_rows:,} lines, one for each row of S"
+        faults.add("row-for-row", expected, row=row, value=f"{n_found:,} lines", parameters={"n_rows": n_published})
     faults.raise_if_any()
 
 

@@ -47,6 +47,7 @@ def read_csv(
     has_header: bool = True,
     unpack_limit: int = UNPACK_LIMIT,
     longest_line: int = LONGEST_RECORD,
+    mixes_line_ends: bool = False,
 ) -> TextFrame:
     """Read a CSV file as text, an empty cell as missing.
 
@@ -59,6 +60,8 @@ def read_csv(
     data = without_first_lines(data, skip_rows, path)
     if delimiter == BLANKS:
         data, delimiter = _with_tabs_for_blanks(data), "\t"
+    if mixes_line_ends:
+        data = data.replace(b"\r\n", b"\n")
     delimiter = check_delimiter(delimiter) if delimiter else find_delimiter(data)
     has_header = has_header and columns is None
     layout = check_layout(

@@ -41,6 +41,10 @@ class Layout:
         return record + 1 + (int(self.extra_lines[n_long_before - 1]) if n_long_before else 0)
 
 
+EMPTY = Layout(0, 0, False, "\n", np.zeros(0, np.int64), np.zeros(0, np.int64))
+"""The layout of a file without a byte."""
+
+
 @dataclass
 class LayoutPass:
     """The running state of the check over one file."""

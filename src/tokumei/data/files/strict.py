@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 import polars as pl
 
-from tokumei.core.errors import FaultList, InputError
+from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
 from tokumei.data.files.columns import ColumnType, add_cell_faults, add_value_faults, does_not_fit, read_columns
-from tokumei.data.files.csv import TextFrame, check_has_columns, read_csv, write_csv
-from tokumei.data.files.layout import LONGEST_RECORD
+from tokumei.data.files.csv import TextFrame, check_has_columns, first_bytes, read_csv, write_csv
+from tokumei.data.files.layout import EMPTY, LONGEST_RECORD
+from tokumei.data.files.source import check_is_file, read_bytes
 
 # The organizers' files come from Windows.
 LINE_END = "\r\n"
@@ -70,11 +72,15 @@ ITEM = ColumnType("an item of 1 to 9 upper-case letters or digits", r"^[A-Z0-9]{
 DATE = ColumnType("a real date YYYY/M/D without leading zeros", r"^[0-9]{4}/[1-9][0-9]?/[1-9][0-9]?$", read_date)
 TIME = ColumnType("a real time h:mm, the hour without leading zeros", r"^(1?[0-9]|2[0-3]):[0-5][0-9]$", read_time)
 PRICE = ColumnType(
-    "a price of at most 5 digits and 2 decimals",
-    r"^[0-9]{1,5}(\.[0-9]{1,2})?$",
+    "a price above 0 of at most 5 digits and 2 decimals, without leading zeros",
+    r"^([1-9][0-9]{0,4}(\.[0-9]{1,2})?|0\.[0-9]?[1-9]|0\.[1-9]0)$",
     lambda cell: cell.cast(pl.Float64, strict=False),
 )
-QUANTITY = ColumnType("a quantity of 1 to 6 digits", r"^[0-9]{1,6}$", lambda cell: cell.cast(pl.Int64, strict=False))
+QUANTITY = ColumnType(
+    "a quantity of 1 to 6 digits, without leading zeros",
+    r"^[1-9][0-9]{0,5}$",
+    lambda cell: cell.cast(pl.Int64, strict=False),
+)
 
 
 def one_of(*values: str) -> ColumnType:
@@ -87,12 +93,15 @@ SEX = one_of("f", "m")
 
 @dataclass(frozen=True)
 class StrictFile:
-    """The form of one kind of contest file: its columns, and whether rows may be deleted."""
+    """The form of one kind of file without quotes: its columns, and what else is allowed in it."""
 
     types: Mapping[str, ColumnType]
     may_delete: bool = False
     longest_line: int = LONGEST_RECORD
     has_header: bool = False
+    # Whether lines may end in \\r\\n here and in \\n there.
+    mixes_line_ends: bool = False
+    may_be_empty: bool = False
 
     def read(self, path: Path | str) -> pl.DataFrame:
         """Read the file; a deleted row is missing in every column."""
@@ -105,11 +114,27 @@ class StrictFile:
 
     def read_text(self, path: Path | str) -> TextFrame:
         """Read the cells as text, having seen that the first line is the header, or is none."""
-        text = read_csv(path, delimiter=",", columns=list(self.types), longest_line=self.longest_line)
+        text = self._read_cells(path)
+        if text.layout.has_quotes:
+            _refuse_quotes(text)
+        if not text.frame.height:
+            return text
         if self.has_header:
             return take_header(text)
         check_no_header(text, self.types)
         return text
+
+    def _read_cells(self, path: Path | str) -> TextFrame:
+        names = list(self.types)
+        if self.may_be_empty and not first_bytes(check_is_file(path)):
+            return TextFrame(pl.DataFrame(schema=dict.fromkeys(names, pl.String)), EMPTY, str(path), has_header=False)
+        return read_csv(
+            path,
+            delimiter=",",
+            columns=names,
+            longest_line=self.longest_line,
+            mixes_line_ends=self.mixes_line_ends,
+        )
 
     def write(self, frame: pl.DataFrame, path: Path | str, *, line_end: str = LINE_END) -> None:
         """Write the columns of a frame that the file has; a deleted row is missing in every column.
@@ -137,6 +162,19 @@ class StrictFile:
     def _as_text(self, frame: pl.DataFrame, path: Path | str) -> pl.DataFrame:
         check_has_columns(self.types, frame.columns, path)
         return frame.select(write_value(pl.col(name), frame.schema[name]) for name in self.types)
+
+
+def _refuse_quotes(text: TextFrame) -> NoReturn:
+    """Refuse every line with a quote, by its number."""
+    faults = FaultList(text.file)
+    lines = [
+        (number, line) for number, line in enumerate(read_bytes(Path(text.file)).split(b"\n"), start=1) if b'"' in line
+    ]
+    for number, line in lines[:LISTED_FAULTS]:
+        faults.add("cells without quotes", line=number, value=line.decode("utf-8", "replace").rstrip("\r"))
+    faults.count_more(max(0, len(lines) - LISTED_FAULTS))
+    faults.raise_if_any()
+    raise AssertionError("A file with quotes has a line with a quote.")
 
 
 def deleted_rows(text: TextFrame, faults: FaultList) -> pl.Series:

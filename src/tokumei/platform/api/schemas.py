@@ -18,6 +18,8 @@ class FaultOut(Schema):
     line: int | None = None
     column: str | None = None
     value: str | None = None
+    rule: str | None = None
+    parameters: dict[str, str | int | float] | None = None
 
 
 class Error(Schema):

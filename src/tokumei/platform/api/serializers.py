@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.translation import get_language
 
 from tokumei.contest.edition import FileRole, Terms
+from tokumei.core.errors import Fault
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import schemas
 from tokumei.platform.contests.models import Contest, Participation, Submission
@@ -106,7 +107,7 @@ def give_submission(submission: Submission, viewer: User) -> schemas.SubmissionO
         progress=finite(shown.progress),
         score=finite(shown.score),
         is_score_hidden=shown.is_score_hidden,
-        faults=[schemas.FaultOut(**fault) for fault in submission.faults],
+        faults=[schemas.FaultOut(**fault | {"expected": Fault(**fault).wanted}) for fault in submission.faults],
         n_faults=submission.n_faults,
     )
 

@@ -16,6 +16,8 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import Terms
+from tokumei.contest.fault_words import in_japanese
+from tokumei.core.errors import Fault
 
 # Parts of a score, columns of the scoreboard and steps of an evaluation, by the names that editions have for them.
 NAMES: Mapping[str, str | Promise] = {
@@ -43,7 +45,6 @@ NAMES: Mapping[str, str | Promise] = {
     "measuring": gettext_lazy("measuring use"),
     "attacking": gettext_lazy("trying attacks"),
 }
-RULE = re.compile(r" \(rule (?P<rule>[\w-]+)\)$")
 PROVEN = re.compile(r"proven unsafe by (?P<teams>.+)")
 
 
@@ -78,13 +79,17 @@ def remark_in_words(remark: str, names: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class FaultLine:
-    """One fault: where it stands, what stands there, what was expected, and the rule that asks for it."""
+    """One fault: where it stands, what stands there, what was expected, and the rule that asks for it.
+
+    `language` is that of `expected`: English where nothing is known in the reader's.
+    """
 
     file: str | None
     line: int | None
     column: str | None
     value: str | None
     expected: str
+    language: str = "en"
     rule: str = ""
     rule_says: str = ""
 
@@ -92,17 +97,20 @@ class FaultLine:
 def fault_lines(faults: Sequence[Mapping[str, Any]], terms: Terms) -> list[FaultLine]:
     """Tell each fault, with the words of the rule it breaks where the check names it."""
     rules = {rule.name: rule for rule in (*terms.release_rules, *terms.guess_rules)}
+    is_japanese = (get_language() or "").startswith("ja")
     lines = []
-    for fault in faults:
-        named = RULE.search(fault["expected"])
-        rule = rules.get(named["rule"]) if named else None
+    for told in faults:
+        fault = Fault(**told)
+        rule = rules.get(fault.rule or "")
+        japanese = in_japanese(fault) if is_japanese else None
         lines.append(
             FaultLine(
-                file=fault.get("file"),
-                line=fault.get("line"),
-                column=fault.get("column"),
-                value=fault.get("value"),
-                expected=fault["expected"][: named.start()] if named and rule else fault["expected"],
+                file=fault.file,
+                line=fault.line,
+                column=fault.column,
+                value=fault.value,
+                expected=japanese or fault.wanted,
+                language="ja" if japanese else "en",
                 rule=rule.name if rule else "",
                 rule_says=said(rule, "says") if rule else "",
             )

@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -124,12 +124,15 @@ def _work(asked: Mapping[str, Any]) -> Any:
 def _bare(error: InputError) -> list[Fault]:
     """Name files as the team knows them, not where they lie, and make what is quoted fit to be stored."""
     return [
-        Fault(
-            _storable(fault.expected),
-            None if fault.file is None else _storable(Path(fault.file).name),
-            fault.line,
-            None if fault.column is None else _storable(fault.column),
-            None if fault.value is None else _storable(fault.value),
+        replace(
+            fault,
+            expected=_storable(fault.expected),
+            file=None if fault.file is None else _storable(Path(fault.file).name),
+            column=None if fault.column is None else _storable(fault.column),
+            value=None if fault.value is None else _storable(fault.value),
+            parameters={
+                name: _storable(value) if isinstance(value, str) else value for name, value in fault.parameters.items()
+            },
         )
         for fault in error.faults
     ]

@@ -7,11 +7,10 @@ speaks against them is told by the score.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from tokumei.contest.checks import RowFaults, read_rows, under
+from tokumei.contest.checks import ALIKE, ALIKE_JA, RowFaults, read_rows
 from tokumei.contest.edition import Files, Rule
 from tokumei.contest.editions.pwscup2015.files import AMOUNT, CODE, Microdata
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
@@ -24,10 +23,10 @@ Read = TypeVar("Read")
 
 FILE_FORM = Rule(
     "file-form",
-    "The files are UTF-8 text without byte order mark: cells separated by commas, as many in every line. All lines end "
-    "alike, in \\r\\n or in \\n; the last line end may be missing. Only Y has a header. They may be gzipped.",
-    "ファイルは BOM なしの UTF-8 の CSV とし、全行のセル数を揃える。改行は \\r\\n か \\n のどちらかに統一し、最終行の"
-    "改行は省略できる。ヘッダーは Y だけに付ける。gzip 圧縮も可。",
+    "The files are UTF-8 text without byte order mark: cells without quotes, separated by commas, as many in every "
+    f"line. {ALIKE}; the last line end may be missing. Only Y has a header. They may be gzipped.",
+    "ファイルは BOM なしの UTF-8 の CSV とし、全行のセル数を揃え、セルを引用符で囲まない。"
+    f"{ALIKE_JA}、最終行の改行は省略できる。ヘッダーは Y だけに付ける。gzip 圧縮も可。",
 )
 ONE_NUMBER_EACH = Rule(
     "one-number-each",
@@ -127,8 +126,7 @@ def _under(rule: str, read: Callable[[], Read]) -> Read:
     try:
         return read()
     except InputError as error:
-        faults = [replace(fault, expected=under(rule, fault.expected)) for fault in error.faults]
-        raise InputError(faults, error.n_faults) from None
+        raise error.under(rule) from None
 
 
 def _check_table(original: Table, form: Microdata, text: TextFrame) -> None:
@@ -136,17 +134,20 @@ def _check_table(original: Table, form: Microdata, text: TextFrame) -> None:
     faults = RowFaults(text)
     n_found, n_rows = text.frame.height, original.n_rows
     if n_found > n_rows:
-        faults.add("rows-added", f"at most {n_rows:,} rows, as X has", row=n_rows, value=f"{n_found:,} rows")
+        found = f"{n_found:,} rows"
+        faults.add(
+            "rows-added", "at most {n_rows:,} rows, as X has", row=n_rows, value=found, parameters={"n_rows": n_rows}
+        )
     if n_found < fewest_rows(n_rows):
-        expected = f"at least {fewest_rows(n_rows):,} rows, half of those of X"
-        faults.add("half-kept", expected, value=f"{n_found:,} rows")
+        expected = "at least {n_least:,} rows, half of those of X"
+        faults.add("half-kept", expected, value=f"{n_found:,} rows", parameters={"n_least": fewest_rows(n_rows)})
     codes = dict.fromkeys(form.quasi_identifiers, ("code-form", CODE))
     amounts = dict.fromkeys(form.sensitive, ("amount-form", AMOUNT))
     read = faults.read({**codes, **amounts})
     for column in form.quasi_identifiers:
         known = original.frame[column].unique()
         is_new = ~read[column].is_in(known.implode()).fill_null(True)
-        faults.add_cells("code-of-x", column, is_new, f"a value of {column} in X")
+        faults.add_cells("code-of-x", column, is_new, "a value of {column_name} in X", {"column_name": column})
     faults.raise_if_any()
 
 
@@ -157,10 +158,13 @@ def _check_numbers(text: TextFrame, n_rows: int, n_released: int | None, *, is_o
     if n_released is not None and n_found != n_released:
         # The first line too many, or the last there is.
         row = min(n_released, n_found - 1)
-        expected = f"{n_released:,} row numbers, one for each row of Y"
-        faults.add(ONE_NUMBER_EACH.name, expected, row=row, value=f"{n_found:,} lines")
+        expected = "{n_rows:,} row numbers, one for each row of Y"
+        faults.add(
+            ONE_NUMBER_EACH.name, expected, row=row, value=f"{n_found:,} lines", parameters={"n_rows": n_released}
+        )
     numbers = faults.read({"row": (ROW_OF_X.name, ROW)})["row"]
-    faults.add_cells(ROW_OF_X.name, "row", (numbers > n_rows).fill_null(False), f"a row number from 1 to {n_rows:,}")
+    is_beyond = (numbers > n_rows).fill_null(False)
+    faults.add_cells(ROW_OF_X.name, "row", is_beyond, "a row number from 1 to {n_rows:,}", {"n_rows": n_rows})
     if is_once:
         is_repeated = ~numbers.is_first_distinct() & numbers.is_not_null()
         faults.add_cells("each-row-once", "row", is_repeated, "a row of X that no earlier line names")

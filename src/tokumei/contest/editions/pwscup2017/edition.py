@@ -42,6 +42,7 @@ from tokumei.contest.editions.pwscup2017.rules import (
 )
 from tokumei.contest.places import place_teams
 from tokumei.contest.source import sample_purchases
+from tokumei.contest.table_of_pseudonyms import for_a_table
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
@@ -286,6 +287,6 @@ class Pwscup2017(Edition):
         known = files.read_knowledge(next(iter(knowledge.values())))
         seen = files.read_published(published["S"])
         customers = files.read_master(data["M"])["customer"].to_list()
-        guesses = HISTORY_ATTACKS.make(name).guess(known, seen)
+        guesses = for_a_table(HISTORY_ATTACKS.make(name)).guess(known, seen)
         folder.mkdir(parents=True, exist_ok=True)
         write_pseudonyms(guesses, customers, folder / "Fh.csv")

@@ -169,21 +169,21 @@ def _check_half_kept(faults: RowFaults, is_deleted: pl.Series, n_rows: int) -> N
     n_most = n_rows - n_rows // 2
     deleted = is_deleted.arg_true()
     if len(deleted) > n_most:
-        expected = f"at most {n_most:,} of {n_rows:,} rows deleted"
-        faults.add(
-            "half-kept", expected, row=deleted[n_most], column="customer", value=f"{len(deleted):,} rows deleted"
-        )
+        expected = "at most {n_most:,} of {n_rows:,} rows deleted"
+        found = f"{len(deleted):,} rows deleted"
+        known = {"n_most": n_most, "n_rows": n_rows}
+        faults.add("half-kept", expected, row=deleted[n_most], column="customer", value=found, parameters=known)
 
 
 def _check_against(faults: RowFaults, history: History, cells: pl.DataFrame) -> None:
     """Hold months and pseudonyms against the same rows of T."""
     periods = history.period
     is_moved = cells.select((period_of(pl.col("date")) != periods).fill_null(False)).to_series()
-    month = "a day of {}, the month in T"
-    faults.add_cells("same-month", "date", is_moved, lambda row: month.format(period_name(periods[row])))
+    expected = "a day of {month}, the month in T"
+    faults.add_cells("same-month", "date", is_moved, expected, lambda row: {"month": period_name(periods[row])})
     keys = pl.DataFrame({"customer": history.frame["customer"], "period": periods})
     rules = ("one-pseudonym-a-month", "no-shared-pseudonym")
-    faults.check_names(rules, cells["customer"], keys, " in the month")
+    faults.check_names(rules, cells["customer"], keys, is_monthly=True)
 
 
 def check_guess(originals: Originals, published: History, path: Path) -> None:

@@ -13,6 +13,7 @@ Only the form is checked here; what the rules ask of a release against T is chec
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -56,8 +57,10 @@ ITEM_SET = ColumnType(
     r"^(\*|[A-Z0-9]{1,9}|\{[A-Z0-9]{1,9}(;[A-Z0-9]{1,9})*\})$",
     _as_text,
 )
+# Other than in T, leading zeros are allowed.
+RELEASED_DATE = replace(DATE, expected="a real date YYYY/M/D", pattern=r"^[0-9]{4}/[0-9]{1,2}/[0-9]{1,2}$")
 _CELLS = {
-    "date": _or_range(DATE),
+    "date": _or_range(RELEASED_DATE),
     "item": ITEM_SET,
     "price": _or_range(PRICE),
     "quantity": _or_range(QUANTITY),
@@ -65,9 +68,15 @@ _CELLS = {
 HISTORY = StrictFile(
     {"customer": CUSTOMER, "date": DATE, "item": ITEM, "price": PRICE, "quantity": QUANTITY}, longest_line=LONGEST_LINE
 )
-RELEASE = StrictFile({"customer": PSEUDONYM_OR_STAR, **_CELLS}, longest_line=LONGEST_LINE)
+RELEASE = StrictFile({"customer": PSEUDONYM_OR_STAR, **_CELLS}, longest_line=LONGEST_LINE, mixes_line_ends=True)
 PUBLISHED = StrictFile({"customer": PSEUDONYM, **_CELLS}, longest_line=LONGEST_LINE)
-GUESS = StrictFile({"pseudonym": PSEUDONYM, "customer": CUSTOMER}, longest_line=LONGEST_LINE)
+# Whoever dares to name nobody hands in an empty file.
+GUESS = StrictFile(
+    {"pseudonym": PSEUDONYM, "customer": CUSTOMER},
+    longest_line=LONGEST_LINE,
+    mixes_line_ends=True,
+    may_be_empty=True,
+)
 
 
 def read_history(path: Path | str) -> History:

@@ -6,13 +6,14 @@ stand there in T; one whose cells fit both places cannot be told.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from tokumei.contest.checks import FILE_FORM, SAME_ROWS, RowFaults, read_rows
+from tokumei.contest.checks import ALIKE, ALIKE_JA, FILE_FORM, SAME_ROWS, RowFaults, read_rows
 from tokumei.contest.edition import Rule
 from tokumei.contest.editions.pwscup2018.files import (
     GUESS,
@@ -36,9 +37,14 @@ CELLS = {
 # What the bounds of a range are read as.
 RANGES: dict[str, ColumnType] = {"date": DATE, "price": PRICE, "quantity": QUANTITY}
 STAR = "*"
+YEARS = (2010, 2011)
 
 RELEASE_RULES = (
-    FILE_FORM,
+    replace(
+        FILE_FORM,
+        says=FILE_FORM.says.replace(ALIKE, "Lines end in \\r\\n or in \\n"),
+        says_ja=FILE_FORM.says_ja.replace(ALIKE_JA, "改行は \\r\\n か \\n とし"),
+    ),
     SAME_ROWS,
     Rule(
         "line-length",
@@ -63,8 +69,8 @@ RELEASE_RULES = (
     ),
     Rule(
         "date-form",
-        "The date is a real one written YYYY/M/D, a range [lo;hi] of two such, or *.",
-        "購入日は実在する日付 YYYY/M/D、その範囲 [lo;hi]、または * とする。",
+        "The date is a real one written YYYY/M/D, with or without leading zeros, a range [lo;hi] of two such, or *.",
+        "購入日は実在する日付 YYYY/M/D(先頭の 0 は付けても付けなくてもよい)、その範囲 [lo;hi]、または * とする。",
     ),
     Rule(
         "item-form",
@@ -73,13 +79,19 @@ RELEASE_RULES = (
     ),
     Rule(
         "price-form",
-        "The price has at most 5 digits before and 2 after the point, or is a range [lo;hi] of two such, or *.",
-        "単価は整数部5桁・小数部2桁以内の数、その範囲 [lo;hi]、または * とする。",
+        "The price is above 0, with at most 5 digits before and 2 after the point and no leading zeros, or is a range "
+        "[lo;hi] of two such, or *.",
+        "単価は整数部5桁・小数部2桁以内で先頭に余分な 0 のない正の数、その範囲 [lo;hi]、または * とする。",
     ),
     Rule(
         "quantity-form",
-        "The quantity is a whole number of 1 to 6 digits, a range [lo;hi] of two such, or *.",
-        "数量は1〜6桁の整数、その範囲 [lo;hi]、または * とする。",
+        "The quantity is a whole number of 1 to 6 digits, the first not 0, a range [lo;hi] of two such, or *.",
+        "数量は先頭が 0 でない1〜6桁の整数、その範囲 [lo;hi]、または * とする。",
+    ),
+    Rule(
+        "date-years",
+        "The ends of a range of dates lie in 2010 or 2011.",
+        "日付の範囲の両端は2010年または2011年とする。",
     ),
     Rule("range-order", "In a range lo is at most hi.", "範囲の下限は上限以下とする。"),
     Rule("set-size", f"A set has at most {LARGEST_SET} items.", f"集合の要素は {LARGEST_SET} 個以内とする。"),
@@ -120,6 +132,8 @@ def check_release(history: History, path: Path) -> None:
     is_same = faults.check_n_rows(history.n_rows)
     for column, kind in RANGES.items():
         ranges = _read_ranges(faults, cells[column], kind)
+        if column == "date":
+            _check_years(faults, ranges)
         if is_same:
             _check_truth(faults, column, ~ranges.contains(history.frame[column]), history)
     items = _Items.of(cells["item"])
@@ -129,7 +143,7 @@ def check_release(history: History, path: Path) -> None:
         _check_truth(faults, "item", items.misses(history.frame["item"]) & ~is_unknown, history)
         names = cells.select(pl.when(pl.col("customer") != STAR).then("customer")).to_series()
         keys = history.frame.select("customer", period=pl.lit(0))
-        faults.check_names(("one-pseudonym", "no-shared-pseudonym"), names, keys, "")
+        faults.check_names(("one-pseudonym", "no-shared-pseudonym"), names, keys)
     faults.raise_if_any()
 
 
@@ -139,8 +153,8 @@ def _check_lengths(faults: RowFaults) -> None:
     is_long = lengths > LONGEST_LINE
     if is_long.any():
         found = (lengths.filter(is_long).cast(pl.String) + " characters").alias("")
-        expected = f"a line of at most {LONGEST_LINE:,} characters"
-        faults.add_rows("line-length", found, is_long.arg_true(), expected)
+        expected = "a line of at most {n_most:,} characters"
+        faults.add_rows("line-length", found, is_long.arg_true(), expected, {"n_most": LONGEST_LINE})
 
 
 def _read_ranges(faults: RowFaults, text: pl.Series, kind: ColumnType) -> RangeCells:
@@ -155,6 +169,13 @@ def _read_ranges(faults: RowFaults, text: pl.Series, kind: ColumnType) -> RangeC
         faults.add_cells(f"{column}-form", column, is_broken & ~is_upside_down, RELEASE.types[column].expected)
     bounds = pl.DataFrame({"low": cells.low, "high": cells.high}).select(pl.when(~is_broken).then(pl.all()))
     return RangeCells(cells.kind, bounds["low"], bounds["high"])
+
+
+def _check_years(faults: RowFaults, dates: RangeCells) -> None:
+    """Refuse ranges that begin or end in years that the contest does not have."""
+    is_known = [bound.dt.year().is_in(YEARS).fill_null(True) for bound in (dates.low, dates.high)]
+    is_odd = (dates.kind == Kind.RANGE) & ~(is_known[0] & is_known[1])
+    faults.add_cells("date-years", "date", is_odd, "a range that begins and ends in 2010 or 2011")
 
 
 @dataclass(frozen=True)
@@ -177,11 +198,15 @@ class _Items:
         too_many = sizes.filter(pl.col("n") > LARGEST_SET)["row"]
         twice = sizes.filter(pl.col("n") > pl.col("n_unique"))["row"]
         unknown = self.named.filter(~pl.col("item").is_in(truth.unique().implode()))
-        faults.add_cells("set-size", "item", self._mark(too_many), f"a set of at most {LARGEST_SET} items")
+        faults.add_cells(
+            "set-size", "item", self._mark(too_many), "a set of at most {n_most} items", {"n_most": LARGEST_SET}
+        )
         faults.add_cells("set-distinct", "item", self._mark(twice), "a set of different items")
         is_unknown = self._mark(unknown["row"])
         first = dict(unknown.unique("row", keep="first", maintain_order=True).iter_rows())
-        faults.add_cells("item-of-t", "item", is_unknown, lambda row: f"items of T, which {first[row]} is not")
+        faults.add_cells(
+            "item-of-t", "item", is_unknown, "items of T, which {item} is not", lambda row: {"item": first[row]}
+        )
         return is_unknown
 
     def misses(self, truth: pl.Series) -> pl.Series:
@@ -198,16 +223,10 @@ class _Items:
 def _check_truth(faults: RowFaults, column: str, is_missed: pl.Series, history: History) -> None:
     values = history.frame[column]
 
-    def expected(row: int) -> str:
-        written = values.slice(row, 1).to_frame().select(write_value(pl.col(column), values.dtype)).item()
-        return f"a cell that may stand for {written}, as in T"
+    def truth(row: int) -> Mapping[str, str]:
+        return {"truth": values.slice(row, 1).to_frame().select(write_value(pl.col(column), values.dtype)).item()}
 
-    faults.add_cells("holds-truth", column, is_missed, expected)
-
-
-def _mask(rows: pl.Series, n_rows: int) -> pl.Series:
-    """Mark the numbered rows."""
-    return pl.int_range(n_rows, eager=True).is_in(rows.cast(pl.Int64).unique().implode())
+    faults.add_cells("holds-truth", column, is_missed, "a cell that may stand for {truth}, as in T", truth)
 
 
 def check_guess(history: History, published: GeneralizedHistory, path: Path) -> None:

@@ -15,7 +15,7 @@ from tokumei.data.history import History
 # Items that follow each other in the shop's list are mostly alike.
 ITEMS_A_SET = 10
 # A range of prices goes from a whole number to just under the next.
-CENTS = 0.99
+CENTS, CENT = 0.99, 0.01
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,10 @@ class CoarseCells:
         if self.numbers:
             whole = frame["price"].floor()
             cells = replace(
-                cells, price=_ranges(whole, (whole + CENTS).round(2)), quantity=_doublings(frame["quantity"])
+                cells,
+                # Nothing costs 0.
+                price=_ranges(whole.clip(lower_bound=CENT), (whole + CENTS).round(2)),
+                quantity=_doublings(frame["quantity"]),
             )
         return cells
 
