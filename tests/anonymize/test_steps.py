@@ -17,7 +17,8 @@ from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
 from tokumei.anonymize.steps import Changed
 from tokumei.core.errors import CannotAnonymize, PromiseBroken
 from tokumei.core.registry import part_name
-from tokumei.data.history import SCHEMA, History, period_of
+from tokumei.data.history import History, period_of
+from tokumei.data.history_columns import SCHEMA
 from tokumei.data.release import Recipe, Release
 
 METHODS: list[tuple[str, dict[str, Any]]] = [

@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from tokumei.attack.history.exact_match import ExactMatch
-from tokumei.attack.knowledge import draw_knowledge
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
 
@@ -50,9 +49,9 @@ def test_knowledge_is_the_share_of_rows_asked_for_with_items_cut() -> None:
     rows = pl.DataFrame({"customer": [f"c{n}" for n in range(100)]}).with_columns(
         date=pl.lit(day), item=pl.lit("22728"), price=pl.lit(1.0), quantity=pl.lit(1)
     )
-    known = draw_knowledge(History.of(rows), 0.25, seed=3)
+    known = History.of(rows).known(0.25, seed=3, draw="uniform")
     assert known.n_rows == 100
     assert known.kept.height == 25
     assert set(known.kept["item"]) == {"22"}
-    assert draw_knowledge(History.of(rows), 0.25, seed=3).frame.equals(known.frame)
-    assert not draw_knowledge(History.of(rows), 0.25, seed=4).frame.equals(known.frame)
+    assert History.of(rows).known(0.25, seed=3, draw="uniform").frame.equals(known.frame)
+    assert not History.of(rows).known(0.25, seed=4, draw="uniform").frame.equals(known.frame)

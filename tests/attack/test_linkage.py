@@ -8,7 +8,6 @@ import pytest
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.attack.history.linkage import Linkage
 from tokumei.attack.judge import judge
-from tokumei.attack.knowledge import draw_knowledge
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
@@ -46,14 +45,14 @@ def test_linkage_finds_each_customer_and_leaves_out_absent_months() -> None:
 def test_linkage_with_full_knowledge_finds_nearly_everybody(original: History, lifetime: int) -> None:
     release = Pseudonyms(lifetime).anonymize(original, seed=1)
     assert release.pseudonyms is not None
-    guesses = Linkage().guess(draw_knowledge(original, 1, seed=1), History(release.frame))
+    guesses = Linkage().guess(original.known(1, seed=1), History(release.frame))
     verdict = judge(guesses, release.pseudonyms, original.customers, original.periods)
     assert verdict.row.value >= 0.95
 
 
 def test_linkage_does_not_depend_on_the_order_of_rows(original: History) -> None:
     published = Pseudonyms().anonymize(original, seed=1).frame
-    knowledge = draw_knowledge(original, 0.3, seed=1)
+    knowledge = original.known(0.3, seed=1)
     guesses = Linkage().guess(knowledge, History(published))
     assert guesses.equals(Linkage().guess(knowledge, History(published.sample(fraction=1, shuffle=True, seed=1))))
 
@@ -61,7 +60,7 @@ def test_linkage_does_not_depend_on_the_order_of_rows(original: History) -> None
 def test_linkage_joins_months_of_a_pseudonym_that_lives_all_year(original: History) -> None:
     release = Pseudonyms(12).anonymize(original, seed=1)
     assert release.pseudonyms is not None
-    knowledge = draw_knowledge(original, 0.1, seed=1)
+    knowledge = original.known(0.1, seed=1)
     by_rows, by_habits = (
         judge(
             Linkage(rounds).guess(knowledge, History(release.frame)),

@@ -385,7 +385,7 @@ def test_source_with_other_names_and_dates_is_read_by_its_declared_columns(tmp_p
     [
         (["customer,date,item,price", "Ann,2011-01-03,A,2.5"], "a column of the file for quantity"),
         (["customer,date,item,price,quantity", "Ann,3 Jan,A,2.5,6"], "a date such as"),
-        (["customer,date,item,price,quantity", "Ann,2011-01-03,A,cheap,6"], "Float64"),
+        (["customer,date,item,price,quantity", "Ann,2011-01-03,A,cheap,6"], "found 'cheap', expected a price"),
         (["customer,date,item,price,quantity", "Ann,2011-01-03,,2.5,6"], "no empty cells"),
         (["customer,date,item,price,quantity", "Ann,2011-01-03,A,-2.5,6"], "a price from 0"),
     ],

@@ -9,7 +9,8 @@ import pytest
 
 from tokumei.contest.editions.pwscup2017 import files as pwscup2017
 from tokumei.core.errors import InputError
-from tokumei.data.history import SCHEMA, History
+from tokumei.data.history import History
+from tokumei.data.history_columns import SCHEMA
 
 Write = Callable[..., Path]
 

@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
-from tokumei.attack.knowledge import draw_knowledge
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
@@ -38,7 +37,7 @@ def test_anonymizer_releases_no_customer_id(original: History, name: str) -> Non
 
 @pytest.mark.parametrize("name", list(HISTORY_ATTACKS))
 def test_attack_guesses_a_pseudonym_for_a_customer_or_a_customer_for_a_pseudonym(original: History, name: str) -> None:
-    knowledge = draw_knowledge(original, 0.5, seed=1)
+    knowledge = original.known(0.5, seed=1)
     published = History(HISTORY_ANONYMIZERS.make("pseudonyms").anonymize(original, seed=1).frame)
     before = knowledge.frame.clone(), published.frame.clone()
     guesses = HISTORY_ATTACKS.make(name).guess(knowledge, published)

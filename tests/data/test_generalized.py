@@ -32,7 +32,7 @@ def test_generalized_history_of_a_plain_one_says_all() -> None:
 
 
 def test_contains_tells_which_cell_does_not_hold_the_truth() -> None:
-    other = History.of(HISTORY.frame.with_columns(item=pl.lit("A"), quantity=pl.lit(3)))
+    other = History(HISTORY.frame.with_columns(item=pl.lit("A"), quantity=pl.lit(3, pl.Int64)))
     assert GeneralizedHistory.of(HISTORY).contains(other).row(2) == (True, False, True, False)
 
 

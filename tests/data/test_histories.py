@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import date, time
 from pathlib import Path
 
 import polars as pl
@@ -7,12 +9,16 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.files.histories import (
+    form_of,
     read_history,
-    read_pseudonyms,
     read_released_history,
-    write_pseudonyms,
     write_released_history,
 )
+from tokumei.data.files.pseudonyms import read_pseudonyms, write_pseudonyms
+from tokumei.data.files.reading import Reading
+from tokumei.data.history import History
+
+Write = Callable[..., Path]
 
 
 def test_contest_files_are_told_by_their_columns(tmp_path: Path) -> None:
@@ -37,13 +43,13 @@ def test_table_with_a_header_is_a_history(tmp_path: Path) -> None:
 def test_release_is_written_and_read_back(tmp_path: Path, name: str) -> None:
     (tmp_path / "T.csv").write_text("L1,0,2010/12/1,9:09,21258,10.95,32\nDEL,,,,,,\n")
     release = read_released_history(tmp_path / "T.csv")
-    write_released_history(release, tmp_path / name)
+    write_released_history(release, tmp_path / name, "pwscup2017")
     assert read_released_history(tmp_path / name).frame.equals(release.frame)
 
 
 def test_pseudonyms_of_the_contest_year_are_written_as_the_contest_does(tmp_path: Path) -> None:
     cells = pl.DataFrame({"customer": ["1"], "period": [2011 * 12], "pseudonym": ["P"]})
-    write_pseudonyms(cells, ["1", "2"], tmp_path / "F.csv")
+    write_pseudonyms(cells, ["1", "2"], tmp_path / "F.csv", "pwscup2017")
     lines = (tmp_path / "F.csv").read_text().splitlines()
     assert lines == ["1,DEL,P" + ",DEL" * 10, "2" + ",DEL" * 12]
     read, customers, periods = read_pseudonyms(tmp_path / "F.csv")
@@ -56,3 +62,143 @@ def test_pseudonyms_of_other_months_have_a_header(tmp_path: Path) -> None:
     write_pseudonyms(cells, ["1"], tmp_path / "F.csv")
     assert (tmp_path / "F.csv").read_text() == "customer,2020-01\n1,P\n"
     assert read_pseudonyms(tmp_path / "F.csv")[2] == [2020 * 12]
+
+
+HEAD = "customer,date,item,price,quantity\n"
+DAYS = ["2010-12-01", "2010/12/1", "2010/12/01", "20101201", "2010.12.1", "2010年12月1日", " 2010-12-01 "]
+
+
+@pytest.mark.parametrize("day", DAYS)
+def test_usual_dates_are_read(write: Write, day: str) -> None:
+    assert read_history(write(f"{HEAD}7,{day},A,1.5,3\n")).frame["date"].to_list() == [date(2010, 12, 1)]
+
+
+@pytest.mark.parametrize("moment", ["2010-12-01 9:05", "2010-12-01T09:05:00Z", "2010/12/1 09:05:00", "20101201 9:05"])
+def test_dates_with_a_time_give_both(write: Write, moment: str) -> None:
+    frame = read_history(write(f"{HEAD}7,{moment},A,1.5,3\n")).frame
+    assert (frame["date"][0], frame["time"][0]) == (date(2010, 12, 1), time(9, 5))
+
+
+def test_dates_at_midnight_alone_have_no_time(write: Write) -> None:
+    assert read_history(write(f"{HEAD}7,2010-12-01 00:00:00,A,1,3\n")).absent == ("invoice", "time")
+
+
+@pytest.mark.parametrize("clock", ["9:05", "09:05", "09:05:00"])
+def test_usual_times_are_read(write: Write, clock: str) -> None:
+    history = read_history(write(f"customer,date,time\n7,2010-12-01,{clock}\n"))
+    assert history.frame["time"].to_list() == [time(9, 5)]
+
+
+@pytest.mark.parametrize("day", ["12/01/2010", "foo", "2010-02-30", "2010-12", "2010-12/01", "2010-12-01 25:00", "1"])
+def test_other_dates_are_refused_with_line_column_value_and_count(write: Write, day: str) -> None:
+    path = write(f"{HEAD}7,2010-12-01,A,1,3\n7,{day},A,1,3\n8,{day},A,1,3\n")
+    with pytest.raises(InputError) as caught:
+        read_history(path)
+    fault = caught.value.faults[0]
+    assert (fault.file, fault.line, fault.column, fault.value) == (str(path), 3, "date", day)
+    assert caught.value.n_faults == 2
+
+
+@pytest.mark.parametrize(
+    ("form", "day", "clock"), [("%m/%d/%Y", "12/01/2010", None), ("%d.%m.%y %H:%M", "01.12.10 08:26", time(8, 26))]
+)
+def test_declared_date_format_is_read_and_holds_for_all(write: Write, form: str, day: str, clock: time | None) -> None:
+    path = write(f"{HEAD}7,{day},A,1,3\n")
+    frame = read_history(path, Reading(date_format=form)).frame
+    assert (frame["date"][0], frame["time"][0]) == (date(2010, 12, 1), clock)
+    with pytest.raises(InputError, match="line 3, column date: found '2010-12-01'"):
+        read_history(write(f"{HEAD}7,{day},A,1,3\n7,2010-12-01,A,1,3\n"), Reading(date_format=form))
+
+
+@pytest.mark.parametrize("clock", ["905", "25:00", "9:5", "noon", "9:05 PM"])
+def test_other_times_are_refused(write: Write, clock: str) -> None:
+    with pytest.raises(InputError, match="line 2, column time"):
+        read_history(write(f"customer,date,time\n7,2010-12-01,{clock}\n"))
+
+
+@pytest.mark.parametrize(
+    ("row", "column"),
+    [
+        (",2011-01-01,A,1,3", "customer"),
+        ("7,,A,1,3", "date"),
+        ("7,2011-01-01,,1,3", "item"),
+        ("7,2011-01-01,A,,3", "price"),
+        ("7,2011-01-01,A,1,", "quantity"),
+        ("7,2011-01-01,A,1,x", "quantity"),
+        ("7,2011-01-01,A,nan,3", "price"),
+        ("7,2011-01-01,A,1 000,3", "price"),
+    ],
+)
+def test_empty_or_odd_cell_of_a_row_is_refused_with_its_line(write: Write, row: str, column: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_history(write(f"{HEAD}7,2010-12-01,A,1,3\n{row}\n8,2010-12-01,A,1,3\n"))
+    assert (caught.value.faults[0].line, caught.value.faults[0].column) == (3, column)
+    assert caught.value.n_faults == 1
+
+
+def test_columns_of_any_name_are_declared_and_others_are_said(write: Write, caplog: pytest.LogCaptureFixture) -> None:
+    path = write(
+        "household_id,store_id,product_id,quantity,sales_value,transaction_timestamp\n"
+        "900,330,1095275,0.5,1.39,2017-01-01T11:53:26Z\n"
+    )
+    columns = {
+        "customer": "household_id",
+        "item": "product_id",
+        "date": "transaction_timestamp",
+        "price": "sales_value",
+    }
+    with caplog.at_level("INFO", "tokumei.notes"):
+        history = read_history(path, Reading(columns=columns))
+    row = ("900", None, date(2017, 1, 1), time(11, 53, 26), "1095275", 1.39, 0.5)
+    assert history.frame.row(0) == row
+    assert "left out store_id" in caplog.text
+    with pytest.raises(InputError, match="such as household_id"):
+        read_history(path, Reading(columns=columns | {"customer": "houshold_id"}))
+
+
+def test_visits_without_items_are_a_history(write: Write) -> None:
+    history = read_history(write("customer,date\n7,2010-12-01\n7,2010-12-02\n"))
+    assert history.absent == ("invoice", "time", "item", "price", "quantity")
+    with pytest.raises(InputError, match="the column item, which jaccard needs"):
+        history.check_has(["item"], "jaccard")
+    declared = read_history(write(f"{HEAD}7,2010-12-01,A,,3\n7,2010-12-01,A,1,3\n"), Reading(columns={"price": ""}))
+    assert "price" in declared.absent
+
+
+def test_header_with_seven_columns_is_no_contest_file(write: Write) -> None:
+    path = write("cust,inv,day,clock,thing,cost,n\n7,1,2010/12/1,9:05,A,1,2\n")
+    assert form_of(path) == "table"
+    columns = {"customer": "cust", "invoice": "inv", "date": "day", "time": "clock", "item": "thing", "price": "cost"}
+    assert read_history(path, Reading(columns=columns | {"quantity": "n"})).frame["price"].to_list() == [1.0]
+
+
+@pytest.mark.parametrize("name", ["A.csv", "A.csv.gz", "A.tsv", "A.parquet"])
+def test_invoices_and_seconds_are_written_as_a_table_and_read_back(tmp_path: Path, name: str) -> None:
+    rows = {
+        "customer": ["1", None, "2"],
+        "invoice": ["C5", None, "C6"],
+        "date": [date(2011, 1, 1), None, date(2011, 1, 2)],
+        "time": [time(9, 5, 7), None, time(9, 5, 8, 500000)],
+        "item": ['a,"b', None, "り"],
+        "price": [1.25, None, 3.0],
+        "quantity": [0.5, None, 2.0],
+    }
+    history = History.of(rows)
+    write_released_history(history, tmp_path / name)
+    assert read_released_history(tmp_path / name).frame.equals(history.frame)
+
+
+def test_header_alone_is_an_empty_history(write: Write) -> None:
+    history = read_history(write(HEAD))
+    assert (history.n_rows, history.customers, history.periods, history.absent) == (0, [], [], ())
+
+
+def test_pseudonyms_outside_the_contest_year_are_refused_in_its_form(tmp_path: Path) -> None:
+    cells = pl.DataFrame({"customer": ["1"], "period": [2020 * 12], "pseudonym": ["P"]})
+    with pytest.raises(InputError, match="the months of the contest"):
+        write_pseudonyms(cells, ["1"], tmp_path / "F.csv", "pwscup2017")
+
+
+def test_truth_with_a_customer_twice_is_refused(write: Write) -> None:
+    with pytest.raises(InputError, match="line 3, column customer: found '1', expected each customer once"):
+        read_pseudonyms(write("customer,2020-01\n1,P\n1,Q\n"))

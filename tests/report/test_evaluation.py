@@ -3,7 +3,6 @@ from __future__ import annotations
 import polars as pl
 
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
-from tokumei.attack.knowledge import draw_knowledge
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
 from tokumei.report.evaluation import evaluate
@@ -13,7 +12,7 @@ from tokumei.report.history_page import history_page
 def test_evaluation_of_pseudonyms_loses_no_rows_and_finds_someone() -> None:
     original = History.of(make_retail(20, seed=1))
     released = History(Pseudonyms(1).anonymize(original, seed=1).frame)
-    known = {"50": draw_knowledge(original, 0.5, seed=1), "100": draw_knowledge(original, 1.0, seed=1)}
+    known = {"50": original.known(0.5, seed=1), "100": original.known(1.0, seed=1)}
     done = evaluate(original, released, known, seed=1, attacks=["s1", "s6"])
     assert done.utility["rows"].value == 0
     assert done.contest_utility == max(score.value for score in done.utility.values())
@@ -28,7 +27,7 @@ def test_evaluation_of_pseudonyms_loses_no_rows_and_finds_someone() -> None:
 def test_page_of_an_evaluation_ends_with_the_frontier_where_there_is_one() -> None:
     original = History.of(make_retail(10, seed=1))
     released = History(Pseudonyms(1).anonymize(original, seed=1).frame)
-    known = {"100": draw_knowledge(original, 1.0, seed=1)}
+    known = {"100": original.known(1.0, seed=1)}
     done = evaluate(original, released, known, seed=1, attacks=["s6"])
     swept = pl.DataFrame(
         {"name": ["<a>"], "utility": [0.2], "found": [0.3], "attack": ["s6"], "is_on_frontier": [True]}

@@ -26,7 +26,6 @@ def demo(
     Example: tokumei demo --out report.html
     """
     from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
-    from tokumei.attack.knowledge import draw_knowledge
     from tokumei.data.files.outputs import guarded
     from tokumei.data.history import History
     from tokumei.data.made.retail import make_retail
@@ -37,7 +36,7 @@ def demo(
     with showing_progress(), guarded({"--out": out}, force=force) as drafts:
         original = History.of(make_retail(customers, seed=seed), name="made-up retail")
         release = HISTORY_ANONYMIZERS.make("pseudonyms", lifetime=1).anonymize(original, seed=seed)
-        known = {str(share): draw_knowledge(original, share / 100, seed=seed) for share in KNOWN_PER_CENT}
+        known = {str(share): original.known(share / 100, seed=seed) for share in KNOWN_PER_CENT}
         done = evaluate(original, History(release.frame), known, seed=seed)
         page = history_page(
             "A new name each month does not hide a customer",

@@ -10,7 +10,7 @@ from tokumei.cli.output import print_facts, print_json, showing_progress
 if TYPE_CHECKING:
     from tokumei.data.release import Release
 
-CONTEST_2018_COLUMNS, GUESS_COLUMNS = 5, 2
+GUESS_COLUMNS = 2
 
 
 def is_generalized(release: Release) -> bool:
@@ -18,11 +18,6 @@ def is_generalized(release: Release) -> bool:
     import polars as pl
 
     return release.frame.schema["date"] == pl.String()
-
-
-def is_generalized_file(path: Path) -> bool:
-    """Whether a file has the five columns of a release of 2018."""
-    return _n_cells(path) == CONTEST_2018_COLUMNS
 
 
 def is_guess_of_2018(path: Path) -> bool:

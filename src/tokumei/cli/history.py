@@ -10,7 +10,9 @@ import typer
 
 from tokumei.cli.options import ForceOption, names, part_options
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.reading import reads_histories
 from tokumei.core.errors import InputError
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 measure_app = typer.Typer(help="Measure what use of a release is left.", no_args_is_help=True)
 attack_app = typer.Typer(help="Attack a release.", no_args_is_help=True)
@@ -18,10 +20,17 @@ attack_app = typer.Typer(help="Attack a release.", no_args_is_help=True)
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method; repeatable.")
 ]
+OutFormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--out-format", metavar="FORMAT", help="table, or that of a contest such as pwscup2017; as read if not given."
+    ),
+]
 OriginalOption = Annotated[Path, typer.Option("--original", metavar="T", help="The original history.")]
 ReleaseOption = Annotated[Path, typer.Option("--release", metavar="A", help="The release, row for row.")]
 
 
+@reads_histories
 def anonymize_history(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A history: T of a contest, or a table with a header.")],
     out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, row for row, deleted rows too.")],
@@ -40,7 +49,9 @@ def anonymize_history(
     truth: Annotated[
         Path | None, typer.Option("--truth", metavar="F", help="Also write who is who, to judge attacks by.")
     ] = None,
+    out_format: OutFormatOption = None,
     force: ForceOption = False,
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Anonymize a purchase history by one method or a pipeline.
@@ -53,8 +64,14 @@ def anonymize_history(
     from tokumei.attack.truth import truth_of
     from tokumei.cli.generalized import is_generalized, write_generalized
     from tokumei.core.seeds import fresh_seed
-    from tokumei.data.files.histories import read_history, write_pseudonyms, write_released_history
+    from tokumei.data.files.histories import (
+        form_of,
+        form_of_release,
+        read_history,
+        write_released_history,
+    )
     from tokumei.data.files.outputs import guarded
+    from tokumei.data.files.pseudonyms import write_pseudonyms
     from tokumei.data.history import History
 
     if (method is None) == (pipeline is None):
@@ -62,7 +79,8 @@ def anonymize_history(
     started = time.perf_counter()
     outputs = {"--out": out, "--published": published, "--truth": truth}
     with showing_progress(), guarded(outputs, inputs=[file, pipeline], force=force) as drafts:
-        original = read_history(file)
+        original = read_history(file, reading)
+        form = out_format or form_of_release(form_of(file, reading))
         if pipeline is not None:
             steps = read_pipeline(pipeline)
             used = seed if seed is not None else steps.seed
@@ -80,13 +98,13 @@ def anonymize_history(
         else:
             released = History(release.frame, str(out))
             n_released, n_pseudonyms = released.kept.height, len(released.customers)
-            write_released_history(released, drafts["--out"])
+            write_released_history(released, drafts["--out"], form)
             if published is not None:
-                write_released_history(publish(released, seed=used), drafts["--published"])
+                write_released_history(publish(released, seed=used), drafts["--published"], form)
             if truth is not None:
                 # Rows that a method adds have no row of the original beside them, but their customers have names.
                 named = release.pseudonyms if release.pseudonyms is not None else truth_of(original, released)
-                write_pseudonyms(named, original.customers, drafts["--truth"])
+                write_pseudonyms(named, original.customers, drafts["--truth"], form)
     result: dict[str, Any] = {
         "method": method or "pipeline",
         "rows": original.n_rows,
@@ -103,21 +121,23 @@ def anonymize_history(
 
 
 @measure_app.command("history")
+@reads_histories
 def measure_history(
     original: OriginalOption,
     release: ReleaseOption,
     measures: Annotated[
         str | None, typer.Option("--measures", metavar="A,B,…", help="Only these; all if not given.")
     ] = None,
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Measure how much use a released history lost, by every measure.
 
     Example: tokumei measure history --original T.csv --release AT.csv
     """
-    from tokumei.cli.generalized import is_generalized_file, measure_generalized
+    from tokumei.cli.generalized import measure_generalized
     from tokumei.core.progress import step
-    from tokumei.data.files.histories import read_history, read_released_history
+    from tokumei.data.files.histories import is_generalized_file, read_history, read_released_history
     from tokumei.measure.registry import HISTORY_UTILITIES
 
     if is_generalized_file(release):
@@ -128,7 +148,7 @@ def measure_history(
     started = time.perf_counter()
     scores = {}
     with showing_progress():
-        before, after = read_history(original), read_released_history(release)
+        before, after = read_history(original, reading), read_released_history(release, reading)
         with step("measuring", len(parts)) as bar:
             for name, part in parts.items():
                 scores[name] = part.measure(before, after)
@@ -142,6 +162,7 @@ def measure_history(
 
 
 @attack_app.command("history")
+@reads_histories
 def attack_history(
     attack: Annotated[str, typer.Argument(metavar="NAME", help="See 'tokumei parts history-attack'.")],
     knowledge: Annotated[Path, typer.Option("--knowledge", metavar="T25", help="The purchases that are known.")],
@@ -154,7 +175,9 @@ def attack_history(
         Path | None, typer.Option("--truth", metavar="F", help="Who is who: judge the guesses at once.")
     ] = None,
     options: SetOption = None,
+    out_format: OutFormatOption = None,
     force: ForceOption = False,
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Guess the pseudonym of each customer in each month, from some purchases that are known.
@@ -166,8 +189,14 @@ def attack_history(
     from tokumei.cli.generalized import attack_generalized
     from tokumei.contest.editions.pwscup2017.files import read_master
     from tokumei.core.progress import step
-    from tokumei.data.files.histories import read_known_history, read_released_history, write_pseudonyms
+    from tokumei.data.files.histories import (
+        form_of,
+        form_of_release,
+        read_known_history,
+        read_released_history,
+    )
     from tokumei.data.files.outputs import guarded
+    from tokumei.data.files.pseudonyms import write_pseudonyms
 
     if attack in GENERALIZED_ATTACKS:
         attack_generalized(attack, knowledge, release, out, force=force, json=json)
@@ -176,10 +205,11 @@ def attack_history(
     started = time.perf_counter()
     guard = guarded({"--out": out}, inputs=[knowledge, release, master, truth], force=force)
     with showing_progress(), guard as drafts, step(f"attacking by {attack}"):
-        known, seen = read_known_history(knowledge), read_released_history(release)
+        known, seen = read_known_history(knowledge, reading), read_released_history(release, reading)
+        form = out_format or form_of_release(form_of(knowledge, reading))
         customers = known.customers if master is None else read_master(master)["customer"].to_list()
         guesses = part.guess(known, seen)
-        write_pseudonyms(guesses, customers, drafts["--out"])
+        write_pseudonyms(guesses, customers, drafts["--out"], form)
     result: dict[str, Any] = {
         "attack": attack,
         "customers": len(customers),
@@ -201,7 +231,7 @@ def attack_history(
 def _judge_files(guess: Path, truth: Path) -> dict[str, dict[str, Any]]:
     """Judge a file of guesses by the file of the truth."""
     from tokumei.attack.judge import judge as judge_guesses
-    from tokumei.data.files.histories import read_pseudonyms
+    from tokumei.data.files.pseudonyms import read_pseudonyms
 
     right, customers, periods = read_pseudonyms(truth)
     guessed, _, _ = read_pseudonyms(guess)
@@ -225,7 +255,7 @@ def judge(
     Example: tokumei judge --truth F.csv Fh.csv
     """
     from tokumei.cli.generalized import is_guess_of_2018, judge_generalized
-    from tokumei.data.files.histories import read_pseudonyms
+    from tokumei.data.files.pseudonyms import read_pseudonyms
 
     if is_guess_of_2018(truth):
         judge_generalized(guess, truth, json=json)
@@ -237,6 +267,7 @@ def judge(
     _print_success(scores)
 
 
+@reads_histories
 def knowledge(
     file: Annotated[Path, typer.Argument(metavar="T", help="The history whose customers are looked for.")],
     release: Annotated[
@@ -246,6 +277,7 @@ def knowledge(
         Path | None, typer.Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
     ] = None,
     force: ForceOption = False,
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Show how dangerous each kind of knowledge is: the risk of being found, measured and predicted.
@@ -260,8 +292,8 @@ def knowledge(
 
     guard = guarded({"--out": out}, inputs=[file, release], force=force)
     with showing_progress(), guard as drafts, step("measuring knowledge"):
-        original = read_history(file)
-        risks = measure_risks(original, None if release is None else read_released_history(release))
+        original = read_history(file, reading)
+        risks = measure_risks(original, None if release is None else read_released_history(release, reading))
         theory = predict_risks(original)
         danger = danger_by_kind(risks)
         if out is not None:

@@ -9,14 +9,18 @@ import typer
 
 from tokumei.cli.options import part_options
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, print_facts, print_json, showing_progress
+from tokumei.cli.reading import reads_histories
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 
+@reads_histories
 def measure_safety(
     name: Annotated[str, typer.Argument(metavar="NAME", help="See 'tokumei parts safety-measure-of-histories'.")],
     release: Annotated[Path, typer.Option("--release", metavar="A", help="The released history.")],
     options: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the measure; repeatable.")
     ] = None,
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Measure how well a history hides customers of whom some items are known; exit 1 if it does not hold.
@@ -29,7 +33,7 @@ def measure_safety(
 
     part = HISTORY_SAFETY.make_from_text(name, part_options(options))
     with showing_progress(), step(f"measuring {name}"):
-        history = read_released_history(release)
+        history = read_released_history(release, reading)
         score, holds = part.measure(history), part.holds(history)
     result: dict[str, Any] = {"measure": name, "holds": holds, "score": score.as_dict()}
     if json:

@@ -10,7 +10,9 @@ import typer
 
 from tokumei.cli.options import ForceOption, SeedOption, names
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.reading import reads_histories
 from tokumei.core.errors import InputError
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 KnowledgeOption = Annotated[
     list[str] | None,
@@ -21,6 +23,7 @@ AttacksOption = Annotated[
 ]
 
 
+@reads_histories
 def report(
     original: Annotated[Path, typer.Option("--original", metavar="T", help="The original history.")],
     release: Annotated[Path, typer.Option("--release", metavar="A", help="The release, row for row.")],
@@ -32,6 +35,7 @@ def report(
     ] = None,
     seed: SeedOption = 0,
     force: ForceOption = False,
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Measure and attack a release in every way, and write one self-contained page.
@@ -47,8 +51,8 @@ def report(
     started = time.perf_counter()
     read = [original, release, *_files_of(knowledge), None if sweep is None else sweep / "sweep.json"]
     with showing_progress(), guarded({"--out": out}, inputs=read, force=force) as drafts:
-        before, after = read_history(original), read_released_history(release)
-        known = _knowledge(knowledge or ["25", "50", "75", "100"], before, seed)
+        before, after = read_history(original, reading), read_released_history(release, reading)
+        known = _knowledge(knowledge or ["25", "50", "75", "100"], before, seed, reading)
         wanted = names(attacks, "--attacks") if attacks else STRONG_ATTACKS
         done = evaluate(before, after, known, seed=seed, utilities=list(HISTORY_UTILITIES), attacks=wanted)
         swept = None if sweep is None else _read_sweep(sweep)
@@ -66,6 +70,7 @@ def report(
     print_facts({"use lost": done.contest_utility, "customers found": share, "by": attack, "page": str(out)})
 
 
+@reads_histories
 def sweep(
     file: Annotated[Path, typer.Argument(metavar="T", help="The original history.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the results; a sweep goes on there.")],
@@ -75,6 +80,7 @@ def sweep(
     knowledge: KnowledgeOption = None,
     attacks: AttacksOption = None,
     seed: SeedOption = 0,
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Anonymize a history in many ways and draw what safety costs; what was done before is not done again.
@@ -91,9 +97,9 @@ def sweep(
     started = time.perf_counter()
     wanted = names(attacks, "--attacks") if attacks else STRONG_ATTACKS
     with showing_progress():
-        original = read_history(file)
+        original = read_history(file, reading)
         ways = default_grid() if grid is None else read_grid(grid)
-        known = _knowledge(knowledge or ["25"], original, seed)
+        known = _knowledge(knowledge or ["25"], original, seed, reading)
         out.mkdir(parents=True, exist_ok=True)
         swept = run(original, known, ways, out, seed=seed, attacks=wanted)
         swept.write_json(out / "sweep.json")
@@ -111,9 +117,8 @@ def sweep(
     print_facts({"page": str(out / "sweep.html")})
 
 
-def _knowledge(texts: list[str], original: Any, seed: int) -> dict[str, Any]:
+def _knowledge(texts: list[str], original: Any, seed: int, reading: Reading) -> dict[str, Any]:
     """Read knowledge by how much is known, or draw it where no file is named."""
-    from tokumei.attack.knowledge import draw_knowledge
     from tokumei.data.files.histories import read_known_history
 
     known = {}
@@ -121,7 +126,7 @@ def _knowledge(texts: list[str], original: Any, seed: int) -> dict[str, Any]:
         share, _, file = text.partition("=")
         if not share.isdecimal() or not 0 < int(share) <= 100:
             raise InputError.of("a share in per cent, as in 25=T25.csv", column="--knowledge", value=text)
-        known[share] = read_known_history(file) if file else draw_knowledge(original, int(share) / 100, seed=seed)
+        known[share] = read_known_history(file, reading) if file else original.known(int(share) / 100, seed=seed)
     # Numbers as text: in the order of the shares, so that the smallest is the first.
     return dict(sorted(known.items(), key=lambda pair: int(pair[0])))
 

@@ -2,57 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
-from tokumei.core.errors import FaultList
+from tokumei.core.errors import InputError
 from tokumei.data.frames import as_frame
+from tokumei.data.history_columns import SCHEMA, Source, read_columns_of_history
+from tokumei.data.knowledge import Draw, known_rows
 
-SCHEMA: dict[str, pl.DataType] = {
-    "customer": pl.String(),
-    "invoice": pl.String(),
-    "date": pl.Date(),
-    "time": pl.Time(),
-    "item": pl.String(),
-    "price": pl.Float64(),
-    "quantity": pl.Int64(),
-}
-# The 2018 contest has neither; every other history has both.
-OPTIONAL = ("invoice", "time")
+# The contests cut items to two characters: an attacker saw the kind of thing, not the article.
+KNOWN_ITEM_CHARACTERS = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class History:
     """Purchases in a frame with the columns of SCHEMA, in the order they were given.
 
-    In a release that keeps the rows of its original, a deleted row is missing in every column.
+    In a release that keeps the rows of its original, a deleted row is missing in every column. A history of visits
+    or log-ins has no items, prices or quantities: an absent column is missing in every row.
+
+        h = History(frame, customer="household", date="when", item="product", price="paid", quantity="n")
     """
 
     frame: pl.DataFrame
-    name: str = "history"
+    name: str
+
+    def __init__(
+        self,
+        data: Any,
+        name: str = "history",
+        *,
+        customer: str | None = None,
+        date: str | None = None,
+        time: str | None = None,
+        item: str | None = None,
+        price: str | None = None,
+        quantity: str | None = None,
+        invoice: str | None = None,
+        date_format: str | None = None,
+    ) -> None:
+        """Take any frame; a column that is not named is found by its own name, or absent."""
+        declared = {
+            "customer": customer,
+            "invoice": invoice,
+            "date": date,
+            "time": time,
+            "item": item,
+            "price": price,
+            "quantity": quantity,
+        }
+        columns = {role: column for role, column in declared.items() if column is not None}
+        frame = as_frame(data)
+        if columns or date_format or not _is_read(frame):
+            frame = read_columns_of_history(frame, Source(name), columns, date_format=date_format)
+        object.__setattr__(self, "frame", frame)
+        object.__setattr__(self, "name", name)
 
     @classmethod
-    def of(cls, data: Any, *, name: str = "history") -> History:
-        """Make a history of any frame: columns by name, types cast where nothing is lost."""
-        frame = as_frame(data)
-        faults = FaultList(name)
-        for column in SCHEMA:
-            if column not in frame.columns and column not in OPTIONAL:
-                faults.add(f"the columns {', '.join(SCHEMA)}", column=column)
-        faults.raise_if_any()
-        kept = [column for column in SCHEMA if column in frame.columns]
-        cast = frame.select(pl.col(column).cast(SCHEMA[column], strict=False) for column in kept)
-        for column in kept:
-            lost = _is_lost(frame[column], cast[column]).arg_true()
-            for row in lost[:1]:
-                faults.add(f"{SCHEMA[column]}", line=row + 1, column=column, value=frame[column][row])
-                faults.count_more(len(lost) - 1)
-        faults.raise_if_any()
-        missing = [pl.lit(None, SCHEMA[column]).alias(column) for column in SCHEMA if column not in kept]
-        return cls(cast.with_columns(missing).select(list(SCHEMA)), name)
+    def of(cls, data: Any, *, name: str = "history", columns: Mapping[str, str] | None = None) -> History:
+        """Make a history of any frame and look at every cell, as for a file."""
+        return cls(read_columns_of_history(as_frame(data), Source(name), columns or {}), name)
 
     @property
     def n_rows(self) -> int:
@@ -70,6 +83,38 @@ class History:
         return self.kept["customer"].unique().sort().to_list()
 
     @cached_property
+    def absent(self) -> tuple[str, ...]:
+        """The columns that the history does not have: missing in every row that is not deleted."""
+        n_kept = self.kept.height
+        return tuple(role for role in SCHEMA if n_kept and self.kept[role].null_count() == n_kept)
+
+    def check_has(self, columns: Iterable[str], who: str) -> None:
+        """Refuse work that needs a column which the history does not have."""
+        for column in columns:
+            if column in self.absent:
+                raise InputError.of(f"a history with the column {column}, which {who} needs", file=self.name)
+
+    def known(
+        self,
+        share: float,
+        *,
+        seed: int,
+        draw: Draw = "contest",
+        item_characters: int | None = KNOWN_ITEM_CHARACTERS,
+    ) -> History:
+        """Draw what an attacker knows: a share of the rows, items by their first characters (whole if None).
+
+        As in the contests nobody is left without a known row; `draw="uniform"` gives each row the same chance
+        whoever it is. Unknown rows are missing in every column.
+        """
+        if not 0 <= share <= 1:
+            raise InputError.of("a share from 0 to 1", column="share", value=share)
+        is_known = known_rows(self.frame["customer"], share, seed=seed, draw=draw)
+        item = pl.col("item") if item_characters is None else pl.col("item").str.slice(0, item_characters)
+        seen = self.frame.with_columns(item=item).with_columns(pl.when(is_known).then(pl.all()))
+        return History(seen, f"{self.name}, {share:.0%} known")
+
+    @cached_property
     def period(self) -> pl.Series:
         """The month of each row as a count of months (12·year + month − 1), so that neighbors differ by one."""
         return self.frame.select(period_of(pl.col("date")).alias("period")).to_series()
@@ -84,10 +129,12 @@ class History:
         return list(range(int(first), int(last) + 1))
 
 
-def _is_lost(before: pl.Series, after: pl.Series) -> pl.Series:
-    """Mark what a cast could not keep: what became missing, and the fractions of numbers that became whole."""
-    is_lost = after.is_null() & before.is_not_null()
-    return is_lost | (before != after).fill_null(False) if before.dtype.is_float() else is_lost
+def _is_read(frame: pl.DataFrame) -> bool:
+    """Whether a frame has the columns of a history, in their order and types; quantities may have decimals."""
+    return frame.columns == list(SCHEMA) and all(
+        frame.schema[role] == kind or (role == "quantity" and frame.schema[role] == pl.Float64)
+        for role, kind in SCHEMA.items()
+    )
 
 
 def period_of(date: pl.Expr) -> pl.Expr:

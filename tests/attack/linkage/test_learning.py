@@ -4,7 +4,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attack.knowledge import draw_knowledge
 from tokumei.attack.linkage.comparison import PeriodRows
 from tokumei.attack.linkage.evidence import Agreement
 from tokumei.attack.linkage.learning import learn_agreement
@@ -14,7 +13,7 @@ from tokumei.data.made.retail import make_retail
 
 def learned(released: pl.DataFrame, original: History) -> Agreement:
     numbered = pl.col("customer").rank("dense").cast(pl.Int64) - 1
-    known = draw_knowledge(original, 0.5, seed=1).kept.with_columns(of=numbered)
+    known = original.known(0.5, seed=1).kept.with_columns(of=numbered)
     january = period_of(pl.col("date")) == 24132
     return learn_agreement([PeriodRows.of(known.filter(january), released.filter(january), 2)])
 

@@ -23,7 +23,8 @@ from tokumei.core.errors import Fault, FaultList, InputError
 from tokumei.data.files.columns import ISO_DATE, NUMBER, TYPES, ColumnType, read_columns
 from tokumei.data.files.csv import TextFrame, read_csv, write_csv
 from tokumei.data.files.strict import DELETED
-from tokumei.data.history import SCHEMA, History
+from tokumei.data.history import History
+from tokumei.data.history_columns import SCHEMA
 
 FORM = "file-form"
 # Beyond any price or amount, and small enough that sums and squares stay numbers.

@@ -15,7 +15,7 @@ from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import Registry
 from tokumei.data.files.columns import TYPES
 from tokumei.data.files.csv import check_delimiter
-from tokumei.data.history import SCHEMA
+from tokumei.data.history_columns import SCHEMA
 from tokumei.data.made.survey import AMOUNTS, QUASI_IDENTIFIERS
 from tokumei.measure.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 

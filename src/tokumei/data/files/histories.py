@@ -1,132 +1,152 @@
-"""Purchase histories in whatever file they come: a contest's, or a table with a header.
+"""Purchase histories in whatever file they come: a table with a header, or the form of a contest.
 
-A file of a contest has no header: seven columns as in 2016 and 2017, or five as in 2018. Any other has the columns of a
-history by name.
+A table has the columns of a history by name, or by the names that `Reading.columns` declares. A contest's files have no
+header; their form is asked for by its name, or told by a first line that can be nothing else. What is written has the
+form that is asked for, and never one that its content suggests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
-from tokumei.core.errors import InputError
-from tokumei.data.files.csv import find_delimiter, first_bytes, header_names, read_csv, write_csv
-from tokumei.data.files.formats import read_frame, write_frame
+from tokumei.data.files.csv import find_delimiter, first_bytes, header_names
+from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame, read_text_frame, write_frame
 from tokumei.data.files.history_formats import history_format
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.source import check_is_file
-from tokumei.data.history import SCHEMA, History, period_name
+from tokumei.data.history import History
+from tokumei.data.history_columns import NEEDED, Source, read_columns_of_history
 
-CONTEST_2017 = "pwscup2017"
-CONTEST_2017_COLUMNS, CONTEST_2018_COLUMNS = 7, 5
+TABLE = "table"
+CONTEST_2016, CONTEST_2017, CONTEST_2018 = "pwscup2016", "pwscup2017", "pwscup2018"
 # In 2017 every invoice is 0; in 2016 they are real.
-NO_INVOICE = "0"
-# The paper's direction of a guess, in which a customer may occur several times in a month.
-BY_PSEUDONYM = ["month", "pseudonym", "customer"]
+NO_INVOICE, DELETED = "0", ("DEL", "", "", "", "", "", "")
+DAY = re.compile(r"[0-9]{4}/[0-9]{1,2}/[0-9]{1,2}")
+# By its number of cells: which of them is the date, in a form that no header has.
+DATE_CELL = {7: 2, 5: 1}
+# A released cell of 2018: a star, a range, a set.
+GENERALIZED = re.compile(r"\*|\[[^;\]]*;[^;\]]*\]|\{[^}]*\}")
 
 
-def read_history(path: Path | str) -> History:
-    """Read an original history: T of any contest, or a table with a header."""
-    cells = _contest_cells(Path(path))
-    if cells is None:
-        return History.of(_typed(read_frame(path)), name=str(path))
-    if len(cells) == CONTEST_2018_COLUMNS:
-        return history_format("pwscup2018").read_history(path)
-    return history_format("pwscup2017" if cells[1] == NO_INVOICE else "pwscup2016").read_history(path)
-
-
-def read_released_history(path: Path | str) -> History:
-    """Read a release or what was published of it: A(T) or S of 2017, or a table with a header."""
-    if _contest_cells(Path(path)) is None:
-        return History.of(_typed(read_frame(path)), name=str(path))
-    return history_format(CONTEST_2017).read_release(path)
-
-
-def read_known_history(path: Path | str) -> History:
-    """Read an attacker's knowledge: T_α of 2017, the T of any contest, or a table with a header."""
-    cells = _contest_cells(Path(path))
-    # Unknown rows of T_α stand without an invoice, all others have the invoice 0.
-    if cells is not None and len(cells) == CONTEST_2017_COLUMNS and cells[1] in (NO_INVOICE, ""):
-        return history_format(CONTEST_2017).read_knowledge(path)
-    return read_history(path)
-
-
-def write_released_history(history: History, path: Path | str) -> None:
-    """Write a release: as A(T) of 2017 where the name ends in .csv or .csv.gz and it fits, else as a table."""
+def form_of(path: Path | str, reading: Reading = AS_IT_IS) -> str:
+    """Tell the form of a file: `table`, or that of a contest by its name."""
+    if reading.format is not None:
+        return reading.format
     path = Path(path)
-    if ".csv" in path.suffixes and history.frame["time"].is_not_null().any():
-        history_format(CONTEST_2017).write_release(history, path)
-    else:
-        write_frame(history.frame, path)
+    if reading != AS_IT_IS or format_of(path) not in TEXT_SUFFIXES:
+        return TABLE
+    cells = first_cells(path)
+    if tuple(cells) == DELETED:
+        return CONTEST_2017
+    place = DATE_CELL.get(len(cells))
+    if place is None or not (DAY.fullmatch(cells[place]) or _are_generalized(cells)):
+        return TABLE
+    if len(cells) == 7:
+        return CONTEST_2017 if cells[1] == NO_INVOICE else CONTEST_2016
+    return CONTEST_2018
 
 
-def write_pseudonyms(cells: pl.DataFrame, customers: list[str], path: Path | str) -> None:
-    """Write customer, period and pseudonym as the contest's table: a line a customer, a column a month.
-
-    Where a customer is given several pseudonyms of a month, a line is a month and pseudonym with its customer.
-    """
-    wide = pl.DataFrame({"customer": customers}, schema={"customer": pl.String})
-    named = cells.with_columns(pl.col("period").map_elements(period_name, return_dtype=pl.String).alias("month"))
-    if cells.select("customer", "period").is_duplicated().any():
-        write_csv(named.select(BY_PSEUDONYM).sort("month", "pseudonym"), path)
-        return
-    months = sorted(named["month"].unique().to_list())
-    contest = history_format(CONTEST_2017)
-    if set(months) <= set(contest.PERIODS):
-        months = list(contest.PERIODS)
-    for month in months:
-        one = named.filter(pl.col("month") == month).select("customer", pl.col("pseudonym").alias(month))
-        wide = wide.join(one, on="customer", how="left", maintain_order="left")
-    if months == list(contest.PERIODS):
-        contest.write_truth(wide, path)
-    else:
-        write_csv(wide, path)
+def read_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
+    """Read an original history."""
+    form = form_of(path, reading)
+    return _read_table(path, reading) if form == TABLE else history_format(form).read_history(path)
 
 
-def read_pseudonyms(path: Path | str) -> tuple[pl.DataFrame, list[str], list[int]]:
-    """Read the contest's table of pseudonyms: the cells that hold one, the customers, and the periods."""
-    names = header_names(first_bytes(check_is_file(path)), find_delimiter(first_bytes(Path(path))))
-    if names == BY_PSEUDONYM:
-        named = read_csv(path).frame.drop_nulls()
-        cells = named.with_columns(pl.col("month").map_elements(_period, return_dtype=pl.Int32).alias("period"))
-        lines = cells.select("customer", "period", "pseudonym")
-        return lines, sorted(set(lines["customer"])), sorted(set(lines["period"]))
-    wide = read_csv(path).frame if names[0] == "customer" else history_format(CONTEST_2017).read_truth(path)
-    months = [name for name in wide.columns if name != "customer"]
-    long = wide.unpivot(months, index="customer", variable_name="month", value_name="pseudonym").drop_nulls()
-    cells = long.with_columns(pl.col("month").map_elements(_period, return_dtype=pl.Int32).alias("period"))
-    periods = [_period(month) for month in months]
-    return cells.select("customer", "period", "pseudonym"), wide["customer"].to_list(), periods
+def read_released_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
+    """Read a release or what was published of it; a table has the names of a history, or those of the original."""
+    form = form_of(path, reading)
+    if form == TABLE:
+        return _read_table(path, _for_release(path, reading))
+    if form == CONTEST_2016:
+        return history_format(form, "read_released_history").read_released_history(path)
+    return history_format(form, "read_release").read_release(path)
 
 
-def _period(month: str) -> int:
-    year, mark, number = month.partition("-")
-    if not (mark and year.isdecimal() and number.isdecimal()):
-        raise InputError.of("months written YYYY-MM as column names", value=month)
-    return int(year) * 12 + int(number) - 1
-
-
-def _contest_cells(path: Path) -> list[str] | None:
-    """Give the cells of the first line of a contest file, or None where the file has a header."""
-    if path.suffix not in (".csv", ".gz", ".txt"):
-        return None
-    head = first_bytes(check_is_file(path))
-    if not head:
-        return None
-    cells = header_names(head, find_delimiter(head))
-    is_named = {"customer", "item"} <= set(cells)
-    return None if is_named or len(cells) not in (CONTEST_2017_COLUMNS, CONTEST_2018_COLUMNS) else cells
-
-
-def _typed(frame: pl.DataFrame) -> pl.DataFrame:
-    """Read the text columns of a CSV file as a history's types; what does not fit is told by History."""
-    readers: dict[pl.DataType, Callable[[pl.Expr], pl.Expr]] = {
-        pl.Date(): lambda cell: cell.str.to_date("%Y-%m-%d", strict=False),
-        pl.Time(): lambda cell: cell.str.slice(0, 8).str.to_time("%H:%M:%S", strict=False),
-    }
-    return frame.with_columns(
-        readers[kind](pl.col(name))
-        for name, kind in SCHEMA.items()
-        if kind in readers and frame.schema.get(name) == pl.String()
+def read_known_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
+    """Read an attacker's knowledge: T_α of 2017, all of T in the other contests, or a table as that of the original."""
+    form = form_of(path, reading)
+    if form == TABLE:
+        return _read_table(path, _for_release(path, reading))
+    return (
+        history_format(form).read_knowledge(path) if form == CONTEST_2017 else history_format(form).read_history(path)
     )
+
+
+def write_history_table(history: History, path: Path | str) -> None:
+    """Write a history as a table with a header, without the columns that it does not have."""
+    frame = history.frame.select(role for role in history.frame.columns if role not in history.absent)
+    if format_of_name(path) in TEXT_SUFFIXES and "time" in frame.columns:
+        has_fractions = (frame["time"].dt.nanosecond() != 0).any()
+        frame = frame.with_columns(pl.col("time").dt.to_string("%H:%M:%S%.f" if has_fractions else "%H:%M:%S"))
+    write_frame(frame, path)
+
+
+def write_released_history(history: History, path: Path | str, form: str = TABLE) -> None:
+    """Write a release in the form that is asked for; a Parquet file is a table whatever the form."""
+    if form == TABLE or format_of_name(path) not in TEXT_SUFFIXES:
+        write_history_table(history, path)
+    elif form == CONTEST_2016:
+        history_format(form, "write_released_history").write_released_history(history, path)
+    else:
+        history_format(form, "write_release").write_release(history, path)
+
+
+def form_of_release(form: str) -> str:
+    """Give the form of a release of a file of some form: the contest's that keeps rows, else a table."""
+    return form if form == CONTEST_2017 else TABLE
+
+
+def is_generalized_file(path: Path | str) -> bool:
+    """Whether a file is a release of the 2018 contest, whose cells may be ranges and sets."""
+    return form_of(path) == CONTEST_2018
+
+
+def _read_table(path: Path | str, reading: Reading) -> History:
+    if format_of(path) in TEXT_SUFFIXES:
+        text = read_text_frame(path, reading)
+        return _history_of(text.frame, Source(str(path), text.line_of), reading)
+    n_above = reading.skip_rows + reading.has_header
+    return _history_of(read_frame(path, reading), Source(str(path), lambda row: row + n_above + 1), reading)
+
+
+def _history_of(frame: pl.DataFrame, source: Source, reading: Reading) -> History:
+    read = read_columns_of_history(frame, source, reading.columns, date_format=reading.date_format)
+    return History(read, source.name)
+
+
+def _for_release(path: Path | str, reading: Reading) -> Reading:
+    """Give how a release is read beside an original: by the names of a history, if it has them."""
+    if reading == AS_IT_IS:
+        return reading
+    plain = replace(AS_IT_IS, null_values=reading.null_values)
+    if format_of(path) in TEXT_SUFFIXES:
+        names = first_cells(check_is_file(path))
+    else:
+        names = read_frame(path, replace(plain, sheet=reading.sheet)).columns
+    return plain if set(NEEDED) <= set(names) else reading
+
+
+def format_of_name(path: Path | str) -> str:
+    """Give the suffix that says how a file is written."""
+    name = Path(path).name.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def first_cells(path: Path) -> list[str]:
+    """Give the cells of the first line of a text file; none if it is no UTF-8."""
+    head = first_bytes(check_is_file(path)).removeprefix(b"\xef\xbb\xbf")
+    try:
+        head[: 1 << 16].decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A character may be cut at the end; one that is broken before is in another encoding, so no contest's.
+        if error.start < min(len(head), 1 << 16) - 3:
+            return []
+    return header_names(head, find_delimiter(head)) if head else []
+
+
+def _are_generalized(cells: list[str]) -> bool:
+    return any(GENERALIZED.fullmatch(cell) for cell in cells)

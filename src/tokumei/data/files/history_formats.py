@@ -27,6 +27,12 @@ class HistoryFormat(Protocol):
     def read_history(self, path: Path | str) -> History:
         """Read an original."""
 
+    def read_released_history(self, path: Path | str) -> History:
+        """Read a release of a contest that has customers besides."""
+
+    def write_released_history(self, history: History, path: Path | str) -> None:
+        """Write a release of a contest that has customers besides."""
+
     def read_release(self, path: Path | str) -> History:
         """Read a release."""
 

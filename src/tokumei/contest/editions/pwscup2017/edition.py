@@ -16,7 +16,6 @@ from tokumei.anonymize.history.perturb import Perturb
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.anonymize.pipeline import Pipeline
 from tokumei.attack.judge import judge
-from tokumei.attack.knowledge import draw_knowledge
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.attack.truth import truth_of
 from tokumei.contest.edition import (
@@ -46,7 +45,7 @@ from tokumei.contest.table_of_pseudonyms import for_a_table
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
-from tokumei.data.files.histories import read_pseudonyms, write_pseudonyms
+from tokumei.data.files.pseudonyms import read_pseudonyms, write_pseudonyms
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_master
 from tokumei.measure.registry import HISTORY_UTILITIES
@@ -163,7 +162,7 @@ class Pwscup2017(Edition):
         history = Originals.read(data).history
         folder.mkdir(parents=True, exist_ok=True)
         for share in self.known:
-            part = draw_knowledge(history, share / 100, seed=seed)
+            part = history.known(share / 100, seed=seed)
             files.write_knowledge(part, folder / self._knowledge_role(share).file_name)
 
     def check(self, data: Files, release: Files) -> None:
@@ -223,7 +222,7 @@ class Pwscup2017(Edition):
         for place in (folder, truth_folder):
             place.mkdir(parents=True, exist_ok=True)
         files.write_published(History(shuffled, "S"), folder / "S.csv")
-        write_pseudonyms(truth, originals.customers, truth_folder / "F.csv")
+        write_pseudonyms(truth, originals.customers, truth_folder / "F.csv", "pwscup2017")
 
     def check_guess(self, data: Files, published: Files, guess: Files) -> None:
         """Raise one InputError with every fault of Fh."""
@@ -289,4 +288,4 @@ class Pwscup2017(Edition):
         customers = files.read_master(data["M"])["customer"].to_list()
         guesses = for_a_table(HISTORY_ATTACKS.make(name)).guess(known, seen)
         folder.mkdir(parents=True, exist_ok=True)
-        write_pseudonyms(guesses, customers, folder / "Fh.csv")
+        write_pseudonyms(guesses, customers, folder / "Fh.csv", "pwscup2017")

@@ -1,0 +1,120 @@
+"""Who is who, and guesses of it, in three forms.
+
+| form           | a line is                                          | first line                |
+|----------------|----------------------------------------------------|---------------------------|
+| by customer    | a customer with the pseudonym of each month        | customer,2010-12,2011-01… |
+| by pseudonym   | a month and pseudonym with its customer            | month,pseudonym,customer  |
+| by row         | the customer of a published row, in their order    | customer                  |
+
+The first is that of PWSCUP 2017 (F and Fh), which has no header there. The second is the direction of the papers, in
+which a customer may be given several pseudonyms of a month. The third, R, is a guess of every purchase on its own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from tokumei.core.errors import FaultList, InputError
+from tokumei.data.files.csv import TextFrame, read_csv, write_csv
+from tokumei.data.files.histories import CONTEST_2017, TABLE, first_cells
+from tokumei.data.files.history_formats import history_format
+from tokumei.data.files.source import check_is_file
+from tokumei.data.history import period_name
+
+BY_PSEUDONYM = ["month", "pseudonym", "customer"]
+BY_ROW = ["customer"]
+
+
+def write_pseudonyms(cells: pl.DataFrame, customers: list[str], path: Path | str, form: str = TABLE) -> None:
+    """Write customer, period and pseudonym by customer, or by pseudonym where a customer has several of a month.
+
+    The table of a contest has its own months and no header; any other has the months that occur.
+    """
+    named = cells.with_columns(pl.col("period").map_elements(period_name, return_dtype=pl.String).alias("month"))
+    if cells.select("customer", "period").is_duplicated().any():
+        write_csv(named.select(BY_PSEUDONYM).sort("month", "pseudonym"), path)
+        return
+    months = sorted(named["month"].unique().to_list())
+    contest = None if form == TABLE else history_format(form, "write_truth")
+    if contest is not None:
+        months = _contest_months(months, contest.PERIODS, path)
+    wide = pl.DataFrame({"customer": customers}, schema={"customer": pl.String})
+    for month in months:
+        one = named.filter(pl.col("month") == month).select("customer", pl.col("pseudonym").alias(month))
+        wide = wide.join(one, on="customer", how="left", maintain_order="left")
+    if contest is not None:
+        contest.write_truth(wide, path)
+    else:
+        write_csv(wide, path)
+
+
+def read_pseudonyms(path: Path | str) -> tuple[pl.DataFrame, list[str], list[int]]:
+    """Read a table by customer or by pseudonym: the cells that hold a pseudonym, the customers, and the periods."""
+    names = first_cells(check_is_file(path))
+    if names == BY_PSEUDONYM:
+        text = read_csv(path)
+        _check_filled(text)
+        periods = {month: _period(month, path) for month in text.frame["month"].unique()}
+        cells = _with_periods(text.frame, periods)
+        return cells, sorted(set(cells["customer"])), sorted(set(periods.values()))
+    if names[:1] == ["customer"]:
+        text = read_csv(path)
+        _check_customers(text)
+        wide = text.frame
+    else:
+        wide = history_format(CONTEST_2017).read_truth(path)
+    months = [name for name in wide.columns if name != "customer"]
+    periods = {month: _period(month, path) for month in months}
+    # A customer without a purchase in a month has no pseudonym there.
+    long = wide.unpivot(months, index="customer", variable_name="month", value_name="pseudonym").drop_nulls()
+    return _with_periods(long, periods), wide["customer"].to_list(), list(periods.values())
+
+
+def is_row_guess(path: Path | str) -> bool:
+    """Whether a file names a customer for each published row."""
+    return first_cells(check_is_file(path)) == BY_ROW
+
+
+def read_row_guess(path: Path | str) -> pl.Series:
+    """Read R: the customer of each published row, missing where there is no guess."""
+    return read_csv(path).frame["customer"]
+
+
+def _with_periods(named: pl.DataFrame, periods: dict[str, int]) -> pl.DataFrame:
+    period = pl.col("month").replace_strict(periods, return_dtype=pl.Int32).alias("period")
+    return named.select("customer", period, "pseudonym")
+
+
+def _contest_months(months: list[str], contest: tuple[str, ...], path: Path | str) -> list[str]:
+    for month in months:
+        if month not in contest:
+            expected = f"purchases from {contest[0]} to {contest[-1]}, the months of the contest"
+            raise InputError.of(expected, file=path, value=month)
+    return list(contest)
+
+
+def _check_filled(text: TextFrame) -> None:
+    faults = FaultList(text.file)
+    for name in BY_PSEUDONYM:
+        for row in text.frame[name].is_null().arg_true():
+            faults.add(f"a {name} in every line", line=text.line_of(row), column=name, value="")
+    faults.raise_if_any()
+
+
+def _check_customers(text: TextFrame) -> None:
+    faults = FaultList(text.file)
+    customers = text.frame["customer"]
+    for row in customers.is_null().arg_true():
+        faults.add("a customer in every line", line=text.line_of(row), column="customer", value="")
+    for row in (~customers.is_first_distinct() & customers.is_not_null()).arg_true():
+        faults.add("each customer once", line=text.line_of(row), column="customer", value=customers[row])
+    faults.raise_if_any()
+
+
+def _period(month: str, path: Path | str) -> int:
+    year, mark, number = month.partition("-")
+    if not (mark and year.isdecimal() and number.isdecimal() and 1 <= int(number) <= 12):
+        raise InputError.of("months written YYYY-MM as column names", file=path, line=1, value=month)
+    return int(year) * 12 + int(number) - 1

@@ -1,0 +1,165 @@
+"""The columns of a purchase history, found in a frame by name and read as what they are.
+
+Nothing is lost on the way: a cell that cannot be read, and one that is empty in a row which is not, is a fault.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from tokumei.core.errors import FaultList, nearest
+from tokumei.data.files.columns import NUMBER, add_value_faults, does_not_fit
+from tokumei.data.moments import DATES, TIMES, read_moments, read_times
+
+SCHEMA: dict[str, pl.DataType] = {
+    "customer": pl.String(),
+    "invoice": pl.String(),
+    "date": pl.Date(),
+    "time": pl.Time(),
+    "item": pl.String(),
+    "price": pl.Float64(),
+    "quantity": pl.Int64(),
+}
+# Whoever came and when: a visit or a log-in is an event of a history, too.
+NEEDED = ("customer", "date")
+NAMES = ("customer", "invoice", "item")
+EXPECTED = {"price": "a price, as 1.95", "quantity": "a quantity, as 2 or 0.5"}
+
+log = logging.getLogger("tokumei.notes")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a frame came from: what to call it, and the line on which each of its rows stood."""
+
+    name: str
+    line_of: Callable[[int], int] = lambda row: row + 1
+
+
+def read_columns_of_history(
+    frame: pl.DataFrame,
+    source: Source,
+    columns: Mapping[str, str],
+    *,
+    date_format: str | None = None,
+    carried: Sequence[str] = (),
+) -> pl.DataFrame:
+    """Give a frame the columns of SCHEMA; what is absent is missing in every row, and what is left out is said."""
+    found = find_columns(frame.columns, columns, source.name, carried)
+    faults = FaultList(source.name)
+    read: dict[str, pl.Series] = {}
+    for role, name in found.items():
+        cells = _without_empty_text(frame[name])
+        if role == "date":
+            moments = read_moments(cells, date_format)
+            _add(faults, source, cells, moments.is_bad, DATES)
+            read["date"] = moments.date
+            if moments.time is not None:
+                read.setdefault("time", moments.time)
+                if "time" in found:
+                    faults.add("dates without a time of day, since there is a column of times", column=name)
+        elif role == "time":
+            read["time"], is_bad = read_times(cells)
+            _add(faults, source, cells, is_bad, TIMES)
+        elif role in NAMES:
+            read[role] = _as_names(cells)
+        else:
+            read[role], is_bad = _as_numbers(cells)
+            _add(faults, source, cells, is_bad, EXPECTED[role])
+    faults.raise_if_any()
+    _check_whole(frame, found, read, source)
+    if "quantity" in read:
+        read["quantity"] = as_quantity(read["quantity"])
+    absent = {role: nothing(role, kind, frame.height) for role, kind in SCHEMA.items() if role not in read}
+    return pl.DataFrame({role: (read | absent)[role].alias(role) for role in SCHEMA})
+
+
+def nothing(name: str, kind: pl.DataType, n_rows: int) -> pl.Series:
+    """Give a column that is missing in every row."""
+    return pl.Series(name, [None], dtype=kind).new_from_index(0, n_rows)
+
+
+def find_columns(
+    names: Sequence[str], columns: Mapping[str, str], file: str, carried: Sequence[str] = ()
+) -> dict[str, str]:
+    """Tell which column of a file has which role: as declared, else by its own name; what is left over is said."""
+    faults = FaultList(file)
+    for role, name in columns.items():
+        if name and name not in names:
+            near = nearest(name, names)
+            expected = f"a column of the file{f', such as {near}' if near else ': ' + ', '.join(names)}"
+            faults.add(expected, column=role, value=name)
+    faults.raise_if_any()
+    taken = set(columns.values())
+    found = {role: columns.get(role, role if role in names and role not in taken else "") for role in SCHEMA}
+    found = {role: name for role, name in found.items() if name}
+    for role in NEEDED:
+        if role not in found:
+            faults.add(f"a column named {role}, or --columns {role}=NAME with one of: {', '.join(names)}", column=role)
+    faults.raise_if_any()
+    left_out = [name for name in names if name not in found.values() and name not in carried]
+    if left_out:
+        absent = [role for role in SCHEMA if role not in found]
+        log.info("%s: left out %s; absent: %s", file, ", ".join(left_out), ", ".join(absent) or "nothing")
+    return found
+
+
+def _check_whole(frame: pl.DataFrame, found: Mapping[str, str], read: Mapping[str, pl.Series], source: Source) -> None:
+    """Refuse a cell that is empty in a row that is not: a row is deleted as a whole, a column absent as a whole."""
+    faults = FaultList(source.name)
+    customer = read["customer"]
+    is_deleted = customer.is_null()
+    for role, cells in read.items():
+        name = found.get(role, found["date"])
+        shown = frame[name].cast(pl.String, strict=False).alias(name)
+        if role == "customer":
+            is_left = pl.Series([False]).new_from_index(0, len(cells))
+            for other in read.values():
+                is_left |= is_deleted & other.is_not_null()
+            _add(faults, source, shown, is_left, "a customer in every row that holds anything")
+        elif cells.null_count() not in (len(cells), int(is_deleted.sum())) or (cells.is_null() & ~is_deleted).any():
+            is_empty = cells.is_null() & ~is_deleted
+            if not is_empty.all() and int(is_empty.sum()) < int((~is_deleted).sum()):
+                what = f"a {role} in every row (or --columns {role}= where the history has none)"
+                _add(faults, source, shown, is_empty, what if role not in NEEDED else f"a {role} in every row")
+    faults.raise_if_any()
+
+
+def _add(faults: FaultList, source: Source, cells: pl.Series, is_bad: pl.Series, expected: str) -> None:
+    add_value_faults(cells, is_bad, expected, faults, line_of=source.line_of)
+
+
+def _without_empty_text(cells: pl.Series) -> pl.Series:
+    if cells.dtype != pl.String or not (cells == "").any():
+        return cells
+    return cells.to_frame().select(pl.when(pl.first() != "").then(pl.first())).to_series().alias(cells.name)
+
+
+def _as_names(cells: pl.Series) -> pl.Series:
+    """Give names as text; a number that other programs made a fraction of, since some are missing, as it was."""
+    if cells.dtype.is_float():
+        whole = cells.cast(pl.Int64, strict=False)
+        if (whole == cells).all():
+            return whole.cast(pl.String)
+    return cells.cast(pl.String)
+
+
+def _as_numbers(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Read numbers; give them and the cells that are none."""
+    if cells.dtype == pl.String:
+        bare = cells.str.strip_chars()
+        read = bare.to_frame("x").select(NUMBER.read(pl.col("x"))).to_series()
+        return read, does_not_fit(bare, NUMBER.optional(), read)
+    read = cells.cast(pl.Float64, strict=False)
+    is_lost = (read.is_null() & cells.is_not_null()) | ~read.is_finite().fill_null(True)
+    return read, is_lost
+
+
+def as_quantity(numbers: pl.Series) -> pl.Series:
+    """Give quantities as whole numbers where all are, else as they are."""
+    whole = numbers.cast(pl.Int64, strict=False)
+    return whole if (whole == numbers).all() and whole.null_count() == numbers.null_count() else numbers
