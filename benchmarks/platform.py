@@ -124,8 +124,9 @@ def _make_contest(slug: str, n_customers: int, *, n_releases: int) -> None:
     from tokumei.contest.edition import files_in
     from tokumei.platform.accounts.models import User
     from tokumei.platform.contests.services import contests, editions, joining, submitting
-    from tokumei.platform.jobs.evaluate import evaluate
-    from tokumei.platform.jobs.models import Evaluation
+    from tokumei.platform.contests.services.phase_work import phase_jobs
+    from tokumei.platform.jobs.models import Job
+    from tokumei.platform.jobs.running import run
     from tokumei.platform.teams.models import Team
 
     now, day = timezone.now(), timedelta(days=1)
@@ -141,7 +142,7 @@ def _make_contest(slug: str, n_customers: int, *, n_releases: int) -> None:
         attacks_open_at=now + day,
         closes_at=now + 2 * day,
     )
-    evaluate(Evaluation.objects.get(contest=contest).pk)
+    run(phase_jobs(contest).get().pk)
     contest.refresh_from_db()
     edition = editions.edition_of(contest)
     data = files_in(contest.folder / "public" / "data", edition.terms.data_files)
@@ -154,7 +155,7 @@ def _make_contest(slug: str, n_customers: int, *, n_releases: int) -> None:
         joined = joining.join(contest, Team.objects.get(slug=f"team-{number}"), captain)
         if number < n_releases:
             handed_in = submitting.submit_release(joined, captain, {"AT": SimpleUploadedFile("AT.csv", made)})
-            evaluate(Evaluation.objects.get(submission=handed_in).pk)
+            run(Job.objects.get(submission=handed_in).pk)
 
 
 def _upload(url: str, name: str, release: Path) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -14,17 +13,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 from tests.platform.conftest import LogIn, MakeUser
-from tests.platform.sites import SOURCE, add_editions, upload
+from tests.platform.sites import SOURCE, add_editions, do_jobs, upload
 
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Participation, Phase, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
-from tokumei.platform.contests.services.phase_work import begin_due_work
-from tokumei.platform.jobs import folder_work, lease
-from tokumei.platform.jobs.child import Refused
-from tokumei.platform.jobs.evaluate import WORK
-from tokumei.platform.jobs.models import Evaluation, Task
-from tokumei.platform.jobs.process import Answer
+from tokumei.platform.contests.services.phase_work import begin_due_work, phase_jobs
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.running import run_here
 from tokumei.platform.teams.models import Team
 
 
@@ -54,21 +50,10 @@ def clients(people: dict[str, User | None], log_in: LogIn) -> dict[str, Client]:
     return {role: Client() if user is None else log_in(user) for role, user in people.items()}
 
 
-def finish(evaluation: Evaluation) -> None:
-    """Do an evaluation by the same functions as a worker's child process."""
-    held = lease.claim(evaluation.pk, "test")
-    assert held is not None
-    row = Evaluation.objects.select_related("submission__team", "submission__target", "contest").get(pk=evaluation.pk)
-    work = WORK[row.task]
-    try:
-        result = json.loads(json.dumps(folder_work.WORK[row.task](work.ask(row))))
-    except Refused as refused:
-        faults = refused.error.as_dict()["faults"]
-        bare = tuple(fault | {"file": Path(fault["file"]).name} for fault in faults)
-        answer = Answer(faults=bare, n_faults=refused.error.n_faults)
-        held.finish(lambda done: work.write_faults(done, answer))
-    else:
-        held.finish(lambda done: work.write_result(done, result))
+def finish(job: Job | None) -> None:
+    """Do a job by the same functions as a worker's child process."""
+    assert job is not None
+    assert run_here(job.pk)
 
 
 def make_contest(organizer: User, *teams: tuple[Team, User], slug: str = "cup", **facts: Any) -> Contest:
@@ -82,7 +67,7 @@ def make_contest(organizer: User, *teams: tuple[Team, User], slug: str = "cup", 
         "closes_at": now + timedelta(days=2),
     } | facts
     contest = contests.create_contest(organizer, slug=slug, title="A <b>cup</b>", **given)
-    finish(Evaluation.objects.get(contest=contest, task=Task.PREPARE))
+    finish(phase_jobs(contest).get(kind="prepare"))
     for team, captain in teams:
         token = None if contest.is_public else joining.invite(contest)[1]
         joining.join(contest, team, captain, token)
@@ -96,14 +81,14 @@ def participation(contest: Contest, team: Team) -> Participation:
 
 def release(contest: Contest, team: Team, user: User, rows: str = "11 20 30 40 50 60") -> Submission:
     made = submitting.submit_release(participation(contest, team), user, upload("R", rows))
-    finish(Evaluation.objects.get(submission=made))
+    finish(made.job)
     made.refresh_from_db()
     return made
 
 
 def guess(contest: Contest, team: Team, user: User, target: Team, rows: str = "0 1 2 3 4 5") -> Submission:
     made = submitting.submit_guess(participation(contest, team), user, target, "half", upload("G", rows))
-    finish(Evaluation.objects.get(submission=made))
+    finish(made.job)
     made.refresh_from_db()
     return made
 
@@ -123,8 +108,9 @@ def move_to(contest: Contest, phase: Phase) -> Contest:
     # A contest that closes at once is published first.
     for _ in range(2):
         begin_due_work()
-        for evaluation in Evaluation.objects.filter(contest=contest, submission=None, is_done=False):
-            finish(evaluation)
+        for job in phase_jobs(contest).filter(is_done=False):
+            finish(job)
+    do_jobs("contest")
     contest = Contest.objects.get(pk=contest.pk)
     assert contest.phase == phase
     return contest

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
+from tests.platform.sites import do_jobs
 
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
@@ -16,6 +17,7 @@ from tokumei.exchange.offering import Terms, make_offer
 from tokumei.hierarchy.files import read_hierarchies
 from tokumei.hierarchy.lattice import Lattice
 from tokumei.platform.accounts.models import User
+from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.models import PublishedOffer
 from tokumei.platform.exchange.services import hosting, offers
 from tokumei.platform.teams.models import Team
@@ -89,10 +91,10 @@ def host(user: User, team: Team, slug: str = "hosted", **wish: Any) -> Published
         user,
         team,
         slug=slug,
-        wish=hosting.Wish(**decided),
+        wish=Wish(**decided),
         table=SimpleUploadedFile("people.csv", TABLE.encode()),
         hierarchies=[SimpleUploadedFile(f"{name}.csv", text.encode()) for name, text in HIERARCHIES.items()],
     )
-    hosting.make_hosted(made.pk)
+    do_jobs("exchange")
     made.refresh_from_db()
     return made

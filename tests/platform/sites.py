@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from importlib.metadata import EntryPoint
@@ -27,11 +27,12 @@ from tokumei.contest.registry import EDITIONS
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
-from tokumei.platform.contests.services.phase_work import PHASE_WORK
+from tokumei.platform.contests.services.phase_work import PHASE_WORK, phase_jobs
 from tokumei.platform.environment import database
-from tokumei.platform.jobs.evaluate import evaluate
 from tokumei.platform.jobs.lease import claim
-from tokumei.platform.jobs.models import Evaluation, Task
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.queue import next_jobs
+from tokumei.platform.jobs.running import run, run_here
 from tokumei.platform.teams import services as teams
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,7 +154,7 @@ def add_editions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-editions\nVersion: 1\n")
     (info / "entry_points.txt").write_text(f"[{GROUP}]\nodd = {ODD}\n")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(info.parent), str(ROOT)]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(info.parent), str(ROOT), str(ROOT / "src")]))
     monkeypatch.setitem(EDITIONS._found, "odd", EntryPoint("odd", ODD, GROUP))
 
 
@@ -180,17 +181,17 @@ def make_contest(*team_names: str, slug: str = "cup", is_prepared: bool = True, 
 
 def _prepare(contest: Contest, *, is_usual: bool) -> None:
     """Have the folder made by the job; the usual one once in a run of tests, and copied from then on."""
-    evaluation = Evaluation.objects.get(contest=contest).pk
+    job = phase_jobs(contest).get().pk
     kept = Path(django_settings.MEDIA_ROOT).parents[1] / "prepared"
     if not is_usual or not kept.exists():
-        evaluate(evaluation)
+        run(job)
         if is_usual:
             shutil.copytree(contest.folder, kept)
         return
     shutil.copytree(kept, contest.folder)
-    held = claim(evaluation, "a copy")
+    held = claim(job, "a copy")
     assert held is not None
-    held.finish(lambda row: PHASE_WORK[Task.PREPARE].write_result(row, {}))
+    held.finish(lambda row: PHASE_WORK["prepare"].write_result(row, {}))
 
 
 def make_person(name: str, **facts: Any) -> User:
@@ -234,9 +235,16 @@ def upload(role: str, rows: str) -> dict[str, Any]:
 
 def evaluated(submission: Submission) -> Submission:
     """Evaluate a submission in this process, and give it as it is then."""
-    evaluate(Evaluation.objects.get(submission=submission).pk)
+    run(Job.objects.get(submission=submission).pk)
     submission.refresh_from_db()
     return submission
+
+
+def do_jobs(queue: str) -> None:
+    """Do all that waits in a queue, in this process."""
+    while jobs := next_jobs([queue]):
+        for job in jobs:
+            run_here(job)
 
 
 def wait_until(condition: Callable[[], Any], seconds: float = 30) -> Any:
@@ -263,7 +271,7 @@ def wait_final(submission: Submission, seconds: float = 30) -> Submission:
 
 def pid_of_worker(submission: Submission) -> int:
     """Give the process that evaluates a submission."""
-    return int(Evaluation.objects.get(submission=submission).worker.rpartition(":")[2])
+    return int(Job.objects.get(submission=submission).worker.rpartition(":")[2])
 
 
 def children_of(pid: int) -> list[int]:
@@ -273,12 +281,14 @@ def children_of(pid: int) -> list[int]:
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process with all that it started."""
-    try:
-        os.killpg(process.pid, signal.SIGCONT)
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    """Kill a process with all that it started, at once as when a machine stops."""
+    found = [process.pid] if process.poll() is None else []
+    for pid in found:
+        with suppress(OSError):
+            found += children_of(pid)
+    for pid in found:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     process.wait()
 
 

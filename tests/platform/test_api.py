@@ -17,6 +17,7 @@ from tests.platform.sites import (
     SOURCE,
     Site,
     captain,
+    do_jobs,
     enter_team,
     evaluated,
     guess,
@@ -28,8 +29,9 @@ from tests.platform.sites import (
 
 from tokumei.platform.contests.models import Board, Contest, Submission
 from tokumei.platform.contests.services import joining, uploads
-from tokumei.platform.jobs.evaluate import evaluate
-from tokumei.platform.jobs.models import Evaluation, Task
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.queue import begin
+from tokumei.platform.jobs.running import run
 from tokumei.platform.teams import services as teams
 
 GOOD = b"11\n20\n30\n40\n50\n60\n"
@@ -45,7 +47,7 @@ def begin_attacks(contest: Contest) -> None:
     """Publish the releases now."""
     Contest.objects.filter(pk=contest.pk).update(attacks_open_at=timezone.now())
     contest.refresh_from_db()
-    evaluate(Evaluation.objects.create(contest=contest, task=Task.PUBLISH).pk)
+    run(begin("publish", contest.pk).pk)
     contest.refresh_from_db()
     assert contest.phase == "attack"
 
@@ -107,7 +109,7 @@ def test_release_is_submitted_evaluated_and_shown_rounded(cup: Contest, red: Pro
     assert answer.status_code == 201
     made = answer.json()
     assert (made["state"], made["is_final"], made["score"]) == ("waiting", False, None)
-    evaluate(Evaluation.objects.get(submission__key=made["key"]).pk)
+    run(Job.objects.get(submission__key=made["key"]).pk)
     shown = red.get(f"/submissions/{made['key']}").json()
     assert (shown["state"], shown["is_final"], shown["is_score_hidden"]) == ("scored", True, False)
     assert Submission.objects.get().score == {
@@ -134,7 +136,7 @@ def test_release_as_a_zip_is_taken_under_any_name(cup: Contest, red: Program) ->
 
 def test_refused_release_tells_its_faults_with_line_and_value(cup: Contest, red: Program) -> None:
     made = red.send("/contests/cup/releases", {"R": file(b"11\nx\n30\n40\n50\n60\n")}).json()
-    evaluate(Evaluation.objects.get(submission__key=made["key"]).pk)
+    run(Job.objects.get(submission__key=made["key"]).pk)
     shown = red.get(f"/submissions/{made['key']}").json()
     assert (shown["state"], shown["n_faults"]) == ("refused", 1)
     (fault,) = shown["faults"]
@@ -172,7 +174,7 @@ def test_guess_is_submitted_and_shown_without_what_would_undo_the_rounding(attac
     answer = red.send("/contests/cup/targets/blue/guesses?knowledge=all", {"G": file(b"0\n1\n2\n3\n4\n5\n", "G.csv")})
     assert answer.status_code == 201
     key = answer.json()["key"]
-    evaluate(Evaluation.objects.get(submission__key=key).pk)
+    run(Job.objects.get(submission__key=key).pk)
     shown = red.get(f"/submissions/{key}").json()
     assert (shown["target"], shown["knowledge"], shown["state"]) == ("blue", "all", "scored")
     assert shown["score"] == {"success": round(shown["score"]["success"], 3), "details": {}, "is_proof": None}
@@ -275,7 +277,7 @@ def test_organizer_makes_a_contest_changes_it_and_announces(site: Site) -> None:
     assert (made.json()["phase"], made.json()["limits"]["releases_in_all"]) == ("preparing", 3)
     contest = Contest.objects.get()
     assert contest.options == {"n_rows": 8}
-    evaluate(Evaluation.objects.get().pk)
+    run(Job.objects.get().pk)
     (data,) = program.get("/contests/spring/files").json()
     sent = program.get(f"/contests/spring/files/data/{data['name']}")
     assert len(b"".join(sent.streaming_content).splitlines()) == 8
@@ -326,7 +328,8 @@ def test_closed_contest_can_be_exported_without_its_secrets(attacks: Contest, re
     assert red.get("/contests/cup/export").status_code == 403
     Contest.objects.update(closes_at=timezone.now())
     attacks.refresh_from_db()
-    evaluate(Evaluation.objects.create(contest=attacks, task=Task.CLOSE).pk)
+    run(begin("close", attacks.pk).pk)
+    do_jobs("contest")
     sent = red.get("/contests/cup/export")
     with zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content))) as archive:
         assert "cup/public/data/D.csv" in archive.namelist()

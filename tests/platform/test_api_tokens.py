@@ -17,6 +17,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from tests.platform.conftest import PASSWORD, LogIn
 from tests.platform.hashers import QuickArgon2
 from tests.platform.programs import Program, program_of, token_for
+from tests.platform.sites import do_jobs
 
 from tokumei.platform.accounts import second_factor
 from tokumei.platform.accounts.models import User
@@ -148,6 +149,7 @@ def test_change_of_the_password_voids_all_tokens(alice: User, log_in: LogIn) -> 
 def test_reset_of_the_password_voids_all_tokens(alice: User) -> None:
     program = program_of(alice)
     Client().post("/reset", {"email": "alice@example.com"})
+    do_jobs("mail")
     (link,) = re.findall(r"http://testserver(/reset/\S+)", str(mail.outbox[0].body))
     Client().post(link, {"password": "a brand new secret", "password_again": "a brand new secret"})
     assert program.get("/me").status_code == 401

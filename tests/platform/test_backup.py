@@ -17,10 +17,10 @@ from tests.platform.sites import Site, connected_to, evaluated, make_contest, re
 
 from tokumei.core.errors import InputError, NotAllowed, PromiseBroken, TokumeiError
 from tokumei.platform.backup import back_up
+from tokumei.platform.contests.folder_work import alone
 from tokumei.platform.contests.models import Contest, State, Submission
 from tokumei.platform.contests.services.scoreboard import standings
 from tokumei.platform.database_copy import ToolFailed
-from tokumei.platform.jobs.folder_work import alone
 from tokumei.platform.restore import restore
 
 Change = Callable[[dict[str, bytes]], None]

@@ -18,9 +18,9 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 
 from tokumei.contest.custom.template import template
 from tokumei.platform.accounts.models import User
+from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services import joining
-from tokumei.platform.jobs import reasons
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db

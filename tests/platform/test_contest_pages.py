@@ -29,10 +29,10 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 from tests.platform.sites import upload
 
 from tokumei.platform.accounts.models import User
+from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest, Kind, Phase, State, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
-from tokumei.platform.jobs import reasons
-from tokumei.platform.jobs.models import Evaluation
+from tokumei.platform.jobs.models import Job
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -239,7 +239,7 @@ def test_failed_and_waiting_submissions_are_told_in_words(
     assert "data-poll" in client.get(page).content.decode()
     state = client.get(f"{page}/state").json()
     assert state == {"state": "waiting", "says": "Waiting", "is_final": False, "progress": {"step": ""}}
-    Evaluation.objects.filter(submission=made).update(progress={"step": "check", "done": 0, "total": None})
+    Job.objects.filter(submission=made).update(progress={"step": "check", "done": 0, "total": None})
     assert client.get(f"{page}/state").json()["progress"]["step"] == "checking the file"
     Submission.objects.filter(pk=made.pk).update(state=State.FAILED, reason=reasons.DIED)
     said = client.get(page)

@@ -3,57 +3,57 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
-from django_q.models import OrmQ
 from tests.platform.odd_edition import ENDLESS, KILLED, SLOW
 from tests.platform.sites import Site, evaluated, make_contest, release
 
+from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import State, Submission
-from tokumei.platform.jobs import evaluate as evaluating
-from tokumei.platform.jobs import lease, process, queue, reasons
-from tokumei.platform.jobs.evaluate import evaluate, give_up_worn_out
+from tokumei.platform.jobs import lease, process, queue, work
 from tokumei.platform.jobs.lease import Lease, claim
-from tokumei.platform.jobs.models import Evaluation
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.running import end_worn_out, run
 
 
 @pytest.fixture
-def waiting(site: Site) -> Evaluation:
+def waiting(site: Site) -> Job:
     """An evaluation that nobody has begun."""
-    return Evaluation.objects.get(submission=release(make_contest("red"), "red"))
+    return Job.objects.get(submission=release(make_contest("red"), "red"))
 
 
-def take(evaluation: Evaluation, worker: str = "one") -> Lease:
+def take(evaluation: Job, worker: str = "one") -> Lease:
     held = claim(evaluation.pk, worker)
     assert held is not None
     return held
 
 
-def freeze(evaluation: Evaluation) -> None:
+def freeze(evaluation: Job) -> None:
     """Make the last sign of life an old one."""
-    Evaluation.objects.filter(pk=evaluation.pk).update(beat_at=timezone.now() - timedelta(minutes=1))
+    Job.objects.filter(pk=evaluation.pk).update(beat_at=timezone.now() - timedelta(minutes=1))
 
 
-def mark(row: Evaluation) -> None:
-    Submission.objects.filter(evaluation=row).update(state=State.SCORED)
+def mark(row: Job) -> None:
+    Submission.objects.filter(job=row).update(state=State.SCORED)
 
 
-def refuse(row: Evaluation) -> None:
-    Submission.objects.filter(evaluation=row).update(state=State.REFUSED)
+def refuse(row: Job) -> None:
+    Submission.objects.filter(job=row).update(state=State.REFUSED)
 
 
-def test_claim_counts_the_attempt_before_any_work(waiting: Evaluation) -> None:
+def test_claim_counts_the_attempt_before_any_work(waiting: Job) -> None:
     assert take(waiting) == Lease(waiting.pk, fence=1, n_attempts=1)
     waiting.refresh_from_db()
     assert (waiting.n_attempts, waiting.is_running, waiting.worker) == (1, True, "one")
     assert Submission.objects.get().state == State.RUNNING
 
 
-def test_claim_of_what_runs_is_refused_until_it_shows_no_life(waiting: Evaluation) -> None:
+def test_claim_of_what_runs_is_refused_until_it_shows_no_life(waiting: Job) -> None:
     first = take(waiting)
     assert claim(waiting.pk, "two") is None
     freeze(waiting)
@@ -63,7 +63,7 @@ def test_claim_of_what_runs_is_refused_until_it_shows_no_life(waiting: Evaluatio
     assert second.beat({"step": "price", "done": 1, "total": 3})
 
 
-def test_result_of_a_worker_that_woke_up_late_is_refused(waiting: Evaluation) -> None:
+def test_result_of_a_worker_that_woke_up_late_is_refused(waiting: Job) -> None:
     late = take(waiting)
     freeze(waiting)
     assert take(waiting, "two").finish(mark)
@@ -73,8 +73,8 @@ def test_result_of_a_worker_that_woke_up_late_is_refused(waiting: Evaluation) ->
     assert Submission.objects.get().state == State.SCORED
 
 
-def test_result_that_cannot_be_written_whole_is_not_written(waiting: Evaluation) -> None:
-    def break_off(row: Evaluation) -> None:
+def test_result_that_cannot_be_written_whole_is_not_written(waiting: Job) -> None:
+    def break_off(row: Job) -> None:
         mark(row)
         raise OSError
 
@@ -85,75 +85,60 @@ def test_result_that_cannot_be_written_whole_is_not_written(waiting: Evaluation)
     assert Submission.objects.get().state == State.RUNNING
 
 
-def test_work_given_back_costs_no_attempt_and_is_free_at_once(waiting: Evaluation) -> None:
+def test_work_given_back_costs_no_attempt_and_is_free_at_once(waiting: Job) -> None:
     assert take(waiting).give_back()
     assert take(waiting, "two") == Lease(waiting.pk, fence=2, n_attempts=1)
 
 
-def test_failed_attempt_is_tried_again_a_little_later(waiting: Evaluation) -> None:
+def test_failed_attempt_is_tried_again_a_little_later(waiting: Job) -> None:
     take(waiting).try_again("ValueError")
     assert claim(waiting.pk, "two") is None
-    Evaluation.objects.update(due_at=timezone.now())
+    Job.objects.update(due_at=timezone.now())
     assert take(waiting).n_attempts == 2
 
 
-def test_dead_worker_frees_what_it_held(waiting: Evaluation) -> None:
+def test_dead_worker_frees_what_it_held(waiting: Job) -> None:
     take(waiting, "host:1")
     assert lease.release_worker("host:2") == 0
     assert lease.release_worker("host:1") == 1
     assert take(waiting).n_attempts == 2
 
 
-def test_evaluation_that_took_three_workers_with_it_fails(waiting: Evaluation) -> None:
+def test_evaluation_that_took_three_workers_with_it_fails(waiting: Job) -> None:
     for number in range(3):
         take(waiting, f"host:{number}")
         freeze(waiting)
     assert claim(waiting.pk, "four") is None
     assert queue.worn_out() == [waiting.pk]
-    give_up_worn_out(queue.worn_out())
+    end_worn_out()
     submission = Submission.objects.get()
     assert (submission.state, submission.reason) == (State.FAILED, reasons.DIED)
     assert queue.worn_out() == []
 
 
-def test_forgotten_evaluation_is_queued_again_once(waiting: Evaluation) -> None:
-    OrmQ.objects.all().delete()
-    assert queue.requeue_forgotten() == 0
-    Evaluation.objects.update(queued_at=timezone.now() - timedelta(seconds=11))
-    assert queue.requeue_forgotten() == 1
-    assert queue.requeue_forgotten() == 0
-    assert [message.task["args"] for message in OrmQ.objects.all()] == [(waiting.pk,)]
-
-
-def test_stale_evaluation_is_queued_again(waiting: Evaluation) -> None:
+def test_jobs_are_taken_oldest_first_and_from_their_queue_alone(waiting: Job) -> None:
+    assert queue.next_jobs(["contest"]) == [waiting.pk]
+    assert queue.next_jobs(["exchange", "mail"]) == []
     take(waiting)
-    Evaluation.objects.update(queued_at=timezone.now() - timedelta(seconds=11))
-    assert queue.requeue_forgotten() == 0
+    assert queue.next_jobs(["contest"]) == []
     freeze(waiting)
-    assert queue.requeue_forgotten() == 1
-
-
-def test_long_queue_is_left_alone(waiting: Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "LONG_QUEUE", 1)
-    Evaluation.objects.update(queued_at=None)
-    assert OrmQ.objects.count() > 1
-    assert queue.requeue_forgotten() == 0
+    assert queue.next_jobs(["contest"]) == [waiting.pk]
 
 
 def test_endless_evaluation_ends_in_time_with_all_it_started(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease, "RETRY_SECONDS", 0.0)
-    monkeypatch.setattr(evaluating, "SECONDS", 1.5)
+    monkeypatch.setitem(work.WORK, "score", replace(work.WORK["score"], seconds=1.5))
     found = release(make_contest("red"), "red", f"{ENDLESS} 20 30 40 50 60")
-    for _ in range(3):
+    for _ in range(2):
         evaluated(found)
-    assert (found.state, found.reason) == (State.FAILED, reasons.TIMED_OUT)
+    assert (found.state, found.reason) == (State.REFUSED, reasons.TIMED_OUT)
     assert not [pid for pid in _children() if "jobs.child" in _command(pid)]
 
 
 def test_evaluation_killed_from_within_is_noticed_at_once(site: Site) -> None:
     found = evaluated(release(make_contest("red"), "red", f"{KILLED} 20 30 40 50 60"))
     assert found.state == State.RUNNING
-    assert Evaluation.objects.get(submission=found).last_failure == "ended by signal 9"
+    assert Job.objects.get(submission=found).last_failure == "ended by signal 9"
 
 
 def test_worker_that_lost_its_evaluation_stops_working_on_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,12 +147,12 @@ def test_worker_that_lost_its_evaluation_stops_working_on_it(site: Site, monkeyp
     beat = Lease.beat
 
     def beat_after_a_thief(held: Lease, progress: Any = None) -> bool:
-        Evaluation.objects.filter(pk=held.evaluation).update(fence=held.fence + 1, worker="thief")
+        Job.objects.filter(pk=held.job).update(fence=held.fence + 1, worker="thief")
         return beat(held, progress)
 
     monkeypatch.setattr(Lease, "beat", beat_after_a_thief)
     evaluated(found)
-    row = Evaluation.objects.get(submission=found)
+    row = Job.objects.get(submission=found)
     assert (row.worker, row.is_running, row.is_done) == ("thief", True, False)
 
 
@@ -182,7 +167,7 @@ def test_process_of_an_evaluation_gets_no_secret(site: Site, monkeypatch: pytest
         return beat(held, progress)
 
     monkeypatch.setattr(Lease, "beat", look)
-    evaluate(Evaluation.objects.get(submission=found).pk)
+    run(Job.objects.get(submission=found).pk)
     found.refresh_from_db()
     assert found.state == State.SCORED
     assert seen

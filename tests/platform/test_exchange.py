@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from tests.platform.conftest import LogIn
 from tests.platform.offers import HIERARCHIES, PUBLIC, TABLE, host, make_desk, publish
+from tests.platform.sites import do_jobs
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
 from tokumei.exchange.criteria import Criterion
@@ -25,6 +27,7 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.models import LevelRequest, OfferState, PublishedOffer, RequestState
 from tokumei.platform.exchange.services import (
     answering,
+    hosted_answers,
     hosting,
     learning,
     looking,
@@ -33,6 +36,10 @@ from tokumei.platform.exchange.services import (
     requesting,
     trying,
 )
+from tokumei.platform.jobs.lease import release_worker
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.queue import begin_again
+from tokumei.platform.jobs.running import name_of
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -97,7 +104,7 @@ def ask(offer: PublishedOffer, user: User, levels: dict[str, int], purpose: str 
 
 def answered(offer: PublishedOffer, request: LevelRequest) -> LevelRequest:
     """Answer what waits at a hosted offer, in this process."""
-    hosting.answer_waiting(offer.pk)
+    do_jobs("exchange")
     request.refresh_from_db()
     return request
 
@@ -231,14 +238,15 @@ def test_answer_that_a_dead_job_did_not_hand_over_is_handed_over_by_the_next(
 ) -> None:
     request = ask(hosted, carol, PAIRS)
 
-    def die(*_given: object) -> None:
+    def die(*_given: object, **_more: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(answering, "take_answer", die)
-        hosting.answer_waiting(hosted.pk)
+        patched.setattr(hosted_answers, "take_answer", die)
+        do_jobs("exchange")
     request.refresh_from_db()
     assert request.state == RequestState.SENT
+    assert release_worker(name_of(os.getpid())) == 1
     assert answered(hosted, request).state == RequestState.SERVED
     assert looking.audit(hosted).fault == ""
 
@@ -415,9 +423,16 @@ def test_desk_and_learning_are_for_the_provider_s_team(
 
 
 def test_offer_that_is_being_made_or_failed_is_nothing_to_others(
-    alice: User, bob: User, carol: User, team: Team, log_in: LogIn, files: Path
+    alice: User,
+    bob: User,
+    carol: User,
+    team: Team,
+    log_in: LogIn,
+    files: Path,
+    django_capture_on_commit_callbacks: Any,
 ) -> None:
-    failed = host(alice, team, slug="failed", first_levels={"age": 0, "sex": 0, "town": 0})
+    with django_capture_on_commit_callbacks(execute=True):
+        failed = host(alice, team, slug="failed", first_levels={"age": 0, "sex": 0, "town": 0})
     assert failed.state == OfferState.FAILED
     assert "below 5" in failed.trouble
     assert log_in(carol).get("/exchange/failed").status_code == 404
@@ -484,7 +499,7 @@ def test_form_that_hosts_a_table_makes_an_offer(
     found = log_in(alice).post("/exchange/offers/host", fields)
     assert found.status_code == 302, found.content.decode()
     made = PublishedOffer.objects.get(slug="formed")
-    hosting.make_hosted(made.pk)
+    do_jobs("exchange")
     made.refresh_from_db()
     assert made.state == OfferState.OPEN
     assert [one.k for one in offers.document_of(made)[0].criteria] == [5, 3]
@@ -492,23 +507,13 @@ def test_form_that_hosts_a_table_makes_an_offer(
     assert again.status_code == 400
 
 
-def test_offer_that_another_process_made_while_this_one_waited_is_not_made_again(
-    alice: User, team: Team, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_offer_that_another_process_made_while_this_one_waited_is_not_made_again(alice: User, team: Team) -> None:
     made = host(alice, team)
     digest = made.digest
     PublishedOffer.objects.filter(pk=made.pk).update(state=OfferState.MAKING)
-    locked = []
-
-    def wait_for_the_other(folder: int, how: int) -> None:
-        # What the other process did before it let go of the folder.
-        locked.append((folder, how))
-        PublishedOffer.objects.filter(pk=made.pk).update(state=OfferState.OPEN)
-
-    monkeypatch.setattr("tokumei.platform.exchange.services.hosting.fcntl.flock", wait_for_the_other)
-    hosting.make_hosted(made.pk)
+    begin_again(Job.objects.get(kind="offer"))
+    do_jobs("exchange")
     made.refresh_from_db()
-    assert len(locked) == 1
     assert made.state == OfferState.OPEN
     assert made.digest == digest != ""
 

@@ -9,11 +9,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from tests.platform.offers import host, make_desk, publish
+from tests.platform.sites import do_jobs
 
 from tokumei.exchange.keys import PrivateKey
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api.services import make_token
-from tokumei.platform.exchange.services import hosting, offers, recipients
+from tokumei.platform.exchange.services import offers, recipients
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +36,7 @@ def program(user: User, scope: str = "submit") -> Client:
 
 
 def test_program_tries_asks_and_fetches_its_release_alone(alice: User, bob: User, mallory: User, team: Team) -> None:
-    offer = host(alice, team)
+    host(alice, team)
     recipients.introduce(mallory, organization="A paper")
     user = program(mallory)
     assert user.get(f"{ROOT}/catalogue", {"q": "ages"}).json()["offers"][0]["slug"] == "hosted"
@@ -50,7 +51,7 @@ def test_program_tries_asks_and_fetches_its_release_alone(alice: User, bob: User
     assert made.status_code == 201
     key = made.json()["key"]
     assert user.get(f"{ROOT}/requests/{key}/release").status_code == 404
-    hosting.answer_waiting(offer.pk)
+    do_jobs("exchange")
     assert user.get(f"{ROOT}/requests/{key}").json()["state"] == "served"
     assert user.get(f"{ROOT}/requests/{key}/release").getvalue().startswith(b"age,sex,town,n_rows")
     other = program(bob)

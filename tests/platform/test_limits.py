@@ -15,7 +15,7 @@ from tests.platform.test_phases import end_anonymizing
 from tokumei.core.errors import NotAllowed
 from tokumei.platform.contests.models import Participation, State, Submission
 from tokumei.platform.contests.services.submitting import guess_attempts, release_attempts, submit_release
-from tokumei.platform.jobs.models import Evaluation
+from tokumei.platform.jobs.models import Job
 
 N_PARALLEL = 50
 
@@ -42,7 +42,7 @@ def test_fifty_at_once_for_the_last_attempt_leave_one(both_databases: str, site:
     with ThreadPoolExecutor(N_PARALLEL) as pool:
         outcomes = list(pool.map(submit, range(N_PARALLEL)))
     assert (outcomes.count("accepted"), outcomes.count("refused")) == (1, N_PARALLEL - 1)
-    assert Submission.objects.count() == Evaluation.objects.exclude(submission=None).count() == 3
+    assert Submission.objects.count() == Job.objects.exclude(submission=None).count() == 3
     # The files of those that were refused are gone.
     folders = {path.name for path in (site.folder / "files" / "uploads").iterdir()}
     assert folders == set(Submission.objects.values_list("key", flat=True))

@@ -10,40 +10,41 @@ import pytest
 from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
-from tests.platform.sites import Site, evaluated, guess, make_contest, participation, release
+from tests.platform.sites import Site, do_jobs, evaluated, guess, make_contest, participation, release
 
 from tokumei.contest.folder import open_contest
 from tokumei.contest.phases import ranking
 from tokumei.contest.replay import replay
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest, Phase, Submission
 from tokumei.platform.contests.services import contests, joining, scoreboard, showing
 from tokumei.platform.contests.services.export import export_folder
-from tokumei.platform.contests.services.phase_work import begin_due_work
-from tokumei.platform.jobs import reasons
-from tokumei.platform.jobs.evaluate import evaluate
-from tokumei.platform.jobs.models import Evaluation, Task
+from tokumei.platform.contests.services.phase_work import begin_due_work, phase_jobs
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.running import run
+from tokumei.platform.not_ready import NotReady
 
 
 def end_anonymizing(contest: Contest) -> Contest:
     """Let the time for releases end and the job publish them."""
-    return _pass(contest, Task.PUBLISH, opens_at=-2, attacks_open_at=-1)
+    return _pass(contest, "publish", opens_at=-2, attacks_open_at=-1)
 
 
 def end_attacks(contest: Contest) -> Contest:
     """Let the time for attacks end and the job close the contest."""
-    return _pass(contest, Task.CLOSE, opens_at=-3, attacks_open_at=-2, closes_at=-1)
+    return _pass(contest, "close", opens_at=-3, attacks_open_at=-2, closes_at=-1)
 
 
-def _pass(contest: Contest, task: Task, **hours: int) -> Contest:
+def _pass(contest: Contest, change: str, **hours: int) -> Contest:
     now = timezone.now()
     moved = {name: now + timedelta(hours=number) for name, number in hours.items()}
     Contest.objects.filter(pk=contest.pk).update(**moved)
     # Submissions came in before that.
     Submission.objects.filter(contest=contest).update(at=now - timedelta(hours=4))
     begin_due_work()
-    for evaluation in Evaluation.objects.filter(contest=contest, task=task):
-        evaluate(evaluation.pk)
+    for job in phase_jobs(contest).filter(kind=change):
+        run(job.pk)
     return Contest.objects.get(pk=contest.pk)
 
 
@@ -63,7 +64,7 @@ def play(contest: Contest) -> Contest:
 def test_contest_begins_when_its_folder_is_there(site: Site) -> None:
     contest = make_contest(is_prepared=False)
     assert contest.phase == Phase.PREPARING
-    evaluate(Evaluation.objects.get().pk)
+    run(Job.objects.get().pk)
     contest = Contest.objects.get()
     assert contest.phase == Phase.ANONYMIZE
     assert (contest.folder / "public" / "data" / "D.csv").read_text().startswith("n0,10\n")
@@ -95,6 +96,9 @@ def test_contest_with_unusable_source_tells_its_organizer(site: Site) -> None:
 def test_closed_contest_is_replayed_from_its_export_and_others_get_no_secret(site: Site, tmp_path: Path) -> None:
     contest = play(make_contest("red", "blue"))
     assert (contest.phase, contest.trouble) == (Phase.CLOSED, "")
+    with pytest.raises(NotReady):
+        export_folder(contest, None)
+    do_jobs("contest")
     with export_folder(contest, contest.organizer) as packed, zipfile.ZipFile(packed) as archive:
         archive.extractall(tmp_path)
     replay(tmp_path / "cup")
@@ -112,7 +116,7 @@ def test_closed_contest_is_replayed_from_its_export_and_others_get_no_secret(sit
     key = (contest.folder / "secret" / "key").read_bytes().strip()
     assert key not in everything
     # Nor does any row of the database know the key.
-    models = [model for model in apps.get_models() if model._meta.app_label in ("contests", "jobs", "django_q")]
+    models = [model for model in apps.get_models() if model._meta.app_label in ("contests", "jobs")]
     rows = [str(row) for model in models for row in model._base_manager.values()]
     assert len(rows) > 20
     assert key.decode() not in "".join(rows)
@@ -132,7 +136,7 @@ def test_publishing_waits_for_the_last_evaluation(site: Site) -> None:
     late = release(contest, "blue")
     contest = end_anonymizing(contest)
     assert contest.phase == Phase.PUBLISHING
-    assert not Evaluation.objects.filter(task=Task.PUBLISH).exists()
+    assert not Job.objects.filter(kind="publish").exists()
     evaluated(late)
     contest = end_anonymizing(contest)
     assert contest.phase == Phase.ATTACK

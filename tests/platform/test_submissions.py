@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
-from django_q.models import OrmQ, Task
 from tests.platform.odd_edition import BROKEN, HUNGRY
 from tests.platform.sites import (
     Site,
@@ -25,11 +24,12 @@ from tests.platform.test_phases import end_anonymizing
 
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.accounts.models import User
+from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import State, Submission
 from tokumei.platform.contests.services import joining, showing, submitting
-from tokumei.platform.jobs import lease, reasons
-from tokumei.platform.jobs.evaluate import evaluate
-from tokumei.platform.jobs.models import Evaluation
+from tokumei.platform.jobs import lease
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.running import run
 
 
 def test_release_that_keeps_the_rules_is_scored(site: Site) -> None:
@@ -71,24 +71,26 @@ def test_evaluation_that_breaks_three_times_fails_and_costs_no_attempt(
     assert (found.reason, found.score) == (reasons.DIED, None)
     assert submitting.release_attempts(participation(contest, "red")).in_all_used == 0
     # The kind of the failure and nothing of its message, which quotes what attackers are to know later.
-    assert Evaluation.objects.get(submission=found).last_failure == "ValueError"
+    assert Job.objects.get(submission=found).last_failure == "ValueError"
 
 
-def test_evaluation_that_wants_too_much_memory_fails(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evaluation_that_wants_too_much_memory_twice_costs_an_attempt(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(lease, "RETRY_SECONDS", 0.0)
     found = release(make_contest("red"), "red", f"{HUNGRY} 20 30 40 50 60")
-    for _ in range(3):
+    for _ in range(2):
         evaluated(found)
-    assert found.state == State.FAILED
-    assert Evaluation.objects.get(submission=found).last_failure == "MemoryError"
+    assert (found.state, found.reason) == (State.REFUSED, reasons.TOO_LARGE)
+    assert Job.objects.get(submission=found).last_failure == "MemoryError"
 
 
 def test_evaluation_done_twice_changes_nothing(site: Site) -> None:
     found = evaluated(release(make_contest("red"), "red"))
     before = Submission.objects.filter(pk=found.pk).values().get()
-    evaluate(Evaluation.objects.get(submission=found).pk)
+    run(Job.objects.get(submission=found).pk)
     assert Submission.objects.filter(pk=found.pk).values().get() == before
-    assert Evaluation.objects.get(submission=found).n_attempts == 1
+    assert Job.objects.get(submission=found).n_attempts == 1
 
 
 def test_release_outside_its_phase_is_refused_without_a_trace(site: Site) -> None:
@@ -165,16 +167,13 @@ def test_submission_of_another_team_is_not_there(site: Site) -> None:
         showing.find_submission(captain("blue"), found.key)
 
 
-def test_queue_holds_numbers_alone(site: Site) -> None:
+def test_job_holds_names_alone(site: Site) -> None:
     contest = make_contest("red")
     found = release(contest, "red")
-    for message in OrmQ.objects.all():
-        task = message.task
-        assert task["func"] == "tokumei.platform.jobs.evaluate.evaluate"
-        assert all(isinstance(argument, int) for argument in task["args"])
-        assert task["kwargs"] == {}
-    evaluated(found)
-    assert not Task.objects.exists()
+    assert list(Job.objects.order_by("pk").values_list("kind", "subject", "payload")) == [
+        ("prepare", str(contest.pk), {}),
+        ("score", found.key, {}),
+    ]
 
 
 def test_team_joins_once_with_people_who_know_no_truth(site: Site) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from django.utils import timezone
-from django_q.models import OrmQ
 from tests.platform.odd_edition import KILLED, SLOW
 from tests.platform.sites import (
     Site,
@@ -25,7 +24,7 @@ from tests.platform.sites import (
 )
 
 from tokumei.platform.contests.models import Contest, Phase, State, Submission
-from tokumei.platform.jobs.models import Evaluation
+from tokumei.platform.jobs.models import Job
 
 SLOW_ROWS = f"{SLOW} 20 30 40 50 60"
 # What the same release gets when nothing disturbs it: 901 stands for 10, 8.91 off, by six rows.
@@ -34,7 +33,7 @@ SLOW_SCORE = {"details": {"moved": 8.91}, "utility": 8.91 / 6, "safety": None, "
 
 def is_at_work(submission: Submission) -> Callable[[], bool]:
     """Whether an evaluation is in the middle of its work, as its progress tells."""
-    return lambda: Evaluation.objects.get(submission=submission).progress.get("step") == "slow"
+    return lambda: Job.objects.get(submission=submission).progress.get("step") == "slow"
 
 
 def is_dead(pid: int) -> bool:
@@ -45,13 +44,13 @@ def is_dead(pid: int) -> bool:
 
 
 def consumers_of(worker_pid: int) -> list[int]:
-    return [pid for pid in children_of(worker_pid) if "consumer" in Path(f"/proc/{pid}/cmdline").read_text()]
+    return [pid for pid in children_of(worker_pid) if "contest" in Path(f"/proc/{pid}/cmdline").read_text()]
 
 
 def assert_one_undisturbed_result(submission: Submission, n_attempts: int) -> None:
     wait_final(submission, 60)
     assert facts(submission) == {"state": State.SCORED, "score": SLOW_SCORE, "reason": ""}
-    row = Evaluation.objects.get(submission=submission)
+    row = Job.objects.get(submission=submission)
     assert (row.is_done, row.is_running, row.n_attempts) == (True, False, n_attempts)
 
 
@@ -71,7 +70,7 @@ def test_killed_processes_at_each_stage_leave_one_result_equal_to_the_undisturbe
 
     # During the work: its process dies, later the child of the next one.
     os.kill(pid_of_worker(first), signal.SIGKILL)
-    wait_until(lambda: Evaluation.objects.get(submission=first).n_attempts == 2 and is_at_work(first)())
+    wait_until(lambda: Job.objects.get(submission=first).n_attempts == 2 and is_at_work(first)())
     (child,) = children_of(pid_of_worker(first))
     os.kill(child, signal.SIGKILL)
     assert_one_undisturbed_result(first, n_attempts=3)
@@ -121,7 +120,7 @@ def test_poison_fails_after_three_attempts_and_the_queue_moves_on(site: Site) ->
     wait_final(poison)
     assert good.state == State.SCORED
     assert poison.state == State.FAILED
-    assert Evaluation.objects.get(submission=poison).n_attempts == 3
+    assert Job.objects.get(submission=poison).n_attempts == 3
 
 
 def test_worker_told_to_stop_gives_back_its_work_and_leaves_nothing_running(site: Site) -> None:
@@ -133,7 +132,7 @@ def test_worker_told_to_stop_gives_back_its_work_and_leaves_nothing_running(site
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(10) == 0
     assert all(is_dead(pid) for pid in started)
-    row = Evaluation.objects.get(submission=submission)
+    row = Job.objects.get(submission=submission)
     assert (row.n_attempts, row.is_running, row.is_done) == (0, False, False)
     site.start_worker()
     assert_one_undisturbed_result(submission, n_attempts=1)
@@ -149,15 +148,6 @@ def test_processes_of_a_killed_worker_end_by_themselves(site: Site) -> None:
     worker.kill()
     worker.wait()
     assert wait_until(lambda: all(is_dead(pid) for pid in started))
-
-
-def test_lost_message_is_sent_again(site: Site) -> None:
-    contest = make_contest("red")
-    submission = release(contest, "red")
-    OrmQ.objects.all().delete()
-    Evaluation.objects.update(queued_at=timezone.now() - timedelta(minutes=1))
-    site.start_worker()
-    assert wait_final(submission).state == State.SCORED
 
 
 def test_worker_changes_phases_by_the_clock(site: Site) -> None:

@@ -51,7 +51,7 @@ def serve(
         for line in lines:
             typer.echo(line)
 
-    run(listener, show, has_jobs=jobs)
+    run(listener, show, has_jobs=jobs, once=_rest_of_demo() if demo else None)
 
 
 def add_user(
@@ -106,3 +106,11 @@ def _set_up_demo() -> Sequence[str]:
     typer.echo("Setting up the demo …", err=True)
     with showing_progress():
         return set_up(settings.DATA)
+
+
+def _rest_of_demo() -> str | None:
+    from django.conf import settings
+
+    from tokumei.platform.demo.set_up import has_rest
+
+    return "tokumei.platform.demo.rest" if has_rest(settings.DATA) else None

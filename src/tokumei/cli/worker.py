@@ -1,4 +1,4 @@
-"""`tokumei worker`: the processes that evaluate what teams hand in to the server."""
+"""`tokumei worker`: the processes that do the jobs of the server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def worker(
     ] = None,
     processes: Annotated[int | None, typer.Option(min=1, max=64, help="Evaluations to run at once.")] = None,
 ) -> None:
-    """Evaluate submissions for the server until stopped; start as many as wanted, on this machine or others.
+    """Do the server's jobs until stopped: evaluations, the exchange, mail; start as many as wanted, here or elsewhere.
 
     Workers on other machines need the same DATABASE_URL and the same folder, by a shared file system.
 
@@ -23,6 +23,9 @@ def worker(
     from tokumei.platform.start import configure
 
     configure(data)
-    from tokumei.platform.jobs.worker import run
+    from django.conf import settings
 
-    run(processes)
+    from tokumei.platform.processes import job_processes, keep, until_told_to_stop
+
+    is_over = until_told_to_stop()
+    keep(job_processes(processes or settings.JOB_PROCESSES), is_over)

@@ -31,9 +31,9 @@ from typing import IO, Any
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.data.files.atomic import atomic_path
+from tokumei.platform.contests.folder_work import alone
 from tokumei.platform.database_copy import FILE_NAMES, copy_database, kind_of
 from tokumei.platform.environment import data_folder, database
-from tokumei.platform.jobs.folder_work import alone
 
 FORMAT = 1
 MANIFEST, DATA = "manifest.json", "data"

@@ -1,4 +1,4 @@
-"""The processes of a server: one that answers requests, one that runs jobs, and one that keeps the two together.
+"""The processes of a server: one that answers requests, those that do the jobs, and one that keeps them together.
 
 The port is bound before anything else happens, so that a port in use is told at once, and handed to the web process.
 """
@@ -6,11 +6,7 @@ The port is bound before anything else happens, so that a port in use is told at
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
-import logging
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -21,21 +17,23 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from tokumei.core.errors import InputError, TokumeiError
+from django.conf import settings
 
-log = logging.getLogger("tokumei.serving")
+from tokumei.core.errors import InputError, TokumeiError
+from tokumei.platform.processes import (
+    BETWEEN_LOOKS,
+    TIME_TO_END,
+    Kept,
+    end,
+    end_with_parent,
+    job_processes,
+    until_told_to_stop,
+)
 
 N_WEB_PROCESSES = 2
 THREADS_EACH = 8
-# Seconds: until the first page must have come, between looks at the processes, and until a process that was asked to
-# end is made to.
+# Seconds until the first page must have come.
 TIME_TO_START = 60.0
-BETWEEN_LOOKS = 0.5
-TIME_TO_END = 20.0
-# A job process that keeps failing is started again ever more slowly.
-LONGEST_PAUSE = 30.0
-# Linux's number for "signal me when my parent dies".
-PR_SET_PDEATHSIG = 1
 
 
 class ServerFailed(TokumeiError):
@@ -58,32 +56,32 @@ def bind(host: str, port: int) -> socket.socket:
         raise InputError.of(expected, column="--port", value=f"{host}:{port}") from None
 
 
-def serve(listener: socket.socket, when_ready: Callable[[str], None], *, has_jobs: bool = True) -> None:
-    """Run the web process and the job process until a signal comes; end both together.
+def serve(
+    listener: socket.socket, when_ready: Callable[[str], None], *, has_jobs: bool = True, once: str | None = None
+) -> None:
+    """Run the web process and those that do the jobs until a signal comes; end all of them together.
 
     has_jobs: without, pages only; workers that are started apart do the jobs.
+    once: a module of ours that is run beside the others, and may end.
     """
-    is_over = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: is_over.set())
+    is_over = until_told_to_stop()
     address = url_of(listener)
-    web = _start("web", str(listener.fileno()), pass_fds=(listener.fileno(),))
-    jobs = _start("jobs") if has_jobs else None
+    web = Kept("tokumei.platform.serving", str(listener.fileno()), pass_fds=(listener.fileno(),))
+    kept, beside = [web], [] if once is None else [Kept(once)]
     try:
-        if _await_first_page(listener, web, is_over):
+        if has_jobs:
+            kept += job_processes(settings.JOB_PROCESSES)
+        if _await_first_page(listener, web.process, is_over):
             when_ready(address)
-        pause, started = 1.0, time.monotonic()
         while not is_over.wait(BETWEEN_LOOKS):
-            if web.poll() is not None:
-                raise ServerFailed(f"The web process ended by itself with the code {web.returncode}; see the log.")
-            if jobs is not None and jobs.poll() is not None:
-                log.error("the job process ended by itself", extra={"facts": {"code": jobs.returncode}})
-                pause = 1.0 if time.monotonic() - started > LONGEST_PAUSE else min(2 * pause, LONGEST_PAUSE)
-                if not is_over.wait(pause):
-                    jobs, started = _start("jobs"), time.monotonic()
+            if web.process.poll() is not None:
+                code = web.process.returncode
+                raise ServerFailed(f"The web process ended by itself with the code {code}; see the log.")
+            for each in kept:
+                each.keep_alive()
     finally:
         listener.close()
-        _end([web] if jobs is None else [web, jobs])
+        end([each.process for each in kept + beside])
 
 
 def url_of(listener: socket.socket) -> str:
@@ -110,13 +108,6 @@ def run_web(descriptor: int) -> None:
             return application
 
     Server().run()
-
-
-def run_jobs() -> None:
-    """Run jobs from the queue until a signal comes; `tokumei worker` does the same on another machine."""
-    from tokumei.platform.jobs.start import main as start_jobs
-
-    start_jobs("worker")
 
 
 def _gunicorn_settings(descriptor: int) -> dict[str, Any]:
@@ -147,12 +138,6 @@ def _gunicorn_settings(descriptor: int) -> dict[str, Any]:
     }
 
 
-def _start(what: str, *arguments: str, pass_fds: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tokumei.platform.serving", what, *arguments]
-    # A session of its own: Ctrl-C reaches this process only, which then ends the others in order.
-    return subprocess.Popen(command, pass_fds=pass_fds, start_new_session=True)  # noqa: S603
-
-
 def _await_first_page(listener: socket.socket, web: subprocess.Popen[bytes], is_over: threading.Event) -> bool:
     """Wait until the server answers; give False if it was told to end before."""
     host, port = listener.getsockname()[:2]
@@ -169,40 +154,14 @@ def _await_first_page(listener: socket.socket, web: subprocess.Popen[bytes], is_
 
 
 def _a_name_of_ours() -> str:
-    from django.conf import settings
-
     named = [host for host in settings.ALLOWED_HOSTS if "*" not in host]
     return named[0].lstrip(".") if named else "localhost"
 
 
-def _end(processes: list[subprocess.Popen[bytes]]) -> None:
-    for process in processes:
-        if process.poll() is None:
-            process.terminate()
-    give_up = time.monotonic() + TIME_TO_END
-    for process in processes:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(max(give_up - time.monotonic(), 0.1))
-        # The whole session, so that nothing it started stays behind.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def _end_with_parent() -> None:
-    """Ask Linux to end this process when the one that started it is gone, even if it was killed."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
 def main() -> None:
-    """Be one of the two processes."""
-    _end_with_parent()
-    what, *rest = sys.argv[1:]
-    if what == "web":
-        run_web(int(rest[0]))
-    else:
-        run_jobs()
+    """Be the web process."""
+    end_with_parent()
+    run_web(int(sys.argv[1]))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@
 | TOKUMEI_MAIL          | smtp://user:password@host:port, smtps://…, console: or file: | files in the data folder  |
 | TOKUMEI_MAIL_FROM     | the sender of mail                                           | tokumei@localhost         |
 | TOKUMEI_TIME_ZONE     | the zone that times are shown in                             | Asia/Tokyo                |
-| TOKUMEI_JOB_PROCESSES | how many jobs run at once beside one server                  | 2                         |
+| TOKUMEI_JOB_PROCESSES | how many evaluations run at once beside one server           | 2                         |
 | TOKUMEI_LOG_LEVEL     | INFO logs every request, WARNING what went wrong             | by where the log goes     |
 | TOKUMEI_UPLOAD_BYTES  | the most bytes a request may carry                           | 64 MiB                    |
 """
@@ -54,7 +54,6 @@ INSTALLED_APPS = [
     "csp",
     "django_otp",
     "django_otp.plugins.otp_totp",
-    "django_q",
     "tokumei.platform.pages",
     "tokumei.platform.accounts",
     "tokumei.platform.teams",
@@ -212,24 +211,8 @@ TIME_ZONE = os.environ.get("TOKUMEI_TIME_ZONE", "Asia/Tokyo")
 DEFAULT_FROM_EMAIL = os.environ.get("TOKUMEI_MAIL_FROM", "tokumei@localhost")
 globals().update(mail(DATA))
 
-# Jobs: the table of evaluations is the authority, so the queue keeps little and repeats a job that nobody finished.
-Q_CLUSTER = {
-    "name": "tokumei",
-    "orm": "default",
-    "workers": int(os.environ.get("TOKUMEI_JOB_PROCESSES", "2")),
-    # An evaluation runs in a child process of its own, which a daemon may not have.
-    "daemonize_workers": False,
-    "timeout": 900,
-    "retry": 960,
-    "max_attempts": 3,
-    "ack_failures": True,
-    "poll": 0.3,
-    "queue_limit": 4,
-    "bulk": 1,
-    "catch_up": False,
-    "save_limit": 100,
-    "label": "Jobs",
-}
+# Jobs: how many evaluations run at once beside one server.
+JOB_PROCESSES = int(os.environ.get("TOKUMEI_JOB_PROCESSES", "2"))
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 
 # On a terminal somebody looks for what went wrong; a file or a collector of logs takes every request.
@@ -245,7 +228,6 @@ LOGGING = {
         "django": {"handlers": [], "level": "WARNING", "propagate": True},
         # Every request is logged once, by our own middleware and without its path.
         "django.request": {"level": "CRITICAL", "propagate": True},
-        "django-q": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
         "axes": {"level": "ERROR"},
     },
 }

@@ -10,7 +10,7 @@ from tokumei.core.errors import MissingExtra
 
 SETTINGS = "tokumei.platform.settings"
 # What the extra `platform` installs.
-NEEDED = ("argon2", "axes", "csp", "django", "django_otp", "django_q", "gunicorn", "httpx", "ninja", "whitenoise")
+NEEDED = ("argon2", "axes", "csp", "django", "django_otp", "gunicorn", "httpx", "ninja", "whitenoise")
 
 
 def configure(data: Path | None = None) -> None:

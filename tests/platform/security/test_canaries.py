@@ -33,16 +33,17 @@ from tests.platform.security.world import (
     send,
     state_of_database,
 )
-from tests.platform.sites import Site
+from tests.platform.sites import Site, do_jobs
 from tests.platform.test_phases import end_anonymizing, end_attacks
 
 from tokumei.contest.edition import files_in
 from tokumei.platform.contests.models import Contest, State, Submission
 from tokumei.platform.contests.services import scoreboard
 from tokumei.platform.contests.services.editions import edition_of
+from tokumei.platform.contests.services.phase_work import phase_jobs
 from tokumei.platform.jobs import lease
-from tokumei.platform.jobs.evaluate import evaluate
-from tokumei.platform.jobs.models import Evaluation
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.running import run
 from tokumei.platform.logs import JsonLines
 
 OPTIONS = "n_customers=20"
@@ -147,7 +148,7 @@ def open_contest(drive: Drive) -> Contest:
     answer = drive.post("organizer", "/contests/new", given)
     assert answer.status == 302, answer.text
     contest = Contest.objects.get()
-    evaluate(Evaluation.objects.get(contest=contest).pk)
+    run(phase_jobs(contest).get().pk)
     for role, team in (("captain", "red-team"), ("rival", "blue-team")):
         assert drive.post(role, "/contests/cup/join", {"team": team}).status == 302
     return Contest.objects.get()
@@ -166,13 +167,13 @@ def hand_in_releases(drive: Drive, contest: Contest, scratch: Path) -> None:
         }
         answer = drive.post(role, "/contests/cup/submit", given)
         key = answer.headers["Location"].rpartition("/")[2]
-        evaluate(Evaluation.objects.get(submission__key=key).pk)
+        run(Job.objects.get(submission__key=key).pk)
         drive.world.keys[f"{team} cup"] = key
         assert Submission.objects.get(key=key).state == State.SCORED
     junk = {role.name: SimpleUploadedFile("x", bytes(range(256)) * 40) for role in edition.terms.release_files}
     answer = drive.post("captain", "/contests/cup/submit", junk)
     key = answer.headers["Location"].rpartition("/")[2]
-    evaluate(Evaluation.objects.get(submission__key=key).pk)
+    run(Job.objects.get(submission__key=key).pk)
     assert Submission.objects.get(key=key).state == State.REFUSED
     for below in ("", "/state", "/report"):
         drive.world.call("captain", "GET", f"/contests/submissions/{key}{below}")
@@ -225,7 +226,7 @@ def break_things(drive: Drive, contest: Contest, monkeypatch: pytest.MonkeyPatch
     truth.write_bytes(kept[: len(kept) // 2])
     key = attack(drive, contest, scratch)
     for _ in range(3):
-        evaluate(Evaluation.objects.get(submission__key=key).pk)
+        run(Job.objects.get(submission__key=key).pk)
     assert Submission.objects.get(key=key).state == State.FAILED
     truth.write_bytes(kept)
     data = contest.folder / "public" / "data"
@@ -261,6 +262,7 @@ def test_secrets_of_a_whole_contest_stay_where_they_are(
     world = drive.world
     Client().post("/login", {"username": "bob", "password": PASSWORD + "?"})
     Client().post("/reset", {"email": "bob@example.com"})
+    do_jobs("mail")
     contest = open_contest(drive)
     hand_in_releases(drive, contest, tmp_path)
     world.values["public"] = own_values(world, "cup")
@@ -275,12 +277,13 @@ def test_secrets_of_a_whole_contest_stay_where_they_are(
     note_secrets(drive, contest)
     assert len(drive.secrets["truth"]) > 3, "there is nothing to look for"
     key = attack(drive, contest, tmp_path / "guess")
-    evaluate(Evaluation.objects.get(submission__key=key).pk)
+    run(Job.objects.get(submission__key=key).pk)
     assert Submission.objects.get(key=key).state == State.SCORED
     drive.crawl("rival")
     break_things(drive, contest, monkeypatch, tmp_path / "second")
 
     contest = end_attacks(contest)
+    do_jobs("contest")
     assert contest.closed_at is not None, contest.trouble
     drive.crawl("anonymous", "captain", "organizer")
     assert drive.leaks("truth", "key", "canary", "passwords", "sessions", "tokens") == []

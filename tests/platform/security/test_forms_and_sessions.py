@@ -22,6 +22,7 @@ from tests.platform.security.world import (
     send,
     state_of_database,
 )
+from tests.platform.sites import do_jobs
 
 from tokumei.platform.access import Route
 from tokumei.platform.accounts.models import User
@@ -159,6 +160,7 @@ def changed_by_link(world: World) -> Client:
     from django.core import mail
 
     Client().post("/reset", {"email": "bob@example.com"})
+    do_jobs("mail")
     link = next(word for word in str(mail.outbox[-1].body).split() if word.startswith("http"))
     client = Client()
     given = {"password": NEW_PASSWORD, "password_again": NEW_PASSWORD}

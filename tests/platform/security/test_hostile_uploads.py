@@ -28,10 +28,11 @@ from tests.platform.security.world import (
 
 from tokumei.platform.contests.models import State, Submission
 from tokumei.platform.jobs import process
-from tokumei.platform.jobs.child import Refused
-from tokumei.platform.jobs.evaluate import evaluate
-from tokumei.platform.jobs.models import Evaluation
+from tokumei.platform.jobs.child import Refused, faults_of
+from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import Answer as WorkAnswer
+from tokumei.platform.jobs.process import answer_of
+from tokumei.platform.jobs.running import run
 
 ROWS = b"11\n20\n30\n40\n50\n60\n"
 # A bomb must be refused in about the time that a good file takes; the machine may be busy.
@@ -159,7 +160,7 @@ def test_hostile_file_is_refused_quickly_and_without_a_trace(world: World, name:
     assert str(world.folder) not in said
     assert files_of(world.folder) == before
     assert state_of_database()["Submission"] == rows["Submission"]
-    assert state_of_database()["Evaluation"] == rows["Evaluation"]
+    assert state_of_database()["Job"] == rows["Job"]
 
 
 def test_directory_of_a_zip_is_bounded_before_it_is_read(world: World) -> None:
@@ -173,16 +174,12 @@ def test_directory_of_a_zip_is_bounded_before_it_is_read(world: World) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 120_000
 
 
-def refusing_here(asked: Any, **options: Any) -> WorkAnswer:
-    """Do the work of an evaluation in this process, faults and all."""
-    from dataclasses import asdict
-
-    from tokumei.platform.jobs.child import _bare
-
+def refusing_here(function: str, asked: Any, **options: Any) -> WorkAnswer:
+    """Do the work of a job in this process, faults and all."""
     try:
-        return work_here(asked, **options)
+        return work_here(function, asked, **options)
     except Refused as refused:
-        return WorkAnswer(faults=tuple(asdict(one) for one in _bare(refused.error)), n_faults=refused.error.n_faults)
+        return answer_of(faults_of(refused.error))
 
 
 ODD_TEXTS = {
@@ -203,7 +200,7 @@ def test_odd_text_is_taken_and_refused_with_short_faults(
     assert found.status == 200, found.text[:300]
     made = Submission.objects.order_by("pk").last()
     assert made is not None
-    evaluate(Evaluation.objects.get(submission=made).pk)
+    run(Job.objects.get(submission=made).pk)
     shutil.rmtree(made.folder)
     made.refresh_from_db()
     assert made.state == State.REFUSED

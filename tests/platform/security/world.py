@@ -26,7 +26,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 from tests.platform.offers import host
-from tests.platform.sites import SOURCE, make_contest, upload
+from tests.platform.sites import SOURCE, do_jobs, make_contest, upload
 from tests.platform.test_phases import end_anonymizing, end_attacks
 
 from tokumei.platform.access import Route, routes
@@ -34,13 +34,13 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.api import services as tokens
 from tokumei.platform.contests.models import Contest, State, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
-from tokumei.platform.exchange.models import LevelRequest, RequestState, Trust
-from tokumei.platform.exchange.services import hosting, recipients, requesting
+from tokumei.platform.exchange.models import Trust
+from tokumei.platform.exchange.services import recipients, requesting
 from tokumei.platform.jobs import process
-from tokumei.platform.jobs.evaluate import evaluate
-from tokumei.platform.jobs.folder_work import WORK
-from tokumei.platform.jobs.models import Evaluation
+from tokumei.platform.jobs.child import call
+from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import Answer as WorkAnswer
+from tokumei.platform.jobs.running import run
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Team
 
@@ -254,9 +254,9 @@ def build(folder: Path) -> World:
     return world
 
 
-def work_here(asked: Mapping[str, Any], **_: Any) -> WorkAnswer:
-    """Do the work of an evaluation in this process."""
-    return WorkAnswer(result=json.loads(json.dumps(WORK[asked["task"]](asked))))
+def work_here(function: str, asked: Mapping[str, Any], **_: Any) -> WorkAnswer:
+    """Do the work of a job in this process."""
+    return WorkAnswer(result=json.loads(json.dumps(call(function, asked))))
 
 
 def _fill(world: World) -> None:
@@ -300,9 +300,8 @@ def _exchange(world: World, red: Team) -> None:
         requesting.ask(offered, rita, levels={"age": 2, "sex": sex, "town": 2}, criterion=None, purpose="Research")
         for sex in (0, 1)
     )
-    LevelRequest.objects.filter(pk=waiting.pk).update(state=RequestState.INVALID)
-    hosting.answer_waiting(offered.pk)
-    LevelRequest.objects.filter(pk=waiting.pk).update(state=RequestState.SENT)
+    Job.objects.filter(subject=f"{waiting.pk}.0").delete()
+    do_jobs("exchange")
     trusted = Trust.objects.create(offer=offered, user=rita, criterion="own=5", by=world.user("captain"))
     world.exchange = {
         ("exchange/", "published"): offered.slug,
@@ -444,11 +443,12 @@ def _play(world: World, contest: Contest, slug: str) -> None:
     world.keys[f"red-team guess {slug}"] = evaluated(made).key
     if slug == "past":
         end_attacks(contest)
+        do_jobs("contest")
 
 
 def evaluated(submission: Submission) -> Submission:
     """Evaluate a submission for real, and give it as it is then."""
-    evaluate(Evaluation.objects.get(submission=submission).pk)
+    run(Job.objects.get(submission=submission).pk)
     submission.refresh_from_db()
     assert submission.state == State.SCORED
     return submission

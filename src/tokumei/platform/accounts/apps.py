@@ -16,8 +16,12 @@ class AccountsConfig(AppConfig):
     label = "accounts"
 
     def ready(self) -> None:
-        """Add the figures."""
+        """Add the figures, and let letters be sent."""
+        from tokumei.platform.accounts.letters import KIND, LETTER_WORK
+        from tokumei.platform.jobs.work import register
+
         GAUGES.append(_figures)
+        register(KIND, LETTER_WORK)
 
 
 def _figures() -> Iterator[Gauge]:

@@ -8,17 +8,13 @@ from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
-from django.core.mail import send_mail
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
-from django.template.loader import render_to_string
-from django.urls import reverse
-from django.utils import translation
-from django.utils.encoding import force_bytes
-from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
+from django.utils.http import urlsafe_base64_decode
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.platform.accounts.letters import post_reset
 from tokumei.platform.accounts.models import User, normal_email
 from tokumei.platform.addresses import client_address, network_of
 from tokumei.platform.throttle import allow, refuse_if_spent
@@ -92,13 +88,7 @@ def ask_for_reset(request: HttpRequest, email: str) -> None:
     user = User.objects.filter(email=address, is_active=True).first()
     if user is None:
         return
-    path = reverse(
-        "accounts:reset",
-        kwargs={"user": urlsafe_base64_encode(force_bytes(user.pk)), "token": default_token_generator.make_token(user)},
-    )
-    with translation.override(user.language or translation.get_language()):
-        words = {"user": user, "link": request.build_absolute_uri(path)}
-        send_mail(_("A new password for Tokumei"), render_to_string("accounts/reset_mail.txt", words), None, [address])
+    post_reset(user, f"{request.scheme}://{request.get_host()}")
 
 
 def user_of_reset(user: str, token: str) -> User | None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
+
+from tokumei.platform import metrics
+from tokumei.platform.metrics import Gauge
 
 
 class ContestsConfig(AppConfig):
@@ -13,9 +18,29 @@ class ContestsConfig(AppConfig):
     label = "contests"
 
     def ready(self) -> None:
-        """Put the contests at the top of every page and on the home page."""
+        """Put the contests at the top of every page and on the home page, and let their work be done."""
+        from tokumei.platform.contests.services.export import EXPORT, EXPORT_WORK
+        from tokumei.platform.contests.services.phase_work import PHASE_WORK, begin_due_work
+        from tokumei.platform.contests.services.results import SUBMISSION_WORK
+        from tokumei.platform.contests.services.uploads import sweep_orphans
         from tokumei.platform.contests.views.reading import on_home
+        from tokumei.platform.jobs.work import SWEEPS, WATCHES, register
         from tokumei.platform.pages.slots import HOME, NAVIGATION, Entry
 
         NAVIGATION.insert(0, Entry(_("Contests"), "contests:list"))
         HOME.append(on_home)
+        for kind, work in (SUBMISSION_WORK | PHASE_WORK | {EXPORT: EXPORT_WORK}).items():
+            register(kind, work)
+        WATCHES.append(begin_due_work)
+        SWEEPS.append(sweep_orphans)
+        metrics.GAUGES.append(_submissions)
+
+
+def _submissions() -> Iterator[Gauge]:
+    from django.db.models import Count
+
+    from tokumei.platform.contests.models import State, Submission
+
+    counted = dict(Submission.objects.order_by().values_list("state").annotate(Count("pk")))
+    for state in State:
+        yield Gauge(f"submissions_{state.value}", f"Submissions in the state {state.value}.", counted.get(state, 0))

@@ -212,6 +212,7 @@ class Submission(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING, db_index=True)
     at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
+    job = models.OneToOneField("jobs.Job", null=True, on_delete=models.SET_NULL, related_name="submission")
     # Name of each file of the edition → its name on the disk, SHA-256 and number of bytes.
     files = models.JSONField(default=dict)
     score = models.JSONField(null=True, blank=True)

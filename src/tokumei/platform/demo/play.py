@@ -1,18 +1,15 @@
 """Playing a contest of the demo by the same services as people use; what is played already is left as it is.
 
-Evaluations are done here, by the same functions as in a worker's process, which saves starting twenty of them. Where a
-worker has one in hand already, its result is waited for.
+Jobs are done here, by the same functions as in a worker's process, which saves starting twenty of them. Where a worker
+has one in hand already, its result is waited for.
 """
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
-from contextlib import ExitStack
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
@@ -24,14 +21,12 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
 from tokumei.platform.contests.services.editions import edition_of
-from tokumei.platform.contests.services.phase_work import begin_due_work
+from tokumei.platform.contests.services.phase_work import CLOSE, PREPARE, PUBLISH, begin_due_work, phase_jobs
 from tokumei.platform.demo.script import ORGANIZER, SIDES, Guess, Release, Script
-from tokumei.platform.jobs import folder_work, lease
-from tokumei.platform.jobs.child import Refused
-from tokumei.platform.jobs.evaluate import WORK, name_of, stopping
 from tokumei.platform.jobs.limits import STALE_SECONDS
-from tokumei.platform.jobs.models import Evaluation, Task
-from tokumei.platform.jobs.process import Answer, Interrupted
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.process import Interrupted
+from tokumei.platform.jobs.running import run_here, stopping
 from tokumei.platform.teams.models import Team
 
 # Longer than a worker that died keeps an evaluation.
@@ -49,11 +44,11 @@ def play(script: Script, slug: str) -> Contest:
         if contest.published_at is None:
             _play_releases(script, contest, bar)
         if script.phase != Phase.ANONYMIZE:
-            _change_phase(contest, Task.PUBLISH, attacks_open_at=timezone.now() + script.attacks_open)
+            _change_phase(contest, PUBLISH, attacks_open_at=timezone.now() + script.attacks_open)
             if contest.closed_at is None:
                 _play_guesses(script, contest, bar)
         if script.phase == Phase.CLOSED:
-            _change_phase(contest, Task.CLOSE, closes_at=timezone.now() + script.closes)
+            _change_phase(contest, CLOSE, closes_at=timezone.now() + script.closes)
         _date_changes(contest)
     return contest
 
@@ -73,7 +68,7 @@ def make(script: Script, slug: str) -> Contest:
             attacks_open_at=now + max(script.attacks_open, STAYS_OPEN),
             closes_at=now + max(script.closes, 2 * STAYS_OPEN),
         )
-    _finish(Evaluation.objects.get(contest=contest, task=Task.PREPARE))
+    _finish(phase_jobs(contest).get(kind=PREPARE))
     contest.refresh_from_db()
     for side in SIDES:
         team = Team.objects.get(slug=side.slug)
@@ -95,7 +90,7 @@ def _play_releases(script: Script, contest: Contest, bar: Bar) -> None:
         found = _participation(contest, move.team)
         handed_in = list(contest.submissions.filter(team=found.team, kind=Kind.RELEASE).order_by("at", "pk"))
         made = handed_in[earlier] if len(handed_in) > earlier else _release(found, move, number)
-        _finish(Evaluation.objects.get(submission=made))
+        _finish(made.job)
         bar.advance()
     ends_at = min(timezone.now(), timezone.now() + script.attacks_open)
     _spread(contest, Kind.RELEASE, contest.opens_at, ends_at)
@@ -118,7 +113,7 @@ def _play_guesses(script: Script, contest: Contest, bar: Bar) -> None:
             kind=Kind.GUESS, team=found.team, target__slug=move.target, knowledge=move.knowledge
         )
         made = known.order_by("at", "pk").first() or _guess(found, move, number)
-        _finish(Evaluation.objects.get(submission=made))
+        _finish(made.job)
         bar.advance()
     ends_at = min(timezone.now(), timezone.now() + script.closes)
     _spread(contest, Kind.GUESS, contest.attacks_open_at, ends_at)
@@ -138,50 +133,27 @@ def _guess(found: Participation, move: Guess, seed: int) -> Submission:
     return submitting.submit_guess(found, _captain(move.team), target, move.knowledge, uploads)
 
 
-def _change_phase(contest: Contest, task: Task, **schedule: datetime) -> None:
+def _change_phase(contest: Contest, change: str, **schedule: datetime) -> None:
     """Let the time of a phase have come, and do the work that it begins with."""
-    if (contest.published_at if task == Task.PUBLISH else contest.closed_at) is None:
+    if (contest.published_at if change == PUBLISH else contest.closed_at) is None:
         Contest.objects.filter(pk=contest.pk).update(**schedule)
         begin_due_work()
-        _finish(Evaluation.objects.get(contest=contest, task=task))
+        _finish(phase_jobs(contest).get(kind=change))
     contest.refresh_from_db()
 
 
-def _finish(evaluation: Evaluation) -> None:
-    """Do an evaluation, or wait for who does it."""
+def _finish(job: Job | None) -> None:
+    """Do a job, or wait for who does it."""
     give_up = time.monotonic() + PATIENCE_SECONDS
-    while not evaluation.is_done:
+    while job is not None and not job.is_done:
         if stopping.is_set():
-            # The worker ends; the next start goes on from here.
+            # The process ends; the next start goes on from here.
             raise Interrupted
-        held = lease.claim(evaluation.pk, name_of(os.getpid()))
-        if held is not None:
-            _work(held)
-        elif time.monotonic() > give_up:
-            raise InputError.of("an evaluation that ends; see the log", column="--demo", value=evaluation.task)
-        else:
+        if not run_here(job.pk):
+            if time.monotonic() > give_up:
+                raise InputError.of("a job that ends; see the log", column="--demo", value=job.kind)
             time.sleep(0.2)
-        evaluation.refresh_from_db()
-
-
-def _work(held: lease.Lease) -> None:
-    row = Evaluation.objects.select_related("submission__team", "submission__target", "contest").get(pk=held.evaluation)
-    work = WORK[row.task]
-    with ExitStack() as undo:
-        undo.callback(held.give_back)
-        try:
-            result = folder_work.WORK[row.task](work.ask(row))
-        except Refused as refused:
-            answer = _answer(refused.error)
-            held.finish(lambda done: work.write_faults(done, answer))
-        else:
-            held.finish(lambda done: work.write_result(done, result))
-
-
-def _answer(error: InputError) -> Answer:
-    faults: list[dict[str, Any]] = error.as_dict()["faults"]
-    bare = [fault | {"file": Path(fault["file"]).name if fault["file"] else None} for fault in faults]
-    return Answer(faults=tuple(bare), n_faults=error.n_faults)
+        job.refresh_from_db()
 
 
 def _spread(contest: Contest, kind: Kind, starts_at: datetime, ends_at: datetime) -> None:

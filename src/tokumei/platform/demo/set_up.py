@@ -19,7 +19,6 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
-from django_q.tasks import async_task
 
 from tokumei.core.errors import InputError
 from tokumei.data.files.atomic import atomic_path
@@ -34,7 +33,6 @@ from tokumei.platform.names import same_name_key
 from tokumei.platform.teams.models import Membership, Role, Team
 
 NOTES, LOCK = "demo.json", ".demo.lock"
-REST = "tokumei.platform.demo.set_up.play_rest"
 
 
 @dataclass
@@ -65,10 +63,13 @@ def set_up(data: Path) -> Sequence[str]:
             play(replace(ATTACK, guesses=()), notes.slugs[ATTACK.slug])
         if OPEN.slug not in notes.played:
             make(OPEN, notes.slugs[OPEN.slug])
-        if {ATTACK.slug, OPEN.slug, CLOSED.slug} - set(notes.played):
-            # By the worker, beside the server that is about to answer.
-            async_task(REST, save=False)
     return _lines(notes)
+
+
+def has_rest(data: Path) -> bool:
+    """Whether something of the demo is still to be played, beside the server that answers already."""
+    notes = _read(data)
+    return notes is not None and bool({ATTACK.slug, OPEN.slug, CLOSED.slug} - set(notes.played))
 
 
 def play_rest() -> None:

@@ -13,10 +13,16 @@ class ExchangeConfig(AppConfig):
     label = "exchange"
 
     def ready(self) -> None:
-        """Put the exchange at the top of every page, and offers on the home page."""
+        """Put the exchange at the top of every page and offers on the home page, and let its work be done."""
+        from tokumei.platform.exchange.services.hosted_answers import ANSWER_WORK
+        from tokumei.platform.exchange.services.hosted_answers import KIND as ANSWER
+        from tokumei.platform.exchange.services.hosting import MAKE, MAKE_WORK
         from tokumei.platform.exchange.views.reading import on_home
+        from tokumei.platform.jobs.work import register
         from tokumei.platform.pages.slots import HOME, NAVIGATION, Entry
 
         place = next((place for place, entry in enumerate(NAVIGATION) if entry.app == "contests"), -1) + 1
         NAVIGATION.insert(place, Entry(_("Exchange"), "exchange:catalogue"))
         HOME.append(on_home)
+        register(MAKE, MAKE_WORK)
+        register(ANSWER, ANSWER_WORK)

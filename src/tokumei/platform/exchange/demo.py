@@ -13,8 +13,12 @@ from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
 from tokumei.hierarchy.build.sex import Sex
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.platform.accounts.models import User
+from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.models import OfferState, PublishedOffer
 from tokumei.platform.exchange.services import hosting, recipients, requesting
+from tokumei.platform.jobs.queue import next_jobs
+from tokumei.platform.jobs.running import run_here
+from tokumei.platform.jobs.work import EXCHANGE
 from tokumei.platform.teams.models import Team
 
 SLUG = "demo-customers"
@@ -36,17 +40,22 @@ def set_up(user: User, team: Team, asking: Sequence[User] = ()) -> list[str]:
     published = PublishedOffer.objects.filter(slug=SLUG).first()
     if published is None:
         published = _host(user, team)
-    if published.state == OfferState.MAKING:
-        hosting.make_hosted(published.pk)
-        published.refresh_from_db()
+    _do_jobs()
+    published.refresh_from_db()
     levels = ({"sex": 0, "age": 2, "prefecture": 2}, {"sex": 0, "age": 3, "prefecture": 1})
     for each, wanted in zip(asking, levels, strict=False):
         if recipients.recipient_of(each) is None:
             recipients.introduce(each, organization=f"{each.display_name} Lab")
         if published.state == OfferState.OPEN and not requesting.requests_of(each).filter(offer=published).exists():
             requesting.ask(published, each, levels=wanted, criterion=None, purpose=PURPOSE)
-    hosting.answer_waiting(published.pk)
+    _do_jobs()
     return [f"An offer to try levels on: /exchange/{SLUG}"]
+
+
+def _do_jobs() -> None:
+    """Do the work of the exchange now, while no worker runs that would."""
+    for job in next_jobs([EXCHANGE], most=50):
+        run_here(job)
 
 
 def _host(user: User, team: Team) -> PublishedOffer:
@@ -62,7 +71,7 @@ def _host(user: User, team: Team) -> PublishedOffer:
         user,
         team,
         slug=SLUG,
-        wish=hosting.Wish(name="Customers of a service 顧客データ", words=WORDS, criteria=["public=10", "trusted=3"]),
+        wish=Wish(name="Customers of a service 顧客データ", words=WORDS, criteria=["public=10", "trusted=3"]),
         table=SimpleUploadedFile("customers.parquet", packed.getvalue()),
         hierarchies=[SimpleUploadedFile(f"{each.attribute}.csv", _text(each)) for each in built],
     )

@@ -1,1 +1,1 @@
-"""Jobs: evaluations that run beside the server."""
+"""Jobs: every kind of work that runs beside the pages, in processes with limits."""

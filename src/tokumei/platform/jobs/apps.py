@@ -9,34 +9,28 @@ from django.apps import AppConfig
 from tokumei.platform import metrics
 from tokumei.platform.metrics import Gauge
 
+# What operators know the queue of evaluations by.
+NAMES = {"contest": "evaluations", "exchange": "exchange_jobs", "mail": "letters"}
+
 
 class JobsConfig(AppConfig):
-    """Jobs: evaluations that run beside the server."""
+    """Jobs: the work that runs beside the pages."""
 
     name = "tokumei.platform.jobs"
     label = "jobs"
 
     def ready(self) -> None:
         """Let operators see how much work there is."""
-        metrics.GAUGES += [_backlog, _submissions]
+        metrics.GAUGES.append(_backlog)
 
 
 def _backlog() -> Iterator[Gauge]:
     from tokumei.platform.jobs.queue import backlog
+    from tokumei.platform.jobs.watcher import n_present
 
-    found = backlog()
-    yield Gauge("evaluations_waiting", "Evaluations that nobody works on yet.", found.waiting)
-    yield Gauge("evaluations_running", "Evaluations that are being worked on.", found.running)
-    yield Gauge("evaluations_oldest_seconds", "How long the oldest of them has waited.", found.oldest_seconds)
-
-
-def _submissions() -> Iterator[Gauge]:
-    from django.db.models import Count
-
-    from tokumei.platform.contests.models import State, Submission
-    from tokumei.platform.jobs.presence import n_present
-
-    counted = dict(Submission.objects.order_by().values_list("state").annotate(Count("pk")))
-    for state in State:
-        yield Gauge(f"submissions_{state.value}", f"Submissions in the state {state.value}.", counted.get(state, 0))
+    for queue, name in NAMES.items():
+        found = backlog(queue)
+        yield Gauge(f"{name}_waiting", f"Jobs of the queue {queue} that nobody works on yet.", found.waiting)
+        yield Gauge(f"{name}_running", f"Jobs of the queue {queue} that are being worked on.", found.running)
+        yield Gauge(f"{name}_oldest_seconds", "How long the oldest of them has waited.", found.oldest_seconds)
     yield Gauge("workers", "Workers that showed themselves within the last half minute.", n_present())

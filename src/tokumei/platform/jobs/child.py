@@ -1,10 +1,10 @@
-"""The process that does the work of one evaluation, on files alone: it knows no database, no key and no other team.
+"""The process that does the work of one job, on files alone: it knows no database and no key of the server.
 
 It reads one JSON object from its input, writes JSON lines to its output, and ends when its input does:
 
     {"step": "price", "done": 3, "total": 12}     now and then
-    {"result": {…}}                               a score, or what else the work gave
-    {"faults": [{…}], "n_faults": 21}             what was handed in breaks the rules
+    {"result": {…}}                               what the work gave
+    {"faults": […], "n_faults": 21, "said": "…"}   what was handed in breaks the rules
     {"failure": "MemoryError"}                    the platform's own fault, by kind
 
 Django is not imported here, so that a process starts in a fraction of a second.
@@ -22,10 +22,11 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
-from tokumei.core.errors import Fault, InputError
+from tokumei.core.errors import Fault, InputError, TokumeiError
 from tokumei.core.progress import Bar, listening
 
 # Progress is for a person who waits; more often would only load the database.
@@ -37,9 +38,18 @@ LONGEST_QUOTED = 300
 class Refused(Exception):
     """What was handed in breaks the rules; any other error is the platform's."""
 
-    def __init__(self, error: InputError) -> None:
+    def __init__(self, error: TokumeiError) -> None:
         super().__init__()
         self.error = error
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Tell what somebody got wrong from what goes wrong here."""
+    try:
+        yield
+    except TokumeiError as error:
+        raise Refused(error) from None
 
 
 class Teller:
@@ -88,11 +98,10 @@ def main() -> None:
     os.dup2(2, 1)
     try:
         with listening(teller):
-            answer = {"result": _work(asked)}
+            answer = {"result": call(asked["function"], asked["asked"])}
         teller.tell(answer)
     except Refused as refused:
-        error = refused.error
-        teller.tell({"faults": [asdict(fault) for fault in _bare(error)], "n_faults": error.n_faults})
+        teller.tell(faults_of(refused.error))
     except BaseException as error:  # noqa: BLE001 - whatever it is, the process ends, and its kind is told.
         # The kind alone: a message has paths, and may have cells of somebody's data.
         kind = errno.errorcode.get(error.errno or 0) if isinstance(error, OSError) else None
@@ -115,10 +124,19 @@ def limit(limits: Mapping[str, int]) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
 
 
-def _work(asked: Mapping[str, Any]) -> Any:
-    from tokumei.platform.jobs import folder_work
+def call(function: str, asked: Mapping[str, Any]) -> Any:
+    """Call what the kind of work names; the name comes from the code, never from a row."""
+    module, _, name = function.partition(":")
+    return getattr(import_module(module), name)(asked)
 
-    return folder_work.WORK[asked["task"]](asked)
+
+def faults_of(error: TokumeiError) -> dict[str, Any]:
+    """Give what is told of something that breaks the rules."""
+    if not isinstance(error, InputError):
+        return {"faults": [], "n_faults": 0, "said": str(error)}
+    bare = _bare(error)
+    said = str(InputError(bare, error.n_faults))
+    return {"faults": [asdict(fault) for fault in bare], "n_faults": error.n_faults, "said": said}
 
 
 def _bare(error: InputError) -> list[Fault]:

@@ -1,11 +1,11 @@
-"""How long, how often and with how much an evaluation may run; operators change it by the environment.
+"""How long, how often and with how much a job may run; operators change it by the environment.
 
 | variable                  | is                                                                    | otherwise |
 |---------------------------|-----------------------------------------------------------------------|-----------|
-| TOKUMEI_JOB_SECONDS       | how long one evaluation may take                                      | 300       |
+| TOKUMEI_JOB_SECONDS       | how long one job may take                                             | 300       |
 | TOKUMEI_JOB_MEMORY_BYTES  | how much address space its process may have                           | 8 GiB     |
-| TOKUMEI_JOB_STALE_SECONDS | after how long without a sign of life an evaluation is taken over     | 15        |
-| TOKUMEI_JOB_RETRY_SECONDS | how long to wait before a failed evaluation is tried again            | 3         |
+| TOKUMEI_JOB_STALE_SECONDS | after how long without a sign of life a job is taken over             | 15        |
+| TOKUMEI_JOB_RETRY_SECONDS | how long to wait before a failed job is tried again, twice as long next | 3         |
 | TOKUMEI_JOB_ORPHAN_SECONDS | how old files of an upload that broke off must be to be removed      | 60        |
 """
 
@@ -16,6 +16,8 @@ import os
 from tokumei.core.errors import InputError
 
 MOST_ATTEMPTS = 3
+# What used up its time or memory will do so again.
+MOST_ATTEMPTS_AT_ITS_LIMIT = 2
 # Work on a whole contest takes as long as all of its teams' evaluations.
 WHOLE_CONTEST_FACTOR = 20
 # A file that a process writes, at most.
@@ -40,7 +42,7 @@ STALE_SECONDS = _number("TOKUMEI_JOB_STALE_SECONDS", 15)
 RETRY_SECONDS = _number("TOKUMEI_JOB_RETRY_SECONDS", 3)
 ORPHAN_SECONDS = _number("TOKUMEI_JOB_ORPHAN_SECONDS", 60)
 BEAT_SECONDS = STALE_SECONDS / 5
-# A message of the queue that nobody took is sent again.
-REQUEUE_SECONDS = min(10.0, STALE_SECONDS)
+# How often a process without work looks for some.
+POLL_SECONDS = 0.3
 WATCH_SECONDS = min(2.0, STALE_SECONDS / 3)
 SWEEP_SECONDS = 30.0

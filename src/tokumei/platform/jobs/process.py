@@ -1,4 +1,4 @@
-"""Starting the process of an evaluation, hearing what it says, and ending it in time."""
+"""Starting the limited process of a job, hearing what it says, and ending it in time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from tokumei.platform.jobs.limits import BEAT_SECONDS, MEMORY_BYTES, MOST_FILE_BYTES
+from tokumei.platform.jobs.limits import BEAT_SECONDS, MOST_FILE_BYTES
 
 # All that the process gets of the environment: where programs and packages are, and how text is written. No keys, no
 # address of a database.
@@ -39,16 +39,26 @@ class Answer:
     result: dict[str, Any] | None = None
     faults: tuple[dict[str, Any], ...] = ()
     n_faults: int = 0
+    # The faults in words, with files called by their names alone.
+    said: str = ""
     failure: str = ""
 
 
-def run(asked: Mapping[str, Any], *, seconds: float, beat: Beat, is_stopping: Callable[[], bool]) -> Answer:
-    """Run the work in a process of its own.
+def run(
+    function: str,
+    asked: Mapping[str, Any],
+    *,
+    seconds: float,
+    memory_bytes: int,
+    beat: Beat,
+    is_stopping: Callable[[], bool],
+) -> Answer:
+    """Run a function, named as `module:function`, in a process of its own.
 
     beat: called every few seconds, with the progress if there is new; the work is interrupted when it says no.
     is_stopping: asked several times a second; the work is interrupted when it says yes.
     """
-    limits = {"memory_bytes": MEMORY_BYTES, "file_bytes": MOST_FILE_BYTES, "cpu_seconds": int(2 * seconds) + 1}
+    limits = {"memory_bytes": memory_bytes, "file_bytes": MOST_FILE_BYTES, "cpu_seconds": int(2 * seconds) + 1}
     with subprocess.Popen(
         [sys.executable, "-m", "tokumei.platform.jobs.child"],
         stdin=subprocess.PIPE,
@@ -58,7 +68,7 @@ def run(asked: Mapping[str, Any], *, seconds: float, beat: Beat, is_stopping: Ca
         start_new_session=True,
     ) as process:
         try:
-            _ask(process, {**asked, "limits": limits})
+            _ask(process, {"function": function, "asked": dict(asked), "limits": limits})
             return _hear(process, time.monotonic() + seconds, beat, is_stopping)
         finally:
             # The whole group, or what it started would outlive it.
@@ -82,7 +92,7 @@ def _hear(process: subprocess.Popen[bytes], ends_at: float, beat: Beat, is_stopp
     while True:
         for line in lines.wait(LOOK_SECONDS):
             if "step" not in line:
-                return _answer(line)
+                return answer_of(line)
             progress = line
         if lines.is_over:
             return Answer(failure=_end_of(process))
@@ -97,9 +107,10 @@ def _hear(process: subprocess.Popen[bytes], ends_at: float, beat: Beat, is_stopp
             beaten_at, progress = now, None
 
 
-def _answer(line: Mapping[str, Any]) -> Answer:
+def answer_of(line: Mapping[str, Any]) -> Answer:
+    """Read the last line that a process told."""
     if "faults" in line:
-        return Answer(faults=tuple(line["faults"]), n_faults=int(line["n_faults"]))
+        return Answer(faults=tuple(line["faults"]), n_faults=int(line["n_faults"]), said=str(line["said"]))
     return Answer(failure=str(line["failure"])) if "failure" in line else Answer(result=dict(line["result"]))
 
 

@@ -1,21 +1,39 @@
-"""Why an evaluation ended without a score, in sentences; they are stored in English and translated when shown."""
+"""Why a job failed: the kinds of failure, how often each is tried, and the sentence that a person reads.
+
+Sentences are stored in English and translated when shown.
+"""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext_noop as _
 
-REFUSED = _("It breaks the rules of the contest: see the faults. It counts as an attempt.")
-TIMED_OUT = _("The evaluation took too long, three times. It counts as no attempt.")
-DIED = _("The evaluation broke off three times. It counts as no attempt.")
-FULL_DISK = _("The server has no space left. It counts as no attempt; please tell the organizer.")
+from tokumei.platform.jobs.limits import MOST_ATTEMPTS, MOST_ATTEMPTS_AT_ITS_LIMIT
+from tokumei.platform.jobs.process import TIMEOUT
 
-# For the organizer of a contest.
-NOT_PREPARED = _("The contest could not be prepared: the work broke off three times.")
-NOT_PUBLISHED = _("The releases could not be published: the work broke off three times.")
-NOT_CLOSED = _("The contest could not be closed: the work broke off three times.")
-BAD_SOURCE = _("The contest could not be prepared: its data file or setting cannot be used.")
-OTHER_DIGITS = _("Scores came out differently when they were computed again. Nothing was overwritten; see the log.")
-NOTHING_RELEASED = _(
-    "No team had a release that passed the check when attacks were to begin. Give the teams more time."
-)
-ENDED_EMPTY = _("The contest ended without a release that passed the check.")
+# Rust ends the process when it gets no memory, by the signal of abort(); Linux kills who has taken the most.
+OUT_OF_MEMORY = frozenset({"MemoryError", "ENOMEM", "ended by signal 6"})
+FULL = frozenset({"ENOSPC", "EDQUOT"})
+
+TOO_LONG = _("The work took longer than is allowed.")
+TOO_LARGE = _("The work needed more memory than is allowed.")
+NO_SPACE = _("The server has no space left.")
+BROKE_OFF = _("The work broke off several times.")
+
+
+def is_at_its_limit(failure: str) -> bool:
+    """Whether the work used up what it is allowed: its subject's fault, mostly, and sure to happen again."""
+    return failure == TIMEOUT or failure in OUT_OF_MEMORY
+
+
+def attempts_allowed(failure: str) -> int:
+    """Give how many attempts a job has that failed like this."""
+    return MOST_ATTEMPTS_AT_ITS_LIMIT if is_at_its_limit(failure) else MOST_ATTEMPTS
+
+
+def in_words(failure: str) -> str:
+    """Give the sentence for a kind of failure."""
+    if failure == TIMEOUT:
+        return TOO_LONG
+    if failure in OUT_OF_MEMORY:
+        return TOO_LARGE
+    return NO_SPACE if failure in FULL else BROKE_OFF

@@ -1,25 +1,33 @@
-"""Starting a worker, or one of its processes: `python -m tokumei.platform.jobs.start worker|consumer`."""
+"""One of a worker's processes: `python -m tokumei.platform.jobs.start watcher|consumer QUEUE… [after=PID]`."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
+from tokumei.platform.processes import end_with_parent
 from tokumei.platform.start import configure
 
 
-def main(what: str) -> None:
+def main(what: str, *arguments: str) -> None:
     """Make Django ready and begin."""
+    end_with_parent()
     configure()
     # Only now: models cannot be imported before.
-    if what == "worker":
-        from tokumei.platform.jobs.worker import run
+    if what == "watcher":
+        from tokumei.platform.jobs.watcher import watch
 
-        run()
+        watch()
     else:
         from tokumei.platform.jobs.consumer import consume
 
-        consume()
+        dead = [int(each.removeprefix("after=")) for each in arguments if each.startswith("after=")]
+        consume(_queues(arguments), dead[0] if dead else None)
+
+
+def _queues(arguments: Sequence[str]) -> list[str]:
+    return [each for each in arguments if "=" not in each]
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

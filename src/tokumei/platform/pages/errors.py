@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
 from tokumei.platform.contests.services.uploads import DiskFull
+from tokumei.platform.not_ready import NotReady
 from tokumei.platform.telling import in_words
 from tokumei.platform.throttle import TooMany
 
@@ -25,6 +26,7 @@ STATUS_OF_ERROR: tuple[tuple[type[TokumeiError], int], ...] = (
     (NotAllowed, 403),
     (InputError, 400),
     (DiskFull, 507),
+    (NotReady, 503),
 )
 # Programs are never sent a page: they get the error in the shape that the commands print.
 FOR_PROGRAMS = "/api/"
@@ -36,6 +38,7 @@ NAME_OF_STATUS = {
     405: "MethodNotAllowed",
     413: "TooLarge",
     429: "TooMany",
+    503: "NotReady",
     507: "DiskFull",
 }
 
@@ -130,6 +133,8 @@ def _words(status: int) -> tuple[str, str]:
         return _("That is too large"), _("What you sent is larger than this server accepts. Send less at once.")
     if status == 429:
         return _("Too many requests"), _("Please wait a while and try again.")
+    if status == 503:
+        return _("Not ready yet"), _("It is being made. Please try again in a moment.")
     if status == 507:
         return _("The server is full"), _("There is no space left. Please try again later.")
     return _("Something went wrong here"), _("It is a fault of the server, not yours. Please try again later.")

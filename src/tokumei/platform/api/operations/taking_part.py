@@ -119,7 +119,7 @@ def submissions(request: ApiRequest, limit: Limit = 30, offset: Offset = 0) -> s
     """List what the user's teams submitted anywhere, newest first."""
     user = request.auth.user
     found = Submission.objects.filter(team__in=[one.team_id for one in teams_of(user)])
-    listed = found.select_related("contest", "team", "target", "evaluation", "by")[offset : offset + limit]
+    listed = found.select_related("contest", "team", "target", "job", "by")[offset : offset + limit]
     return schemas.SubmissionPage(n=found.count(), items=[give_submission(one, user) for one in listed])
 
 

@@ -20,10 +20,10 @@ from tokumei.data.files.formats import READ
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Announcement, Board, Contest
 from tokumei.platform.contests.services.editions import edition_of, terms_of
+from tokumei.platform.contests.services.phase_work import CLOSE, PHASE_CHANGES, PREPARE, PUBLISH, phase_jobs
 from tokumei.platform.contests.services.removal import remove_files
 from tokumei.platform.contests.services.uploads import BLOCK, telling_full_disk
-from tokumei.platform.jobs.models import Evaluation, Task
-from tokumei.platform.jobs.queue import enqueue
+from tokumei.platform.jobs.queue import begin, begin_again
 
 LONGEST_TOML = 100_000
 
@@ -112,8 +112,7 @@ def create_contest(
             _store_source(contest, source)
         with transaction.atomic():
             contest.save(force_insert=True)
-            evaluation = Evaluation.objects.create(contest=contest, task=Task.PREPARE)
-            transaction.on_commit(lambda: enqueue(evaluation.pk), robust=True)
+            begin(PREPARE, contest.pk)
     except BaseException as error:
         shutil.rmtree(contest.sources, ignore_errors=True)
         if isinstance(error, IntegrityError):
@@ -148,12 +147,11 @@ def change_schedule(contest: Contest, *, opens_at: datetime, attacks_open_at: da
 
 def _stop_waiting_work(contest: Contest) -> None:
     """Take back a change of phase that failed or has not begun; one that runs cannot be taken back."""
-    due = Evaluation.objects.select_for_update().filter(contest=contest, submission=None)
-    task = Task.PUBLISH if contest.published_at is None else Task.CLOSE
-    for evaluation in due.filter(task=task):
-        if not evaluation.is_done:
+    change = PUBLISH if contest.published_at is None else CLOSE
+    for job in phase_jobs(contest).select_for_update().filter(kind=change):
+        if not job.is_done:
             raise NotAllowed(_("The change of phase is under way: the schedule cannot be changed now."))
-        evaluation.delete()
+        job.delete()
 
 
 def change_board(contest: Contest, *, board: str, digits_shown: int, shows_guess_scores: bool) -> None:
@@ -174,19 +172,13 @@ def announce(contest: Contest, *, title: str, text: str) -> Announcement:
 def retry_work(contest: Contest) -> None:
     """Try again to prepare, publish or close, after that failed and its cause is gone."""
     with transaction.atomic():
-        failed = Evaluation.objects.select_for_update().filter(contest=contest, submission=None, is_done=True)
-        done = {
-            Task.PREPARE: contest.prepared_at,
-            Task.PUBLISH: contest.published_at,
-            Task.CLOSE: contest.closed_at,
-        }
-        waiting = [evaluation for evaluation in failed if done[Task(evaluation.task)] is None]
+        done = dict(zip(PHASE_CHANGES, (contest.prepared_at, contest.published_at, contest.closed_at), strict=True))
+        failed = phase_jobs(contest).select_for_update().filter(is_done=True)
+        waiting = [job for job in failed if done[job.kind] is None]
         if not waiting:
             raise NotAllowed(_("There is nothing to try again."))
-        for evaluation in waiting:
-            Evaluation.objects.filter(pk=evaluation.pk).update(
-                is_done=False, n_attempts=0, due_at=None, queued_at=None, finished_at=None, last_failure=""
-            )
+        for job in waiting:
+            begin_again(job)
         Contest.objects.filter(pk=contest.pk).update(trouble="", trouble_details="")
 
 
@@ -198,8 +190,9 @@ def delete_contest(contest: Contest) -> None:
         list(locked.participations.select_for_update())
         if locked.submissions.exists():
             raise NotAllowed(_("There are submissions in this contest: it cannot be removed."))
-        if Evaluation.objects.filter(contest=locked, is_running=True, is_done=False).exists():
+        if phase_jobs(locked).filter(is_running=True, is_done=False).exists():
             raise NotAllowed(_("The contest is being worked on: try again in a moment."))
+        phase_jobs(locked).delete()
         locked.delete()
         transaction.on_commit(lambda: remove_files(contest))
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from tokumei.contest.edition import Edition, Terms
 from tokumei.contest.registry import EDITIONS
 from tokumei.contest.setting import write_setting
+from tokumei.platform.contests.folder_work import read_edition
 from tokumei.platform.contests.models import Contest
-from tokumei.platform.jobs.folder_work import read_edition
 
 
 def edition_of(contest: Contest) -> Edition:

@@ -1,46 +1,67 @@
-"""The folder of a closed contest as one zip file."""
+"""The folder of a closed contest as one zip file, packed by a job."""
 
 from __future__ import annotations
 
-import tempfile
-import zipfile
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from tokumei.contest.folder import SECRET, files_below
 from tokumei.core.errors import NotAllowed
 from tokumei.platform.accounts.models import User
+from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services.contests import is_organizer
-from tokumei.platform.contests.services.uploads import telling_full_disk
+from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
+from tokumei.platform.jobs.models import Job, Outcome
+from tokumei.platform.jobs.process import Answer
+from tokumei.platform.jobs.queue import begin, begin_again
+from tokumei.platform.jobs.work import CONTEST, Work
+from tokumei.platform.not_ready import NotReady
 
-# The first time that a zip can hold: real times would tell which file was made first.
-FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+EXPORT = "export"
 
 
 def export_folder(contest: Contest, viewer: User | None) -> IO[bytes]:
-    """Pack a closed contest into an unnamed file, open at its beginning; with the secrets for its organizer alone."""
+    """Give a closed contest as one open file; with the secrets for its organizer alone."""
     if contest.closed_at is None or not contest.folder.is_dir():
         raise NotAllowed(_("The folder of a contest can be downloaded when the contest is over."))
-    with_secrets = is_organizer(contest, viewer)
-    with telling_full_disk():
-        packed: IO[bytes] = tempfile.TemporaryFile(dir=settings.MEDIA_ROOT)  # noqa: SIM115 - the caller closes it.
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in files_below(contest.folder):
-                name = path.relative_to(contest.folder)
-                if with_secrets or name.parts[0] != SECRET:
-                    _add(archive, path, f"{contest.slug}/{name.as_posix()}")
-    packed.seek(0)
-    return packed
+    packed = _packed(contest, with_secrets=is_organizer(contest, viewer))
+    try:
+        return packed.open("rb")
+    except FileNotFoundError:
+        job = begin(EXPORT, contest.pk)
+        if job.outcome == Outcome.FAILED:
+            begin_again(job)
+        raise NotReady(_("The contest is being packed. Try again in a moment.")) from None
 
 
-def _add(archive: zipfile.ZipFile, path: Path, name: str) -> None:
-    member = zipfile.ZipInfo(name, FIXED_TIME)
-    member.compress_type = zipfile.ZIP_DEFLATED
-    member.external_attr = 0o100644 << 16
-    with path.open("rb") as source, archive.open(member, "w") as target:
-        while block := source.read(1024 * 1024):
-            target.write(block)
+def _packed(contest: Contest, *, with_secrets: bool) -> Path:
+    folder = Path(settings.MEDIA_ROOT) / "exports" / contest.folder_key
+    return folder / ("whole.zip" if with_secrets else "public.zip")
+
+
+def _ask(job: Job) -> dict[str, Any]:
+    contest = Contest.objects.get(pk=int(job.subject))
+    packings = [{"out": str(_packed(contest, with_secrets=each)), "with_secrets": each} for each in (False, True)]
+    return {"folder": str(contest.folder), "slug": contest.slug, "packings": packings}
+
+
+def _write_nothing(job: Job, _result: dict[str, Any] | Answer) -> None:
+    """Leave it at the file, which is there by now."""
+
+
+def _write_failure(job: Job, failure: str) -> None:
+    Contest.objects.filter(pk=int(job.subject)).update(trouble=reasons.NOT_PACKED, trouble_details=failure)
+
+
+EXPORT_WORK = Work(
+    "tokumei.platform.contests.folder_work:export",
+    CONTEST,
+    ask=_ask,
+    write_result=_write_nothing,
+    write_faults=_write_nothing,
+    write_failure=_write_failure,
+    seconds=SECONDS * WHOLE_CONTEST_FACTOR,
+)

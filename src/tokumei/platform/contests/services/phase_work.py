@@ -8,20 +8,24 @@ functions as the command line, so that the folder of a closed contest can be rep
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from tokumei.core.errors import Fault
+from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import FINAL_STATES, Contest, Kind, Participation, State, Submission
 from tokumei.platform.contests.services.editions import setting_of
-from tokumei.platform.contests.services.work import Work
-from tokumei.platform.jobs import reasons
-from tokumei.platform.jobs.models import Evaluation, Task
+from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
+from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import Answer
-from tokumei.platform.jobs.queue import enqueue
+from tokumei.platform.jobs.queue import begin
+from tokumei.platform.jobs.work import CONTEST, Work
+
+PREPARE, PUBLISH, CLOSE = PHASE_CHANGES = ("prepare", "publish", "close")
 
 
 def begin_due_work() -> None:
@@ -29,33 +33,32 @@ def begin_due_work() -> None:
     now = timezone.now()
     running = Contest.objects.filter(closed_at=None).exclude(prepared_at=None)
     for contest in running.filter(published_at=None, closes_at__lte=now):
-        _begin(contest, Task.CLOSE if counting_releases(contest) == {} else Task.PUBLISH)
+        _begin(contest, CLOSE if counting_releases(contest) == {} else PUBLISH)
     for contest in running.filter(published_at=None, attacks_open_at__lte=now, closes_at__gt=now):
-        _begin(contest, Task.PUBLISH)
+        _begin(contest, PUBLISH)
     for contest in running.filter(closes_at__lte=now).exclude(published_at=None):
-        _begin(contest, Task.CLOSE)
+        _begin(contest, CLOSE)
 
 
-def _begin(contest: Contest, task: Task) -> None:
+def _begin(contest: Contest, change: str) -> None:
     """Make the job for the change of a phase, unless there is one or submissions are still being evaluated."""
-    kind = Kind.RELEASE if task == Task.PUBLISH else Kind.GUESS
+    kind = Kind.RELEASE if change == PUBLISH else Kind.GUESS
     with transaction.atomic():
         # Whoever submits holds one of these locks while looking at the clock: after this, nothing comes in late.
         list(Participation.objects.select_for_update().filter(contest=contest).values_list("pk", flat=True))
-        if Evaluation.objects.filter(contest=contest, submission=None, task=task).exists():
+        if phase_jobs(contest).filter(kind=change).exists():
             return
         if contest.submissions.filter(kind=kind).exclude(state__in=FINAL_STATES).exists():
             return
         if not counting_releases(contest):
             _end_empty(contest)
             return
-        try:
-            with transaction.atomic():
-                evaluation = Evaluation.objects.create(contest=contest, task=task)
-        except IntegrityError:
-            # Another watcher was quicker.
-            return
-        transaction.on_commit(lambda: enqueue(evaluation.pk), robust=True)
+        begin(change, contest.pk)
+
+
+def phase_jobs(contest: Contest) -> QuerySet[Job]:
+    """Give the jobs between the phases of a contest, begun or done."""
+    return Job.objects.filter(kind__in=PHASE_CHANGES, subject=str(contest.pk))
 
 
 def _end_empty(contest: Contest) -> None:
@@ -82,29 +85,27 @@ def scored_guesses(contest: Contest) -> list[Submission]:
     return list(scored.select_related("team", "target").order_by("at", "pk"))
 
 
-def _ask_prepare(evaluation: Evaluation) -> dict[str, Any]:
-    contest = evaluation.contest
+def _ask_prepare(job: Job) -> dict[str, Any]:
+    contest = _contest(job)
     source = next((str(path) for path in contest.sources.glob("source.*")), None)
     return {
-        "task": Task.PREPARE,
         "folder": str(contest.folder),
         "setting": setting_of(contest),
         "source": source,
     }
 
 
-def _ask_publish(evaluation: Evaluation) -> dict[str, Any]:
-    contest = evaluation.contest
+def _ask_publish(job: Job) -> dict[str, Any]:
+    contest = _contest(job)
     releases = sorted(counting_releases(contest).values(), key=lambda one: (one.at, one.pk))
     return {
-        "task": Task.PUBLISH,
         "folder": str(contest.folder),
         "releases": [{"team": one.team.slug, "given": str(one.folder), "score": one.score} for one in releases],
     }
 
 
-def _ask_close(evaluation: Evaluation) -> dict[str, Any]:
-    contest = evaluation.contest
+def _ask_close(job: Job) -> dict[str, Any]:
+    contest = _contest(job)
     guesses = [
         {
             "team": one.team.slug,
@@ -115,53 +116,67 @@ def _ask_close(evaluation: Evaluation) -> dict[str, Any]:
         }
         for one in scored_guesses(contest)
     ]
-    return {"task": Task.CLOSE, "folder": str(contest.folder), "guesses": guesses}
+    return {"folder": str(contest.folder), "guesses": guesses}
 
 
-def _write_prepared(evaluation: Evaluation, _: dict[str, Any]) -> None:
-    contest = evaluation.contest
+def _write_prepared(job: Job, _: dict[str, Any]) -> None:
+    contest = _contest(job)
     _say(contest, "", prepared_at=timezone.now())
     transaction.on_commit(lambda: shutil.rmtree(contest.sources, ignore_errors=True))
 
 
-def _write_published(evaluation: Evaluation, result: dict[str, Any]) -> None:
-    _write_if_same(evaluation, result, published_at=timezone.now())
+def _write_published(job: Job, result: dict[str, Any]) -> None:
+    _write_if_same(job, result, published_at=timezone.now())
 
 
-def _write_closed(evaluation: Evaluation, result: dict[str, Any]) -> None:
-    _write_if_same(evaluation, result, closed_at=timezone.now())
+def _write_closed(job: Job, result: dict[str, Any]) -> None:
+    _write_if_same(job, result, closed_at=timezone.now())
+    if not result["differing"]:
+        begin("export", job.subject)
 
 
-def _write_if_same(evaluation: Evaluation, result: dict[str, Any], **facts: Any) -> None:
+def _write_if_same(job: Job, result: dict[str, Any], **facts: Any) -> None:
     if result["differing"]:
-        _say(evaluation.contest, reasons.OTHER_DIGITS, details="\n".join(result["differing"]))
+        _say(_contest(job), reasons.OTHER_DIGITS, details="\n".join(result["differing"]))
     else:
-        _say(evaluation.contest, "", **facts)
+        _say(_contest(job), "", **facts)
 
 
-def _write_faults(evaluation: Evaluation, answer: Answer) -> None:
-    _say(evaluation.contest, reasons.BAD_SOURCE, details="\n".join(_in_words(fault) for fault in answer.faults))
+def _write_faults(job: Job, answer: Answer) -> None:
+    _say(_contest(job), reasons.BAD_SOURCE, details=answer.said)
 
 
-def _write_failure(evaluation: Evaluation, failure: str) -> None:
+def _write_failure(job: Job, failure: str) -> None:
     failed = {
-        Task.PREPARE: reasons.NOT_PREPARED,
-        Task.PUBLISH: reasons.NOT_PUBLISHED,
-        Task.CLOSE: reasons.NOT_CLOSED,
+        PREPARE: reasons.NOT_PREPARED,
+        PUBLISH: reasons.NOT_PUBLISHED,
+        CLOSE: reasons.NOT_CLOSED,
     }
-    _say(evaluation.contest, failed[Task(evaluation.task)], details=failure)
+    _say(_contest(job), failed[job.kind], details=failure)
 
 
 def _say(contest: Contest, trouble: str, details: str = "", **facts: Any) -> None:
     Contest.objects.filter(pk=contest.pk).update(trouble=trouble, trouble_details=details, **facts)
 
 
-def _in_words(fault: dict[str, Any]) -> str:
-    return str(Fault(**fault))
+def _contest(job: Job) -> Contest:
+    return Contest.objects.get(pk=int(job.subject))
 
 
-PHASE_WORK: dict[str, Work] = {
-    Task.PREPARE: Work(_ask_prepare, _write_prepared, _write_faults, _write_failure),
-    Task.PUBLISH: Work(_ask_publish, _write_published, _write_faults, _write_failure),
-    Task.CLOSE: Work(_ask_close, _write_closed, _write_faults, _write_failure),
+def _work(change: str, ask: Callable[[Job], dict[str, Any]], write: Callable[[Job, dict[str, Any]], None]) -> Work:
+    return Work(
+        f"tokumei.platform.contests.folder_work:{change}",
+        CONTEST,
+        ask=ask,
+        write_result=write,
+        write_faults=_write_faults,
+        write_failure=_write_failure,
+        seconds=SECONDS * WHOLE_CONTEST_FACTOR,
+    )
+
+
+PHASE_WORK = {
+    PREPARE: _work(PREPARE, _ask_prepare, _write_prepared),
+    PUBLISH: _work(PUBLISH, _ask_publish, _write_published),
+    CLOSE: _work(CLOSE, _ask_close, _write_closed),
 }

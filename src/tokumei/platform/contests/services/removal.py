@@ -15,3 +15,4 @@ def remove_files(contest: Contest) -> None:
     shutil.rmtree(contest.folder, ignore_errors=True)
     (Path(settings.MEDIA_ROOT) / "contests" / f".{contest.folder_key}.lock").unlink(missing_ok=True)
     shutil.rmtree(contest.sources, ignore_errors=True)
+    shutil.rmtree(Path(settings.MEDIA_ROOT) / "exports" / contest.folder_key, ignore_errors=True)

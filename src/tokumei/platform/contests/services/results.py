@@ -6,44 +6,56 @@ from typing import Any
 
 from django.utils import timezone
 
+from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import State, Submission
-from tokumei.platform.contests.services.work import Work
-from tokumei.platform.jobs import reasons
-from tokumei.platform.jobs.models import Evaluation, Task
+from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import TIMEOUT, Answer
+from tokumei.platform.jobs.reasons import FULL, is_at_its_limit
+from tokumei.platform.jobs.work import CONTEST, Work
 
 
-def _ask(evaluation: Evaluation) -> dict[str, Any]:
-    submission = evaluation.submission
-    if submission is None:
-        raise TypeError("this work needs a submission")
+def _begin(job: Job) -> None:
+    Submission.objects.filter(job=job, state=State.WAITING).update(state=State.RUNNING)
+
+
+def _ask(job: Job) -> dict[str, Any]:
+    submission = Submission.objects.select_related("contest", "team", "target").get(job=job)
     return {
-        "task": evaluation.task,
-        "folder": str(evaluation.contest.folder),
+        "folder": str(submission.contest.folder),
         "given": str(submission.folder),
         "target": submission.target.slug if submission.target is not None else None,
     }
 
 
-def _write_score(evaluation: Evaluation, result: dict[str, Any]) -> None:
-    _end(evaluation, State.SCORED, score=result)
+def _write_score(job: Job, result: dict[str, Any]) -> None:
+    _end(job, State.SCORED, score=result)
 
 
-def _write_faults(evaluation: Evaluation, answer: Answer) -> None:
-    _end(evaluation, State.REFUSED, reasons.REFUSED, faults=list(answer.faults), n_faults=answer.n_faults)
+def _write_faults(job: Job, answer: Answer) -> None:
+    _end(job, State.REFUSED, reasons.REFUSED, faults=list(answer.faults), n_faults=answer.n_faults)
 
 
-def _write_failure(evaluation: Evaluation, failure: str) -> None:
-    reason = {TIMEOUT: reasons.TIMED_OUT, "ENOSPC": reasons.FULL_DISK}.get(failure, reasons.DIED)
-    _end(evaluation, State.FAILED, reason)
+def _write_failure(job: Job, failure: str) -> None:
+    if is_at_its_limit(failure):
+        # The file did this, not the server: without an attempt counted, a team could keep it busy for ever.
+        _end(job, State.REFUSED, reasons.TIMED_OUT if failure == TIMEOUT else reasons.TOO_LARGE)
+        return
+    _end(job, State.FAILED, reasons.FULL_DISK if failure in FULL else reasons.DIED)
 
 
-def _end(evaluation: Evaluation, state: State, reason: str = "", **facts: Any) -> None:
-    Submission.objects.filter(evaluation=evaluation).update(
-        state=state, reason=reason, finished_at=timezone.now(), **facts
+def _end(job: Job, state: State, reason: str = "", **facts: Any) -> None:
+    Submission.objects.filter(job=job).update(state=state, reason=reason, finished_at=timezone.now(), **facts)
+
+
+SUBMISSION_WORK = {
+    kind: Work(
+        f"tokumei.platform.contests.folder_work:{kind}",
+        CONTEST,
+        ask=_ask,
+        write_result=_write_score,
+        write_faults=_write_faults,
+        write_failure=_write_failure,
+        begin=_begin,
     )
-
-
-SUBMISSION_WORK: dict[str, Work] = {
-    task: Work(_ask, _write_score, _write_faults, _write_failure) for task in (Task.SCORE, Task.JUDGE)
+    for kind in ("score", "judge")
 }

@@ -47,7 +47,7 @@ class Download:
 
 def find_submission(user: User, key: str) -> Submission:
     """Find a submission of one of the user's teams, or of a contest they organize; any other is not there."""
-    found = Submission.objects.filter(key=key).select_related("contest", "team", "target", "evaluation", "by").first()
+    found = Submission.objects.filter(key=key).select_related("contest", "team", "target", "job", "by").first()
     if found is None or not (is_organizer(found.contest, user) or found.team.memberships.filter(user=user).exists()):
         raise NotFound(_("There is no such submission."))
     return found
@@ -58,13 +58,13 @@ def submissions_of(participation: Participation, kind: str | None = None) -> Que
     found = Submission.objects.filter(contest=participation.contest_id, team=participation.team_id)
     if kind is not None:
         found = found.filter(kind=kind)
-    return found.select_related("contest", "team", "target", "evaluation", "by")
+    return found.select_related("contest", "team", "target", "job", "by")
 
 
 def show(submission: Submission, viewer: User) -> Shown:
     """Give a submission as somebody may see it who may see it at all."""
-    evaluation = getattr(submission, "evaluation", None)
-    progress = dict(evaluation.progress) if evaluation is not None and not submission.is_final else {}
+    job = submission.job
+    progress = dict(job.progress) if job is not None and not submission.is_final else {}
     score = _shown_score(submission, viewer)
     return Shown(submission, score, submission.state == State.SCORED and score is None, progress)
 

@@ -21,8 +21,7 @@ from tokumei.platform.contests.models import Contest, Kind, Participation, Phase
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.services.phase_work import counting_releases
 from tokumei.platform.contests.services.uploads import DiskFull, size_limit, taking, telling_full_disk
-from tokumei.platform.jobs.models import Evaluation, Task
-from tokumei.platform.jobs.queue import enqueue
+from tokumei.platform.jobs.queue import begin
 from tokumei.platform.teams.models import Team
 
 Uploads = Mapping[str, "UploadedFile[Any]"]
@@ -60,7 +59,7 @@ def submit_release(participation: Participation, user: User, uploads: Uploads) -
         submission = Submission(
             key=taken.key, files=taken.files, contest=contest, team=participation.team, by=user, kind=Kind.RELEASE
         )
-        return _enter(submission, Task.SCORE)
+        return _enter(submission, "score")
 
 
 def submit_guess(
@@ -84,7 +83,7 @@ def submit_guess(
             target=target,
             knowledge=knowledge,
         )
-        return _enter(submission, Task.JUDGE)
+        return _enter(submission, "judge")
 
 
 def release_attempts(participation: Participation, now: datetime | None = None) -> Attempts:
@@ -173,12 +172,10 @@ def _accepting(participation: Participation) -> Iterator[None]:
         raise
 
 
-def _enter(submission: Submission, task: Task) -> Submission:
+def _enter(submission: Submission, kind: str) -> Submission:
     submission.at = timezone.now()
+    submission.job = begin(kind, submission.key)
     submission.save(force_insert=True)
-    evaluation = Evaluation.objects.create(submission=submission, contest=submission.contest, task=task)
-    # Robust: should the queue not hear of it, the watcher tells it later.
-    transaction.on_commit(lambda: enqueue(evaluation.pk), robust=True)
     return submission
 
 

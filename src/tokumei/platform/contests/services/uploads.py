@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import logging
 import os
 import shutil
 import time
@@ -32,6 +33,7 @@ from tokumei.data.files.source import GZIP_MAGIC, blocks
 from tokumei.platform.contests.models import Submission, new_submission_key
 from tokumei.platform.jobs.limits import ORPHAN_SECONDS
 
+log = logging.getLogger("tokumei.uploads")
 BLOCK = 1024 * 1024
 ZIP_MAGIC = b"PK\x03\x04"
 # However small the data, files may be this large.
@@ -129,6 +131,8 @@ def sweep_orphans() -> int:
         if _is_orphan(folder):
             shutil.rmtree(folder, ignore_errors=True)
             n_removed += 1
+    if n_removed:
+        log.info("orphans removed", extra={"facts": {"uploads": n_removed}})
     return n_removed
 
 

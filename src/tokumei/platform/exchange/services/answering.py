@@ -56,8 +56,11 @@ def take_problem(request: LevelRequest, problem: str) -> None:
         locked.save(update_fields=["state", "problem", "answered"])
 
 
-def take_answer(request: LevelRequest, text: str, release: str | None) -> None:
-    """Take a signed answer with its release; the same one may come again, another may not."""
+def take_answer(request: LevelRequest, text: str, release: str | None, *, remarks: list[str] | None = None) -> None:
+    """Take a signed answer with its release; the same one may come again, another may not.
+
+    remarks: what a job found that held the release against its offer; without, it is done here.
+    """
     signed = parse_signed(text, ANSWER, VERSION, file="answer.json")
     if signed.key != request.offer.public_key:
         raise NotAllowed(_("The answer is not signed by the offer's key."))
@@ -76,7 +79,7 @@ def take_answer(request: LevelRequest, text: str, release: str | None) -> None:
             return
         _check_open(locked)
         if release is not None:
-            locked.remarks = _remarks(locked, release)
+            locked.remarks = _remarks(locked, release) if remarks is None else remarks
             _store(locked, release)
         locked.state, locked.answer, locked.release_digest = RequestState(outcome), signed.text(), digest
         locked.answered = timezone.now()

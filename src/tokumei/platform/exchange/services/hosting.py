@@ -5,13 +5,9 @@ Whoever runs the server could read such a table. For small teams; others keep th
 
 from __future__ import annotations
 
-import fcntl
-import logging
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,48 +15,22 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from tokumei.core.errors import InputError, TokumeiError
-from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import Criterion, read_criterion
-from tokumei.exchange.desk import DeskFolder, open_desk
-from tokumei.exchange.documents import Signed, parse_signed
-from tokumei.exchange.keys import PrivateKey, read_private, write_keys
-from tokumei.exchange.offer import Lots, Words
-from tokumei.exchange.offering import Terms, make_offer
-from tokumei.exchange.repeating import repeat_answer
-from tokumei.exchange.request import APPROVAL, VERSION, Approval, approval_of
-from tokumei.exchange.transport import Incoming, Outgoing, serve
-from tokumei.hierarchy.files import read_hierarchies
-from tokumei.hierarchy.lattice import Lattice
+from tokumei.core.errors import InputError
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.services.uploads import telling_full_disk
+from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.models import OfferState, PublishedOffer, Recipient, exchange_folder
-from tokumei.platform.exchange.services import answering
-from tokumei.platform.exchange.services.offers import check_slug, check_usable, refresh_hosted, save_new
+from tokumei.platform.exchange.services.offers import check_slug, note_desk, save_new
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.process import Answer
+from tokumei.platform.jobs.queue import begin
+from tokumei.platform.jobs.reasons import in_words
+from tokumei.platform.jobs.work import EXCHANGE, Work
 from tokumei.platform.teams.models import Team
-from tokumei.platform.telling import in_words
 
-log = logging.getLogger("tokumei.exchange")
-MAKE = "tokumei.platform.exchange.services.hosting.make_hosted"
+MAKE = "offer"
 TABLE_ENDS = (".csv", ".parquet", ".xlsx")
-# Beside what the desk itself keeps in its private folder.
-KEY, LOCK = "provider", ".serving.lock"
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What a provider decides about an offer that the platform is to make."""
-
-    name: str
-    words: Mapping[str, str]
-    criteria: Sequence[str]
-    predictor: str = "margins"
-    first_levels: Mapping[str, int] | None = None
-    has_discretion: bool = False
-    is_vetted: bool = True
-    lots: Sequence[float] = (0.02, 0.5)
-    approvals_needed: int = 0
-    approvers: Sequence[str] = ()
+TROUBLE_LENGTH = 2_000
 
 
 def host(
@@ -74,7 +44,7 @@ def host(
 ) -> PublishedOffer:
     """Take a table and its hierarchies, and have the offer made."""
     check_slug(slug)
-    terms_of(wish)
+    wish.terms()
     ending = Path(str(table.name)).suffix.lower()
     if ending not in TABLE_ENDS:
         raise InputError.of(_("a table in one of these kinds: %s") % ", ".join(TABLE_ENDS), file=str(table.name))
@@ -97,28 +67,11 @@ def host(
             for each in hierarchies:
                 _store(each, incoming / "hierarchies" / _file_name(str(each.name)))
             save_new(published)
+            begin(MAKE, published.pk)
     except BaseException:
         shutil.rmtree(incoming, ignore_errors=True)
         raise
-    _start(published)
     return published
-
-
-def terms_of(wish: Wish) -> Terms:
-    """Read what was decided, or say what is wrong with it."""
-    criteria: list[Criterion] = [read_criterion(each) for each in wish.criteria]
-    if len(set(wish.approvers)) < wish.approvals_needed:
-        raise InputError.of(_("as many people as must agree"), column="approvers")
-    return Terms(
-        criteria=criteria,
-        predictor=wish.predictor,
-        first_levels=wish.first_levels,
-        has_discretion=wish.has_discretion,
-        is_vetted=wish.is_vetted,
-        lots=Lots(*wish.lots),
-        approvals_needed=wish.approvals_needed,
-        approvers=wish.approvers,
-    )
 
 
 def possible_approvers(team: Team, user: User) -> list[Recipient]:
@@ -127,134 +80,64 @@ def possible_approvers(team: Team, user: User) -> list[Recipient]:
     return list(members.order_by("user__username"))
 
 
-def make_hosted(offer_id: int) -> None:
-    """Make a hosted offer: a job; a second one at the same time waits for the first and finds it done."""
-    published = PublishedOffer.objects.filter(pk=offer_id, state=OfferState.MAKING).first()
-    if published is None or not _incoming(published).is_dir():
-        return
-    # The folder itself is locked: a file in it would be one more that nobody may read.
-    folder = os.open(_incoming(published), os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        published.refresh_from_db()
-        if published.state == OfferState.MAKING:
-            _try_to_make(published)
-    finally:
-        os.close(folder)
+def _ask_make(job: Job) -> dict[str, Any]:
+    published = _offer(job)
+    wish = dict(published.wanted)
+    table = wish.pop("table")
+    return {
+        "incoming": str(_incoming(published)),
+        "folder": str(published.folder),
+        "table": table,
+        "wish": wish,
+    }
 
 
-def _try_to_make(published: PublishedOffer) -> None:
-    try:
-        _make(published)
-    except TokumeiError as error:
-        # What is wrong with a table may quote it: only its own team reads that.
-        _give_up(published, in_words(error)[:2_000])
-    except Exception:
-        _give_up(published)
-        raise
-    else:
-        published.state = OfferState.OPEN
-        published.save(update_fields=["state"])
-        log.info("an offer was made", extra={"facts": {"offer": published.slug}})
+def _write_made(job: Job, facts: dict[str, Any]) -> None:
+    note_desk(_offer(job), facts)
+    PublishedOffer.objects.filter(pk=int(job.subject)).update(state=OfferState.OPEN)
 
 
-def _give_up(published: PublishedOffer, trouble: str = "") -> None:
-    published.state, published.trouble = OfferState.FAILED, trouble
-    published.save(update_fields=["state", "trouble"])
-    shutil.rmtree(published.folder, ignore_errors=True)
+def _write_faults(job: Job, answer: Answer) -> None:
+    # What is wrong with a table may quote it: only its own team reads that.
+    _give_up(job, answer.said[:TROUBLE_LENGTH])
+
+
+def _write_failure(job: Job, failure: str) -> None:
+    _give_up(job, in_words(failure))
+
+
+def _give_up(job: Job, trouble: str) -> None:
+    published = _offer(job)
+    PublishedOffer.objects.filter(pk=published.pk).update(state=OfferState.FAILED, trouble=trouble)
+    transaction.on_commit(lambda: remove_files(published))
+
+
+def remove_files(published: PublishedOffer) -> None:
+    """Remove the desk of a hosted offer, and its table."""
+    folder = published.folder
+    # With what an attempt that was killed left beside it.
+    for each in (folder, folder.with_name(f".{folder.name}")):
+        shutil.rmtree(each, ignore_errors=True)
     shutil.rmtree(_incoming(published), ignore_errors=True)
 
 
-def _make(published: PublishedOffer) -> None:
-    wanted = dict(published.wanted)
-    file = wanted.pop("table")
-    wish = Wish(**wanted)
-    incoming, folder = _incoming(published), published.folder
-    # What a job that died left behind was never shown to anybody.
-    shutil.rmtree(folder, ignore_errors=True)
-    lattice = Lattice.of([each.with_top() for each in _hierarchies(incoming / "hierarchies")])
-    reading: dict[str, Any] = {"engine": "local"}
-    words = Words(*(wish.words.get(name, "") for name in ("provider", "purpose", "terms", "summary")))
-    made, text = make_offer(wish.name, words, CountedTable(lattice, str(incoming / file), **reading), terms_of(wish))
-    check_usable(made)
-    key = PrivateKey.fresh()
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    open_desk(folder, made, text, str(incoming / file), reading, key)
-    write_keys(folder / "private" / KEY, key)
-    refresh_hosted(published)
+def _offer(job: Job) -> PublishedOffer:
+    return PublishedOffer.objects.get(pk=int(job.subject))
 
 
-def answer_waiting(offer_id: int) -> None:
-    """Answer what waits at a hosted offer: a job; a second one at the same time waits for the first."""
-    published = PublishedOffer.objects.filter(pk=offer_id, is_hosted=True).first()
-    if published is None or not published.is_published:
-        return
-    with at_desk(published) as desk:
-        key = desk_key(published)
-        serve(desk, DeskTransport(published, desk, key), key)
-        refresh_hosted(published)
-
-
-@dataclass(frozen=True)
-class DeskTransport:
-    """The platform's own table of requests as a transport."""
-
-    published: PublishedOffer
-    desk: DeskFolder
-    key: PrivateKey
-
-    def receive(self) -> list[Incoming]:
-        """Give the requests that wait; one whose answer a job that died did not hand over gets it now."""
-        waiting = []
-        for request in answering.pending(self.published):
-            incoming = Incoming(request.key, request.document)
-            again = repeat_answer(self.desk, incoming, self.key)
-            waiting.append(incoming) if again is None else self.send(again)
-        return waiting
-
-    def approvals(self) -> list[tuple[Approval, Signed]]:
-        """Give what second persons said."""
-        signed = [parse_signed(text, APPROVAL, VERSION) for text in answering.approvals(self.published)]
-        return [(approval_of(each), each) for each in signed]
-
-    def send(self, outgoing: Outgoing) -> None:
-        """Hand an answer over."""
-        # The tampering check reads the offer as it stands.
-        refresh_hosted(self.published)
-        request = answering.find_pending(self.published, outgoing.name)
-        if outgoing.answer is None:
-            answering.take_problem(request, outgoing.problem or "")
-        else:
-            answering.take_answer(request, outgoing.answer.text(), outgoing.release)
-
-
-@contextmanager
-def at_desk(published: PublishedOffer) -> Iterator[DeskFolder]:
-    """Sit at a desk alone."""
-    with (published.folder / "private" / LOCK).open("a") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield DeskFolder(published.folder)
-
-
-def desk_key(published: PublishedOffer) -> PrivateKey:
-    """Give the key that signs for a hosted offer."""
-    return read_private(published.folder / "private" / f"{KEY}.key")
+MAKE_WORK = Work(
+    "tokumei.platform.exchange.desk_work:make",
+    EXCHANGE,
+    ask=_ask_make,
+    write_result=_write_made,
+    write_faults=_write_faults,
+    write_failure=_write_failure,
+)
 
 
 def _incoming(published: PublishedOffer) -> Path:
     """Where the table lies: apart from the desk, which wants an empty folder to begin with."""
     return exchange_folder() / "tables" / published.folder_key
-
-
-def _start(published: PublishedOffer) -> None:
-    from django_q.tasks import async_task
-
-    async_task(MAKE, published.pk, save=False)
-
-
-def _hierarchies(folder: Path) -> list[Any]:
-    names = sorted(path.stem for path in folder.iterdir())
-    return list(read_hierarchies(folder, names).values())
 
 
 def _file_name(name: str) -> str:

@@ -12,9 +12,9 @@ from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, revise
 from tokumei.exchange.learning import CountedNode, Lesson, lesson, table_c, tightened
 from tokumei.exchange.offer import Offer
+from tokumei.platform.exchange.desk_work import at_desk, desk_key, facts_of
 from tokumei.platform.exchange.models import PublishedOffer
-from tokumei.platform.exchange.services.hosting import at_desk, desk_key
-from tokumei.platform.exchange.services.offers import refresh_hosted
+from tokumei.platform.exchange.services.offers import note_desk
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ def tighten(published: PublishedOffer) -> None:
     """Publish a steeper formula, which promises nothing that was counted and fails."""
     if not published.is_hosted:
         raise NotAllowed(_("The provider's own process does this."))
-    with at_desk(published) as desk:
+    with at_desk(published.folder) as desk:
         offer, signed = desk.offer()
         after = tightened(offer, table_c(offer, desk.private_log.read(signed.key)), signed.digest)
         if after.slope <= offer.slope:
             raise NotAllowed(_("Nothing that was counted asks for a steeper formula."))
-        revise(desk, after, desk_key(published))
-        refresh_hosted(published)
+        revise(desk, after, desk_key(published.folder))
+        note_desk(published, facts_of(desk))

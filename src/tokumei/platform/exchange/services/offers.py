@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from tokumei.exchange.offering import read_release
 from tokumei.exchange.public_desk import REVISIONS, check_first_release, verify_public
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.services.uploads import telling_full_disk
+from tokumei.platform.exchange.desk_work import MOST_ATTRIBUTES, words_of
 from tokumei.platform.exchange.models import OfferState, PublishedOffer
 from tokumei.platform.teams.models import Team
 
@@ -30,7 +32,6 @@ LARGEST_OFFER = 8 * 1024 * 1024
 LARGEST_RELEASE = 32 * 1024 * 1024
 LARGEST_LOG = 32 * 1024 * 1024
 OFFERS_OF_A_TEAM = 200
-MOST_ATTRIBUTES = 12
 # Addresses of pages, which an offer cannot have.
 TAKEN = frozenset({"watch", "requests", "offers", "profile", "key", "new"})
 
@@ -185,17 +186,10 @@ def _fixed(offer: Offer) -> dict[str, Any]:
     return {name: body[name] for name in body if name not in {"revision", "previous", "predictor", "slope"}}
 
 
-def refresh_hosted(published: PublishedOffer) -> None:
-    """Note what the desk of a hosted offer has published by now."""
-    desk = DeskFolder(published.folder)
-    offer, signed = desk.offer()
-    lines = desk.public_log.read(signed.key)
-    published.revision, published.digest, published.public_key = offer.revision, signed.digest, signed.key
-    published.log_lines, published.log_hash = len(lines), lines[-1].hash
-    published.name, published.words = offer.name, words_of(offer)
-    published.save(
-        update_fields=["revision", "digest", "public_key", "log_lines", "log_hash", "name", "words"],
-    )
+def note_desk(published: PublishedOffer, facts: Mapping[str, Any]) -> None:
+    """Note what the desk of a hosted offer has published by now; an older word than the last changes nothing."""
+    PublishedOffer.objects.filter(pk=published.pk, log_lines__lte=facts["log_lines"]).update(**facts)
+    published.refresh_from_db()
 
 
 def close(published: PublishedOffer, *, is_open: bool) -> None:
@@ -204,13 +198,6 @@ def close(published: PublishedOffer, *, is_open: bool) -> None:
         raise NotAllowed(_("The offer is not published."))
     published.state = OfferState.OPEN if is_open else OfferState.CLOSED
     published.save(update_fields=["state"])
-
-
-def words_of(offer: Offer) -> str:
-    """Give the words that an offer is found by."""
-    words = offer.words
-    columns = [*offer.lattice.attributes, *offer.carried]
-    return "\n".join([offer.name, words.provider, words.purpose, words.summary, words.terms, *columns])
 
 
 def check_slug(slug: str) -> None:

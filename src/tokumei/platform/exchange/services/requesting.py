@@ -36,6 +36,7 @@ from tokumei.platform.exchange.models import (
     RequestState,
     Vote,
 )
+from tokumei.platform.exchange.services.hosted_answers import start_answering
 from tokumei.platform.exchange.services.offers import document_of
 from tokumei.platform.exchange.services.recipients import check_criterion, key_of, name_of, recipient_of
 from tokumei.platform.throttle import allow
@@ -144,7 +145,7 @@ def _vote(request: LevelRequest, user: User, signed: Signed) -> Vote:
                 )
         except IntegrityError:
             raise NotAllowed(_("You said so already.")) from None
-    start_answering(request.offer)
+        start_answering(locked)
     return made
 
 
@@ -177,16 +178,8 @@ def _send(
                 is_signed_here=is_signed_here,
                 sent=timezone.now(),
             )
+            start_answering(made)
     except IntegrityError:
         raise NotAllowed(_("You asked for this before, for the same purpose; the answer stands.")) from None
     log.info("levels were asked for", extra={"facts": {"offer": published.slug, "request": made.key}})
-    start_answering(published)
     return made
-
-
-def start_answering(published: PublishedOffer) -> None:
-    """Have a hosted offer's requests answered; others are answered by their provider's own process."""
-    if published.is_hosted:
-        from django_q.tasks import async_task
-
-        async_task("tokumei.platform.exchange.services.hosting.answer_waiting", published.pk, save=False)

@@ -14,12 +14,12 @@ from tokumei.core.errors import TokumeiError
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.contests.services.incoming import uploads_of
 from tokumei.platform.exchange import words
+from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.figure import learning_figure
 from tokumei.platform.exchange.forms import HostForm, PublishForm, SignedForm, TrustForm
 from tokumei.platform.exchange.models import OPEN_STATES, LevelRequest, PublishedOffer, RequestState
-from tokumei.platform.exchange.services import hosting, offers, recipients, requesting
+from tokumei.platform.exchange.services import hosted_answers, hosting, offers, recipients, requesting
 from tokumei.platform.exchange.services import learning as lessons
-from tokumei.platform.exchange.services.hosting import Wish
 from tokumei.platform.exchange.views.finding import find, find_desk_request, frame
 from tokumei.platform.teams.services import teams_of
 from tokumei.platform.telling import in_words
@@ -168,7 +168,7 @@ def distrust(request: UserRequest, published: PublishedOffer, trusted: int) -> H
 @access("member", of=find, methods="POST")
 def serve(request: UserRequest, published: PublishedOffer) -> HttpResponse:
     """Have the requests at a hosted offer answered now."""
-    requesting.start_answering(published)
+    hosted_answers.answer_now(published)
     messages.success(request, _("What waits is being answered."))
     return redirect("exchange:desk", published=published.slug)
 

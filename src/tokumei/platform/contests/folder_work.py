@@ -1,4 +1,4 @@
-"""What the process of an evaluation does: `tokumei.contest` on the files of a contest folder.
+"""What the limited process of a job does for a contest: `tokumei.contest` on the files of a contest folder.
 
 Work between two phases goes on where an earlier attempt broke off: what the folder's log already tells is not done
 again, but held against what the server remembers.
@@ -9,22 +9,26 @@ from __future__ import annotations
 import fcntl
 import shutil
 import tempfile
+import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tokumei.contest import phases
 from tokumei.contest.edition import Edition, FileRole, files_in
-from tokumei.contest.folder import DRAFT, SECRET, Contest, open_contest
+from tokumei.contest.folder import DRAFT, SECRET, Contest, files_below, open_contest
 from tokumei.contest.season import ANONYMIZE, ATTACK, CLOSED
 from tokumei.contest.setting import SETTING, read_setting
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
+from tokumei.data.files.atomic import atomic_path
 from tokumei.platform.jobs.child import Refused
 
 Asked = Mapping[str, Any]
+# The first time that a zip can hold: real times would tell which file was made first.
+FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def score(asked: Asked) -> dict[str, Any]:
@@ -175,10 +179,26 @@ def alone(folder: Path) -> Iterator[None]:
         yield
 
 
-WORK: Mapping[str, Callable[[Asked], dict[str, Any]]] = {
-    "score": score,
-    "judge": judge,
-    "prepare": prepare,
-    "publish": publish,
-    "close": close,
-}
+def export(asked: Asked) -> dict[str, Any]:
+    """Pack the folder of a closed contest: without its secrets for everybody, with them for its organizer."""
+    folder = Path(asked["folder"])
+    for packing in asked["packings"]:
+        out = Path(packing["out"])
+        out.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # What an attempt that was killed left.
+        for left in out.parent.glob(f".*.{out.name}"):
+            shutil.rmtree(left, ignore_errors=True)
+        with atomic_path(out) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in files_below(folder):
+                name = path.relative_to(folder)
+                if packing["with_secrets"] or name.parts[0] != SECRET:
+                    _add(archive, path, f"{asked['slug']}/{name.as_posix()}")
+    return {}
+
+
+def _add(archive: zipfile.ZipFile, path: Path, name: str) -> None:
+    member = zipfile.ZipInfo(name, FIXED_TIME)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    member.external_attr = 0o100644 << 16
+    with path.open("rb") as source, archive.open(member, "w") as target:
+        shutil.copyfileobj(source, target, 1024 * 1024)

@@ -1,0 +1,84 @@
+"""Letters that jobs send: written when they are sent, so that no link that lets somebody in lies in the database.
+
+A letter whose process was killed before it could say that it was sent goes out again, under the same Message-ID.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.tokens import default_token_generator
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import translation
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import gettext as _
+
+from tokumei.platform.accounts.models import User
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.process import Answer
+from tokumei.platform.jobs.queue import begin
+from tokumei.platform.jobs.work import MAIL, Work
+
+log = logging.getLogger("tokumei.accounts")
+KIND = "letter"
+
+
+def post_reset(user: User, origin: str) -> None:
+    """Send a user the link that sets a new password.
+
+    origin: scheme and host that the link leads to.
+    """
+    begin(KIND, secrets.token_hex(16), what="reset", user=user.pk, origin=origin, language=translation.get_language())
+
+
+def _ask(job: Job) -> dict[str, Any]:
+    user = User.objects.get(pk=job.payload["user"])
+    with translation.override(user.language or job.payload["language"]):
+        subject, body = _reset(user, job.payload["origin"])
+    return {
+        "settings": _mail_settings(),
+        "sender": settings.DEFAULT_FROM_EMAIL,
+        "id": f"<{job.subject}@{settings.DEFAULT_FROM_EMAIL.rpartition('@')[2]}>",
+        "to": user.email,
+        "subject": subject,
+        "body": body,
+    }
+
+
+def _reset(user: User, origin: str) -> tuple[str, str]:
+    names = {"user": urlsafe_base64_encode(force_bytes(user.pk)), "token": default_token_generator.make_token(user)}
+    words = {"user": user, "link": origin + reverse("accounts:reset", kwargs=names)}
+    return _("A new password for Tokumei"), render_to_string("accounts/reset_mail.txt", words)
+
+
+def _mail_settings() -> dict[str, Any]:
+    names = [name for name in dir(settings) if name.startswith("EMAIL_")]
+    return {name: getattr(settings, name) for name in names} | {"DEFAULT_CHARSET": "utf-8", "USE_TZ": True}
+
+
+def _sent(job: Job, _result: dict[str, Any]) -> None:
+    """Leave it at the letter."""
+
+
+def _refused(job: Job, _answer: Answer) -> None:
+    log.error("a letter could not be sent", extra={"facts": {"job": job.pk}})
+
+
+def _failed(job: Job, failure: str) -> None:
+    log.error("a letter could not be sent", extra={"facts": {"job": job.pk, "failure": failure}})
+
+
+LETTER_WORK = Work(
+    "tokumei.platform.accounts.post:send",
+    MAIL,
+    ask=_ask,
+    write_result=_sent,
+    write_faults=_refused,
+    write_failure=_failed,
+    seconds=60,
+)

@@ -1,0 +1,196 @@
+"""What the limited process of a job does at the desk of a hosted offer, on its files alone.
+
+Each function may be killed at any moment and called again: a desk gets its name when it is whole, and an answer that a
+desk has logged is repeated to the letter.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.errors import InputError
+from tokumei.counting.class_counts import SIZE
+from tokumei.exchange.counted_table import CountedTable
+from tokumei.exchange.criteria import read_criterion
+from tokumei.exchange.desk import DeskFolder, open_desk
+from tokumei.exchange.documents import Signed, parse_signed
+from tokumei.exchange.keys import PrivateKey, read_private, write_keys
+from tokumei.exchange.offer import Lots, Offer, Words
+from tokumei.exchange.offering import Terms, make_offer, read_release
+from tokumei.exchange.repeating import repeat_answer
+from tokumei.exchange.request import APPROVAL, VERSION, Approval, approval_of
+from tokumei.exchange.transport import Incoming, Outgoing, serve
+from tokumei.exchange.watch import tampering
+from tokumei.hierarchy.files import read_hierarchies
+from tokumei.hierarchy.lattice import Lattice
+from tokumei.platform.jobs.child import refusing
+
+Asked = Mapping[str, Any]
+READING: Mapping[str, Any] = {"engine": "local"}
+# Beside what the desk itself keeps in its private folder.
+KEY, LOCK = "provider", ".serving.lock"
+MOST_ATTRIBUTES = 12
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a provider decides about an offer that the platform is to make."""
+
+    name: str
+    words: Mapping[str, str]
+    criteria: Sequence[str]
+    predictor: str = "margins"
+    first_levels: Mapping[str, int] | None = None
+    has_discretion: bool = False
+    is_vetted: bool = True
+    lots: Sequence[float] = (0.02, 0.5)
+    approvals_needed: int = 0
+    approvers: Sequence[str] = ()
+
+    def terms(self) -> Terms:
+        """Read what was decided, or say what is wrong with it."""
+        if len(set(self.approvers)) < self.approvals_needed:
+            raise InputError.of("as many people as must agree", column="approvers")
+        return Terms(
+            criteria=[read_criterion(each) for each in self.criteria],
+            predictor=self.predictor,
+            first_levels=self.first_levels,
+            has_discretion=self.has_discretion,
+            is_vetted=self.is_vetted,
+            lots=Lots(*self.lots),
+            approvals_needed=self.approvals_needed,
+            approvers=self.approvers,
+        )
+
+
+def make(asked: Asked) -> dict[str, Any]:
+    """Make the offer of a hosted table and its desk; one that is there already was made by an earlier attempt."""
+    incoming, folder = Path(asked["incoming"]), Path(asked["folder"])
+    with _alone(incoming):
+        if not folder.is_dir():
+            draft = folder.with_name(f".{folder.name}")
+            shutil.rmtree(draft, ignore_errors=True)
+            with refusing():
+                _make(Wish(**asked["wish"]), incoming, str(incoming / asked["table"]), draft)
+            draft.rename(folder)
+        return facts_of(DeskFolder(folder))
+
+
+def _make(wish: Wish, incoming: Path, table: str, draft: Path) -> None:
+    names = sorted(path.stem for path in (incoming / "hierarchies").iterdir())
+    hierarchies = read_hierarchies(incoming / "hierarchies", names).values()
+    lattice = Lattice.of([each.with_top() for each in hierarchies])
+    if len(lattice.hierarchies) > MOST_ATTRIBUTES:
+        raise InputError.of(f"at most {MOST_ATTRIBUTES} columns with levels", column="attributes")
+    words = Words(*(wish.words.get(name, "") for name in ("provider", "purpose", "terms", "summary")))
+    made, text = make_offer(wish.name, words, CountedTable(lattice, table, **READING), wish.terms())
+    key = PrivateKey.fresh()
+    draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    open_desk(draft, made, text, table, READING, key)
+    write_keys(draft / "private" / KEY, key)
+
+
+def answer(asked: Asked) -> dict[str, Any]:
+    """Answer one request at a desk, or repeat what was answered; the release stays in the desk's folder."""
+    folder = Path(asked["folder"])
+    with at_desk(folder) as desk:
+        key = desk_key(folder)
+        transport = OneRequest(Incoming(asked["name"], asked["text"]), asked["approvals"])
+        again = repeat_answer(desk, transport.incoming, key)
+        if again is None:
+            serve(desk, transport, key)
+            again = transport.sent
+        if again is None:
+            raise RuntimeError("a desk gave no answer")
+        if again.answer is None:
+            return {"problem": again.problem or "", "desk": facts_of(desk)}
+        remarks = _remarks(desk.offer()[0], asked, again.release) if again.release is not None else []
+        return {"answer": again.answer.text(), "remarks": remarks, "desk": facts_of(desk)}
+
+
+class OneRequest:
+    """A transport of one request, from memory to memory."""
+
+    def __init__(self, incoming: Incoming, approvals: Sequence[str]) -> None:
+        self.incoming = incoming
+        self.sent: Outgoing | None = None
+        self._approvals = approvals
+
+    def receive(self) -> list[Incoming]:
+        """Give the request."""
+        return [self.incoming]
+
+    def approvals(self) -> list[tuple[Approval, Signed]]:
+        """Give what second persons said."""
+        signed = [parse_signed(text, APPROVAL, VERSION) for text in self._approvals]
+        return [(approval_of(each), each) for each in signed]
+
+    def send(self, outgoing: Outgoing) -> None:
+        """Keep the answer."""
+        self.sent = outgoing
+
+
+def _remarks(offer: Offer, asked: Asked, release: str) -> list[str]:
+    """Say what is odd about a release, beside its offer."""
+    classes = read_release(release, offer.lattice.attributes, file="release.csv")
+    if min(classes[SIZE], default=0) < offer.criterion(asked["criterion"]).k:
+        raise RuntimeError("a desk gave a class that is too small")
+    return tampering(offer, offer.lattice.node(asked["levels"]), classes)
+
+
+def facts_of(desk: DeskFolder) -> dict[str, Any]:
+    """Give what the platform remembers of a desk as it stands."""
+    offer, signed = desk.offer()
+    lines = desk.public_log.read(signed.key)
+    return {
+        "revision": offer.revision,
+        "digest": signed.digest,
+        "public_key": signed.key,
+        "log_lines": len(lines),
+        "log_hash": lines[-1].hash,
+        "name": offer.name,
+        "words": words_of(offer),
+    }
+
+
+def words_of(offer: Offer) -> str:
+    """Give the words that an offer is found by."""
+    words = offer.words
+    columns = [*offer.lattice.attributes, *offer.carried]
+    return "\n".join([offer.name, words.provider, words.purpose, words.summary, words.terms, *columns])
+
+
+@contextmanager
+def at_desk(folder: Path) -> Iterator[DeskFolder]:
+    """Sit at a desk alone."""
+    with (folder / "private" / LOCK).open("a") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield DeskFolder(folder)
+
+
+def desk_key(folder: Path) -> PrivateKey:
+    """Give the key that signs for a hosted offer."""
+    return read_private(folder / "private" / f"{KEY}.key")
+
+
+def given_release(folder: Path, digest: str) -> Path:
+    """Give where a desk keeps a release that it gave."""
+    return folder / "private" / "releases" / f"{digest}.csv"
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process works on a table; the folder itself is locked, since a file would be one more."""
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
