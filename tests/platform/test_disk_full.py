@@ -18,9 +18,10 @@ from tests.platform.test_phases import end_anonymizing
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Phase, State, Submission
 from tokumei.platform.contests.services import contests
-from tokumei.platform.contests.services.incoming import UnnamedFileUploadHandler, uploads_of
 from tokumei.platform.contests.services.submitting import release_attempts, submit_release
-from tokumei.platform.contests.services.uploads import DiskFull, uploads_folder
+from tokumei.platform.errors import DiskFull
+from tokumei.platform.files.incoming import UnnamedFileUploadHandler, uploads_of
+from tokumei.platform.files.uploads import uploads_folder
 from tokumei.platform.jobs import lease
 
 SIZE = 2 * 1024 * 1024

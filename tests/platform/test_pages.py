@@ -20,10 +20,10 @@ from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
 from tokumei.platform import metrics, urls
 from tokumei.platform.access import access
 from tokumei.platform.accounts.models import User
+from tokumei.platform.errors import TooMany
 from tokumei.platform.logs import JsonLines
 from tokumei.platform.pages import slots
 from tokumei.platform.pages.slots import Entry, Section
-from tokumei.platform.throttle import TooMany
 
 CANARY = "canary-c0ffee"
 ERRORS: dict[str, Exception] = {
@@ -108,7 +108,7 @@ def test_error_page_speaks_the_visitors_language(failing: Client, kind: str, tit
 
 
 def test_every_error_of_tokumei_has_a_status() -> None:
-    from tokumei.platform.pages.errors import status_of
+    from tokumei.platform.error_pages import status_of
 
     assert [status_of(error) for error in ERRORS.values() if isinstance(error, TokumeiError)] == [429, 404, 403, 400]
 
@@ -264,7 +264,7 @@ def test_failure_of_the_error_page_itself_still_answers(failing: Client, monkeyp
     def broken(*given: object, **options: object) -> None:
         raise RuntimeError(CANARY)
 
-    monkeypatch.setattr("tokumei.platform.pages.errors.render", broken)
+    monkeypatch.setattr("tokumei.platform.error_pages.render", broken)
     answer = failing.get("/fails/failed")
     assert (answer.status_code, answer["Content-Type"]) == (500, "text/plain; charset=utf-8")
     assert answer["X-Request-Id"] in answer.content.decode()

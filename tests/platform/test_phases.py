@@ -21,9 +21,9 @@ from tokumei.platform.contests.models import Contest, Phase, Submission
 from tokumei.platform.contests.services import contests, joining, scoreboard, showing
 from tokumei.platform.contests.services.export import export_folder
 from tokumei.platform.contests.services.phase_work import begin_due_work, phase_jobs
+from tokumei.platform.errors import NotReady
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.running import run
-from tokumei.platform.not_ready import NotReady
 
 
 def end_anonymizing(contest: Contest) -> Contest:

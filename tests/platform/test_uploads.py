@@ -23,11 +23,12 @@ from tests.platform.sites import Site, captain, evaluated, make_contest, partici
 
 from tokumei.contest.edition import FileRole
 from tokumei.core.errors import InputError
-from tokumei.platform.contests.models import State, Submission
+from tokumei.platform.contests.models import State, Submission, new_submission_key
 from tokumei.platform.contests.services import uploads
-from tokumei.platform.contests.services.incoming import UnnamedFileUploadHandler, uploads_of
+from tokumei.platform.contests.services.results import sweep_uploads
 from tokumei.platform.contests.services.submitting import submit_release
-from tokumei.platform.contests.services.uploads import sweep_orphans, taking
+from tokumei.platform.files.incoming import UnnamedFileUploadHandler, uploads_of
+from tokumei.platform.files.uploads import taking
 
 ROWS = b"11\n20\n30\n40\n50\n60\n"
 ROLES = (FileRole("A", "the rows", "行"), FileRole("F", "the map", "対応"))
@@ -50,7 +51,7 @@ def link(name: str, target: bytes) -> tuple[zipfile.ZipInfo, bytes]:
 
 def take(given: dict[str, Any], roles: tuple[FileRole, ...] = ROLES) -> dict[str, bytes]:
     """Give what is on the disk after taking an upload."""
-    with taking(given, roles, LIMIT) as taken:
+    with taking(new_submission_key(), given, roles, LIMIT) as taken:
         folder = uploads.uploads_folder() / taken.key
         return {file["name"]: (folder / file["name"]).read_bytes() for file in taken.files.values()}
 
@@ -150,10 +151,10 @@ def test_sweep_leaves_what_is_known_being_written_or_new(site: Site, monkeypatch
     orphan = uploads.uploads_folder() / ("0" * 24)
     orphan.mkdir()
     (orphan / "R.csv").write_bytes(ROWS)
-    assert sweep_orphans() == 0
+    assert sweep_uploads() == 0
     monkeypatch.setattr(uploads, "ORPHAN_SECONDS", 0.0)
-    with taking({"A": SimpleUploadedFile("A", b"a")}, ROLES[:1], LIMIT):
-        assert sweep_orphans() == 1
+    with taking(new_submission_key(), {"A": SimpleUploadedFile("A", b"a")}, ROLES[:1], LIMIT):
+        assert sweep_uploads() == 1
         assert len(list(uploads.uploads_folder().iterdir())) == 2
     assert not orphan.exists()
     assert known.folder.exists()
@@ -192,10 +193,10 @@ def test_process_killed_while_it_stores_leaves_what_the_sweep_removes(
         assert process.stdout.readline() == b"half\n"
         monkeypatch.setattr(uploads, "ORPHAN_SECONDS", 0.0)
         # It is being written: hands off.
-        assert sweep_orphans() == 0
+        assert sweep_uploads() == 0
         process.kill()
     assert len(list(uploads.uploads_folder().iterdir())) == 1
-    assert sweep_orphans() == 1
+    assert sweep_uploads() == 1
     assert list(uploads.uploads_folder().iterdir()) == []
     assert not Submission.objects.exists()
 

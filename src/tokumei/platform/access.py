@@ -82,7 +82,7 @@ def access(level: Level, *, of: Find | None = None, methods: str = "GET") -> Cal
         @wraps(view)
         def checked(request: HttpRequest, **captured: Any) -> HttpResponseBase:
             if request.method not in declared.methods:
-                from tokumei.platform.pages.errors import method_not_allowed
+                from tokumei.platform.error_pages import method_not_allowed
 
                 return method_not_allowed(request, sorted(declared.methods))
             if level == "operator":

@@ -16,7 +16,7 @@ from django.utils.cache import add_never_cache_headers, patch_vary_headers
 
 from tokumei.core.errors import TokumeiError
 from tokumei.platform import metrics
-from tokumei.platform.pages.errors import bad_request, page_for, too_large
+from tokumei.platform.error_pages import bad_request, page_for, too_large
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 

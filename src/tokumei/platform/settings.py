@@ -131,7 +131,7 @@ CSRF_COOKIE_NAME = "tokumei_csrf"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = IS_SECURE
-CSRF_FAILURE_VIEW = "tokumei.platform.pages.errors.csrf_failed"
+CSRF_FAILURE_VIEW = "tokumei.platform.error_pages.csrf_failed"
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in HOSTS] if IS_SECURE else []
 
 # A person who mistypes ten times waits a quarter of an hour; the same name from elsewhere is not locked out by that.
@@ -145,7 +145,7 @@ AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 AXES_CLIENT_IP_CALLABLE = "tokumei.platform.addresses.client_address"
 AXES_USERNAME_CALLABLE = "tokumei.platform.accounts.backends.name_of_attempt"
-AXES_LOCKOUT_CALLABLE = "tokumei.platform.pages.errors.locked_out"
+AXES_LOCKOUT_CALLABLE = "tokumei.platform.error_pages.locked_out"
 
 # What the browser may do with a page: nothing that does not come from here.
 CONTENT_SECURITY_POLICY = {
@@ -179,7 +179,7 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 DATA_UPLOAD_MAX_NUMBER_FILES = 20
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # Unnamed files: a process that is killed while it receives leaves none behind.
-FILE_UPLOAD_HANDLERS = ["tokumei.platform.contests.services.incoming.UnnamedFileUploadHandler"]
+FILE_UPLOAD_HANDLERS = ["tokumei.platform.files.incoming.UnnamedFileUploadHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 MEDIA_ROOT = DATA / "files"

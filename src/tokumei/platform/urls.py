@@ -14,7 +14,7 @@ urlpatterns = [
     path("api/", include("tokumei.platform.api.urls")),
 ]
 
-handler400 = "tokumei.platform.pages.errors.bad_request"
-handler403 = "tokumei.platform.pages.errors.forbidden"
-handler404 = "tokumei.platform.pages.errors.not_found"
-handler500 = "tokumei.platform.pages.errors.failed"
+handler400 = "tokumei.platform.error_pages.bad_request"
+handler403 = "tokumei.platform.error_pages.forbidden"
+handler404 = "tokumei.platform.error_pages.not_found"
+handler500 = "tokumei.platform.error_pages.failed"

@@ -13,7 +13,7 @@ from django.db import transaction
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from tokumei.platform.accounts.models import BackupCode, User
-from tokumei.platform.throttle import allow
+from tokumei.platform.accounts.throttle import allow
 
 N_BACKUP_CODES = 10
 TRIES = 10

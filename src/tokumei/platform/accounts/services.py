@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.platform.accounts.letters import post_reset
 from tokumei.platform.accounts.models import User, normal_email
+from tokumei.platform.accounts.throttle import allow, refuse_if_spent
 from tokumei.platform.addresses import client_address, network_of
-from tokumei.platform.throttle import allow, refuse_if_spent
 
 BACKEND = "tokumei.platform.accounts.backends.NameOrEmail"
 HOUR = timedelta(hours=1)

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from ninja.security import HttpBearer
 
 from tokumei.core.errors import NotAllowed
+from tokumei.platform.accounts.throttle import allow
 from tokumei.platform.api.models import Scope, Token
 from tokumei.platform.api.services import token_of
-from tokumei.platform.throttle import allow
 
 CHANGES_AN_HOUR = 600
 

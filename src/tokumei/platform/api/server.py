@@ -13,7 +13,6 @@ from ninja.operation import Operation
 from tokumei.platform.api.errors import handle_errors
 from tokumei.platform.api.operations import account, contests, organizing, taking_part
 from tokumei.platform.api.operations.router import router
-from tokumei.platform.exchange import api as exchange
 
 
 class Api(NinjaAPI):
@@ -32,8 +31,8 @@ class Api(NinjaAPI):
         return super().get_openapi_schema()
 
 
-# Importing them is what puts operations on the router.
-OPERATIONS = (account, contests, taking_part, organizing, exchange)
+# Importing them is what puts operations on the router; apps above this one import theirs when they are ready.
+OPERATIONS = (account, contests, taking_part, organizing)
 api = Api(
     title="Tokumei",
     version=version("tokumei"),

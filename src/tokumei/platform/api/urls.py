@@ -12,7 +12,7 @@ from django.urls import URLPattern, path
 from tokumei.platform.access import Access, View, declare
 from tokumei.platform.api.operations.router import router
 from tokumei.platform.api.server import api
-from tokumei.platform.pages.errors import method_not_allowed
+from tokumei.platform.error_pages import method_not_allowed
 
 app_name = "api"
 # By the paths of operations as Django writes them; the description of the API and its root are not among them.

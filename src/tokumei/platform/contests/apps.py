@@ -21,8 +21,7 @@ class ContestsConfig(AppConfig):
         """Put the contests at the top of every page and on the home page, and let their work be done."""
         from tokumei.platform.contests.services.export import EXPORT, EXPORT_WORK
         from tokumei.platform.contests.services.phase_work import PHASE_WORK, begin_due_work
-        from tokumei.platform.contests.services.results import SUBMISSION_WORK
-        from tokumei.platform.contests.services.uploads import sweep_orphans
+        from tokumei.platform.contests.services.results import SUBMISSION_WORK, sweep_uploads
         from tokumei.platform.contests.views.reading import on_home
         from tokumei.platform.jobs.work import SWEEPS, WATCHES, register
         from tokumei.platform.pages.slots import HOME, NAVIGATION, Entry
@@ -32,7 +31,7 @@ class ContestsConfig(AppConfig):
         for kind, work in (SUBMISSION_WORK | PHASE_WORK | {EXPORT: EXPORT_WORK}).items():
             register(kind, work)
         WATCHES.append(begin_due_work)
-        SWEEPS.append(sweep_orphans)
+        SWEEPS.append(sweep_uploads)
         metrics.GAUGES.append(_submissions)
 
 

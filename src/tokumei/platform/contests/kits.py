@@ -13,7 +13,7 @@ from tokumei.core.errors import NotFound
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services.showing import downloads
-from tokumei.platform.contests.services.uploads import telling_full_disk
+from tokumei.platform.files.uploads import telling_full_disk
 
 
 def kit_file(contest: Contest, viewer: User | None) -> Path:

@@ -15,7 +15,6 @@ from tokumei.platform.api.bearer import READ, SUBMIT, ApiRequest
 from tokumei.platform.api.bodies import Key, Line, Slug
 from tokumei.platform.api.operations.contests import Limit, Offset, send
 from tokumei.platform.api.operations.router import REFUSALS, SENDS_A_FILE, router
-from tokumei.platform.contests.services.incoming import uploads_of
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer
 from tokumei.platform.exchange.schemas import (
     AskIn,
@@ -29,6 +28,7 @@ from tokumei.platform.exchange.schemas import (
     TryOut,
 )
 from tokumei.platform.exchange.services import answering, offers, requesting, trying
+from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.teams.services import teams_of
 
 TAGS, PROVIDERS = ["exchange"], ["exchange: providers"]

@@ -14,6 +14,8 @@ class ExchangeConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the exchange at the top of every page and offers on the home page, and let its work be done."""
+        # Importing it puts the exchange's operations on the API.
+        from tokumei.platform.exchange import api  # noqa: F401
         from tokumei.platform.exchange.services.hosted_answers import ANSWER_WORK
         from tokumei.platform.exchange.services.hosted_answers import KIND as ANSWER
         from tokumei.platform.exchange.services.hosting import MAKE, MAKE_WORK

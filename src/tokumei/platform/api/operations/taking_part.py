@@ -19,7 +19,7 @@ from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import joining, showing, submitting
 from tokumei.platform.contests.services.contests import find_contest
 from tokumei.platform.contests.services.editions import terms_of
-from tokumei.platform.contests.services.incoming import uploads_of
+from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.teams.models import Role
 from tokumei.platform.teams.services import teams_of
 

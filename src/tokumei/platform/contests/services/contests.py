@@ -22,7 +22,7 @@ from tokumei.platform.contests.models import Announcement, Board, Contest
 from tokumei.platform.contests.services.editions import edition_of, terms_of
 from tokumei.platform.contests.services.phase_work import CLOSE, PHASE_CHANGES, PREPARE, PUBLISH, phase_jobs
 from tokumei.platform.contests.services.removal import remove_files
-from tokumei.platform.contests.services.uploads import BLOCK, telling_full_disk
+from tokumei.platform.files.uploads import BLOCK, telling_full_disk
 from tokumei.platform.jobs.queue import begin, begin_again
 
 LONGEST_TOML = 100_000

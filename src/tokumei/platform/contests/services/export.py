@@ -13,12 +13,12 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services.contests import is_organizer
+from tokumei.platform.errors import NotReady
 from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
 from tokumei.platform.jobs.models import Job, Outcome
 from tokumei.platform.jobs.process import Answer
 from tokumei.platform.jobs.queue import begin, begin_again
 from tokumei.platform.jobs.work import CONTEST, Work
-from tokumei.platform.not_ready import NotReady
 
 EXPORT = "export"
 

@@ -8,10 +8,16 @@ from django.utils import timezone
 
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import State, Submission
+from tokumei.platform.files.uploads import sweep_orphans
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import TIMEOUT, Answer
 from tokumei.platform.jobs.reasons import FULL, is_at_its_limit
 from tokumei.platform.jobs.work import CONTEST, Work
+
+
+def sweep_uploads() -> int:
+    """Remove the files of submissions that broke off; says how many."""
+    return sweep_orphans(lambda key: Submission.objects.filter(key=key).exists())
 
 
 def _begin(job: Job) -> None:

@@ -17,10 +17,19 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, State, Submission
+from tokumei.platform.contests.models import (
+    Contest,
+    Kind,
+    Participation,
+    Phase,
+    State,
+    Submission,
+    new_submission_key,
+)
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.services.phase_work import counting_releases
-from tokumei.platform.contests.services.uploads import DiskFull, size_limit, taking, telling_full_disk
+from tokumei.platform.errors import DiskFull
+from tokumei.platform.files.uploads import size_limit, taking, telling_full_disk
 from tokumei.platform.jobs.queue import begin
 from tokumei.platform.teams.models import Team
 
@@ -51,7 +60,7 @@ def submit_release(participation: Participation, user: User, uploads: Uploads) -
     _check_phase(contest, Phase.ANONYMIZE)
     _check_attempts(release_attempts(participation))
     with (
-        taking(uploads, terms_of(contest).release_files, size_limit(_data(contest))) as taken,
+        taking(new_submission_key(), uploads, terms_of(contest).release_files, size_limit(_data(contest))) as taken,
         _accepting(participation),
     ):
         _check_phase(contest, Phase.ANONYMIZE)
@@ -70,7 +79,10 @@ def submit_guess(
     _check_phase(contest, Phase.ATTACK)
     _check_target(participation, user, target, knowledge)
     _check_attempts(guess_attempts(participation, target, knowledge))
-    with taking(uploads, terms_of(contest).guess_files, size_limit(_data(contest))) as taken, _accepting(participation):
+    with (
+        taking(new_submission_key(), uploads, terms_of(contest).guess_files, size_limit(_data(contest))) as taken,
+        _accepting(participation),
+    ):
         _check_phase(contest, Phase.ATTACK)
         _check_attempts(guess_attempts(participation, target, knowledge))
         submission = Submission(

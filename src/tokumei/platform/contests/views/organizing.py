@@ -18,8 +18,8 @@ from tokumei.platform.contests.forms import AnnouncementForm, BoardForm, Contest
 from tokumei.platform.contests.kits import forget_kit
 from tokumei.platform.contests.models import Board, Contest, State
 from tokumei.platform.contests.services import contests, joining
-from tokumei.platform.contests.services.incoming import uploads_of
 from tokumei.platform.contests.views.finding import BEFORE_ATTACKS, find, frame
+from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.telling import in_words
 
 ON_A_PAGE = 50

@@ -17,10 +17,10 @@ from tokumei.platform.access import UserRequest, access
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, Submission
 from tokumei.platform.contests.services import joining, showing, submitting
 from tokumei.platform.contests.services.editions import terms_of
-from tokumei.platform.contests.services.incoming import uploads_of
 from tokumei.platform.contests.views.finding import find, find_one, frame, is_captain
 from tokumei.platform.contests.words import fault_lines, knowledge_levels, name_in_words, score_tables
-from tokumei.platform.pages.errors import status_of
+from tokumei.platform.error_pages import status_of
+from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.teams.models import Team
 from tokumei.platform.telling import in_words
 

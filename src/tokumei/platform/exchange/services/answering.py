@@ -18,9 +18,9 @@ from tokumei.exchange.desk import ANSWER, VERSION
 from tokumei.exchange.documents import Fields, parse_signed
 from tokumei.exchange.offering import read_release
 from tokumei.exchange.watch import tampering
-from tokumei.platform.contests.services.uploads import telling_full_disk
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState, Vote
 from tokumei.platform.exchange.services.offers import document_of
+from tokumei.platform.files.uploads import telling_full_disk
 
 log = logging.getLogger("tokumei.exchange")
 PROBLEM_LENGTH = 2_000

@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests.services.uploads import telling_full_disk
 from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.models import OfferState, PublishedOffer, Recipient, exchange_folder
 from tokumei.platform.exchange.services.offers import check_slug, note_desk, save_new
+from tokumei.platform.files.uploads import telling_full_disk
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import Answer
 from tokumei.platform.jobs.queue import begin

@@ -23,9 +23,9 @@ from tokumei.exchange.offer import KIND, VERSION, Offer, offer_of, read_offer
 from tokumei.exchange.offering import read_release
 from tokumei.exchange.public_desk import REVISIONS, check_first_release, verify_public
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests.services.uploads import telling_full_disk
 from tokumei.platform.exchange.desk_work import MOST_ATTRIBUTES, words_of
 from tokumei.platform.exchange.models import OfferState, PublishedOffer
+from tokumei.platform.files.uploads import telling_full_disk
 from tokumei.platform.teams.models import Team
 
 LARGEST_OFFER = 8 * 1024 * 1024

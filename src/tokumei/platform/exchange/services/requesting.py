@@ -26,6 +26,7 @@ from tokumei.exchange.request import (
 )
 from tokumei.exchange.transport import LARGEST_REQUEST
 from tokumei.platform.accounts.models import User
+from tokumei.platform.accounts.throttle import allow
 from tokumei.platform.exchange.models import (
     OPEN_STATES,
     Fetched,
@@ -39,7 +40,6 @@ from tokumei.platform.exchange.models import (
 from tokumei.platform.exchange.services.hosted_answers import start_answering
 from tokumei.platform.exchange.services.offers import document_of
 from tokumei.platform.exchange.services.recipients import check_criterion, key_of, name_of, recipient_of
-from tokumei.platform.throttle import allow
 
 log = logging.getLogger("tokumei.exchange")
 REQUESTS_A_DAY = 50

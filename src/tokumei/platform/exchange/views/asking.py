@@ -16,13 +16,13 @@ from tokumei.core.errors import TokumeiError
 from tokumei.exchange.keys import HEADER, fingerprint
 from tokumei.exchange.transport import LARGEST_REQUEST
 from tokumei.platform.access import UserRequest, access
-from tokumei.platform.contests.services.incoming import uploads_of
 from tokumei.platform.exchange import words
 from tokumei.platform.exchange.forms import AskForm, RecipientForm, SignedForm
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState
 from tokumei.platform.exchange.services import looking, recipients, requesting, trying
 from tokumei.platform.exchange.services.offers import document_of, text_of
 from tokumei.platform.exchange.views.finding import find, find_own_request, frame, levels_of, sliders
+from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.telling import in_words
 
 ON_A_PAGE = 30

@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import TokumeiError
 from tokumei.platform.access import UserRequest, access
-from tokumei.platform.contests.services.incoming import uploads_of
 from tokumei.platform.exchange import words
 from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.figure import learning_figure
@@ -21,6 +20,7 @@ from tokumei.platform.exchange.models import OPEN_STATES, LevelRequest, Publishe
 from tokumei.platform.exchange.services import hosted_answers, hosting, offers, recipients, requesting
 from tokumei.platform.exchange.services import learning as lessons
 from tokumei.platform.exchange.views.finding import find, find_desk_request, frame
+from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.teams.services import teams_of
 from tokumei.platform.telling import in_words
 

@@ -10,7 +10,6 @@ from django.shortcuts import render
 
 from tokumei.core.errors import NotFound, TokumeiError
 from tokumei.platform.access import access
-from tokumei.platform.contests.services.incoming import uploads_of
 from tokumei.platform.exchange import words
 from tokumei.platform.exchange.figure import Figure, mark_of, offer_figure
 from tokumei.platform.exchange.forms import JoinForm
@@ -19,6 +18,7 @@ from tokumei.platform.exchange.services import looking, trying
 from tokumei.platform.exchange.services.offers import document_of, visible_offers
 from tokumei.platform.exchange.services.recipients import criteria_for
 from tokumei.platform.exchange.views.finding import find, frame, levels_of, sliders, viewer
+from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.pages.slots import Section
 from tokumei.platform.telling import in_words
 

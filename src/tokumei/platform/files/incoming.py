@@ -11,7 +11,8 @@ from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from tokumei.platform.contests.services.uploads import FULL, DiskFull
+from tokumei.platform.errors import DiskFull
+from tokumei.platform.files.uploads import FULL
 
 IS_FULL = "tokumei.disk_is_full"
 

@@ -12,10 +12,8 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
-from tokumei.platform.contests.services.uploads import DiskFull
-from tokumei.platform.not_ready import NotReady
+from tokumei.platform.errors import DiskFull, NotReady, TooMany
 from tokumei.platform.telling import in_words
-from tokumei.platform.throttle import TooMany
 
 log = logging.getLogger("tokumei.pages")
 

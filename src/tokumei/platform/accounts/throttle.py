@@ -12,12 +12,8 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from tokumei.core.errors import NotAllowed
 from tokumei.platform.accounts.models import Deed
-
-
-class TooMany(NotAllowed):
-    """Something was done too often; shown as a page with the status 429."""
+from tokumei.platform.errors import TooMany
 
 
 def allow(kind: str, who: str, *, at_most: int, within: timedelta) -> None:

@@ -16,7 +16,7 @@ import shutil
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,9 +28,9 @@ from django.db import DatabaseError
 from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import FileRole
-from tokumei.core.errors import InputError, TokumeiError
+from tokumei.core.errors import InputError
 from tokumei.data.files.source import GZIP_MAGIC, blocks
-from tokumei.platform.contests.models import Submission, new_submission_key
+from tokumei.platform.errors import DiskFull
 from tokumei.platform.jobs.limits import ORPHAN_SECONDS
 
 log = logging.getLogger("tokumei.uploads")
@@ -44,10 +44,6 @@ LIMIT_FACTOR = 20
 PLAIN_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_MEMBERS = 20
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
-class DiskFull(TokumeiError):
-    """The server has no space left; shown with the status 507."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +75,10 @@ def size_limit(data_folder: Path) -> int:
 
 
 @contextmanager
-def taking(uploads: Mapping[str, UploadedFile[Any]], roles: Sequence[FileRole], limit: int) -> Iterator[Taken]:
+def taking(
+    key: str, uploads: Mapping[str, UploadedFile[Any]], roles: Sequence[FileRole], limit: int
+) -> Iterator[Taken]:
     """Store what was handed in; it stays if the enclosed work succeeds, and is gone without a trace if not."""
-    key = new_submission_key()
     draft, final = uploads_folder() / f".{key}", uploads_folder() / key
     held = -1
     try:
@@ -122,13 +119,16 @@ def telling_full_disk() -> Iterator[None]:
         raise
 
 
-def sweep_orphans() -> int:
-    """Remove what uploads that broke off left behind; says how many."""
+def sweep_orphans(is_known: Callable[[str], bool]) -> int:
+    """Remove what uploads that broke off left behind; says how many.
+
+    is_known: whether the database knows of a key.
+    """
     if not uploads_folder().is_dir():
         return 0
     n_removed = 0
     for folder in uploads_folder().iterdir():
-        if _is_orphan(folder):
+        if _is_orphan(folder, is_known):
             shutil.rmtree(folder, ignore_errors=True)
             n_removed += 1
     if n_removed:
@@ -136,7 +136,7 @@ def sweep_orphans() -> int:
     return n_removed
 
 
-def _is_orphan(folder: Path) -> bool:
+def _is_orphan(folder: Path, is_known: Callable[[str], bool]) -> bool:
     try:
         if time.time() - folder.stat().st_mtime < ORPHAN_SECONDS:
             # So young that its process may not have locked it yet.
@@ -146,7 +146,7 @@ def _is_orphan(folder: Path) -> bool:
         return False
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return not Submission.objects.filter(key=folder.name).exists()
+        return not is_known(folder.name)
     except BlockingIOError:
         return False
     finally:

@@ -1,0 +1,1 @@
+"""Files that people send: taken with care, whole or not at all."""
