@@ -9,7 +9,6 @@ from benchmarks.measure import Figure, best_seconds
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.attack.history.jaccard import Jaccard
 from tokumei.attack.judge import judge
-from tokumei.attack.knowledge import draw_knowledge
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.attack.truth import truth_of
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge, read_release
@@ -32,7 +31,7 @@ def run() -> list[Figure]:
     known = [read_knowledge(folder / f"T{share}.csv.gz") for share in SHARES]
     whole = to_history(clean_retail(read_frame(SHARED / "online_retail" / "online_retail_full.parquet")))
     pseudonymous = History(Pseudonyms(1).anonymize(whole, seed=1).frame)
-    parts = [draw_knowledge(whole, share / 100, seed=1) for share in SHARES]
+    parts = [whole.known(share / 100, seed=1) for share in SHARES]
     year = History(Pseudonyms(13).anonymize(whole, seed=1).frame)
     return [
         Figure(

@@ -117,8 +117,13 @@ class ThesisIndices:
 
 def worked_rows() -> dict[str, float]:
     """Compute the indices of four rows, one of them with another r and one with another s."""
-    columns = {"q": list("aabb"), "r": list("xyxy"), "s": [0.0, 0.0, 2.0, 2.0], "t": [10.0, 30.0, 10.0, 30.0]}
-    changed = {"r": list("xyxx"), "s": [0.0, 0.5, 2.0, 2.0]}
+    columns: dict[str, list[Any]] = {
+        "q": list("aabb"),
+        "r": list("xyxy"),
+        "s": [0.0, 0.0, 2.0, 2.0],
+        "t": [10.0, 30.0, 10.0, 30.0],
+    }
+    changed: dict[str, list[Any]] = {"r": list("xyxx"), "s": [0.0, 0.5, 2.0, 2.0]}
     original = _table(columns)
     release = Numbered(_table(columns | changed), pl.Series(range(4)))
     out = {}
@@ -133,7 +138,8 @@ def worked_rows() -> dict[str, float]:
     out["E5 AYA"] = Aya().measure(eight, moved, pl.Series([7, 1, 2, 3, 4, 5, 6, 0])).value
     out |= _of_classes(release)
     out["E1 IdRand"] = IdRand().expect(original, release.table, release.rows).value
-    for name, attack in {"E2 IdSA": IdSa("s"), "E3 Sort": Sort(), "E4 SA21": Sa21("s")}.items():
+    attacks: dict[str, IdSa | Sort | Sa21] = {"E2 IdSA": IdSa("s"), "E3 Sort": Sort(), "E4 SA21": Sa21("s")}
+    for name, attack in attacks.items():
         guess = attack.guess(original, release.table, seed=SEED)
         out[name] = judge_rows(guess, release.rows, original.n_rows).value
     return out
