@@ -16,11 +16,17 @@ from hypothesis import strategies as st
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
 from tokumei.measure.utility import _item_cf
-from tokumei.measure.utility._item_cf import Weigh, below_a_dozen, in_dozens, is_bought, score_item_cf
-from tokumei.measure.utility.item_cf_retail import ItemCfRetail
-from tokumei.measure.utility.item_cf_supply import ItemCfSupply
-from tokumei.measure.utility.item_cf_top import ItemCfTop
-from tokumei.measure.utility.item_item import ItemItem
+from tokumei.measure.utility._item_cf import (
+    ItemCfRetail,
+    ItemCfSupply,
+    ItemCfTop,
+    ItemItem,
+    Weigh,
+    below_a_dozen,
+    in_dozens,
+    is_bought,
+    score_item_cf,
+)
 
 Row = tuple[str | None, str | None, int | None]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tokumei.cli.catalogue import catalogue, registries
+from tokumei.core.registry import part_options
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -27,6 +28,8 @@ def test_every_registered_part_has_a_sentence_and_help_for_each_option() -> None
             part = registry.get(name)
             assert part.__doc__, name
             assert not part.__doc__.startswith(f"{part.__name__}("), f"{name} has only the docstring dataclass made"
+            for option in part_options(part):
+                assert len(option.help.split()) > 1, f"{name}: {option.name} has no words of help"
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.name)

@@ -44,5 +44,10 @@ class TableUtility(Protocol):
         """
 
 
-HISTORY_UTILITIES: Registry[HistoryUtility] = Registry("history utility", "tokumei.measure.utility")
+HISTORY_UTILITIES: Registry[HistoryUtility] = Registry(
+    "history utility",
+    "tokumei.measure.utility",
+    # The similarities of items differ in what counts, and are read together.
+    presets=dict.fromkeys(("item-cf-retail", "item-cf-supply", "item-cf-top", "item-item"), "_item_cf"),
+)
 TABLE_UTILITIES: Registry[TableUtility] = Registry("table utility", "tokumei.measure.table")

@@ -8,15 +8,18 @@ digit of the result.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from scipy import sparse
 
+from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.data.history import History
+from tokumei.measure.utility.top_items import top_items
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -26,6 +29,8 @@ Matrix = sparse.csr_array[Any, tuple[int, int]]
 Weigh = Callable[[Ints], Ints]
 
 DOZEN = 12
+# How many items the evaluation of PWSCUP 2018 took for the top.
+TOP = 100
 # Rows of the item–item matrix held at once: a block of both matrices stays within a few dozen megabytes.
 BLOCK_ITEMS = 256
 
@@ -43,6 +48,75 @@ def below_a_dozen(total: Ints) -> Ints:
 def is_bought(total: Ints) -> Ints:
     """Count 1, however many were bought."""
     return np.ones_like(total)
+
+
+@dataclass(frozen=True)
+class ItemCfSupply:
+    """Distance of the item–item similarities of a wholesaler: 0 if the same, 1 if lost (E1 of PWSCUP 2017).
+
+    What a user bought of an item counts in whole dozens, at most `most_dozens`; two items are as similar as the cosine
+    of their users' counts. The distance is Σ|w − w′| / Σw over the pairs with w > 0, and at most 1. In a release a
+    user is a pseudonym.
+    """
+
+    most_dozens: int = field(default=6, metadata={"help": "More dozens than these count as these."})
+
+    def measure(self, original: History, released: History) -> Score:
+        """Compare the similarities of both."""
+        if self.most_dozens < 1:
+            raise InputError.of("at least one dozen", column="most_dozens", value=self.most_dozens)
+        return score_item_cf(
+            "item-cf-supply", original, released, lambda total: np.minimum(in_dozens(total), self.most_dozens)
+        )
+
+
+@dataclass(frozen=True)
+class ItemCfRetail:
+    """Distance of the item–item similarities of a retailer: 0 if the same, 1 if lost (E2 of PWSCUP 2017).
+
+    As for the wholesaler, but what a user bought of an item counts in pieces, and not at all from a dozen on.
+    """
+
+    def measure(self, original: History, released: History) -> Score:
+        """Compare the similarities of both."""
+        return score_item_cf("item-cf-retail", original, released, below_a_dozen)
+
+
+@dataclass(frozen=True)
+class ItemCfTop:
+    """Distance of the similarities of the most bought items: 0 if the same, 1 if lost (PWSCUP 2017, E3's second value).
+
+    As for the wholesaler, but an item counts 1 for each user who bought it, and only the k items with the most buyers
+    in the original are looked at.
+    """
+
+    k: int = field(default=100, metadata={"help": "How many items count as the top."})
+
+    def measure(self, original: History, released: History) -> Score:
+        """Compare the similarities of both."""
+        if self.k < 2:
+            raise InputError.of("at least two items", column="k", value=self.k)
+        return score_item_cf("item-cf-top", original, released, is_bought, top_items(original, self.k))
+
+
+@dataclass(frozen=True)
+class ItemItem:
+    """Distance of the item–item similarities in a use case of PWSCUP 2018: 0 if the same, 1 if lost.
+
+    `wholesale` counts whole dozens without the upper bound of 2017, `retail` pieces below a dozen, `top` who bought
+    which of the 100 items with the most buyers in the original. The paper points to 2017 for all it leaves out, so
+    the distance is the same: Σ|w − w′| / Σw over the pairs with w > 0, and at most 1.
+    """
+
+    kind: Literal["wholesale", "retail", "top"] = field(
+        default="wholesale", metadata={"help": "Whose matrix: wholesale, retail or top."}
+    )
+
+    def measure(self, original: History, released: History) -> Score:
+        """Compare the similarities of both."""
+        weigh = {"wholesale": in_dozens, "retail": below_a_dozen, "top": is_bought}[self.kind]
+        items = top_items(original, TOP) if self.kind == "top" else None
+        return score_item_cf(f"item-item {self.kind}", original, released, weigh, items)
 
 
 def score_item_cf(

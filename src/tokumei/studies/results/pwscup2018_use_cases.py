@@ -21,8 +21,8 @@ from tokumei.measure.correlation import least_significant_correlation, pearson_c
 from tokumei.measure.generalized_error import measure_generalized_error
 from tokumei.measure.registry import HistoryUtility
 from tokumei.measure.sampling import DrawnCells
+from tokumei.measure.utility._item_cf import ItemItem
 from tokumei.measure.utility.frequent_itemsets import FrequentItemsets
-from tokumei.measure.utility.item_item import ItemItem
 from tokumei.measure.utility.rfm_table import RfmTable
 from tokumei.measure.utility.statistic import Column, Statistic
 from tokumei.measure.utility.top_items import TopItems
