@@ -84,11 +84,61 @@ def test_budget_is_shared_by_the_tables_and_kept_in_the_recipe(tmp_path: Path) -
         made(epsilon=0.5, earlier=str(path), budget=5.0)
 
 
-def test_seed_is_drawn_anew_if_there_is_none() -> None:
+def test_every_release_has_noise_of_its_own_and_keeps_no_seed() -> None:
+    goal = Goal([], method=DpCounts(epsilon=0.1, is_clamped=False))
+    trees = {"sex": SEX, "age": AGE}
+    releases = [release_rows(PEOPLE, ["sex", "age"], trees, goal).release for _ in range(3)]
+    assert [one.recipe.seed for one in releases] == [None] * 3
+    assert not releases[0].frame.equals(releases[1].frame)
+    assert not releases[1].frame.equals(releases[2].frame)
+
+
+def test_seed_is_refused_since_two_releases_by_it_tell_the_truth() -> None:
+    # With one seed and ε = .1 and .2, twice the second less the first would be the counts.
+    goal = Goal([], method=DpCounts(epsilon=0.1))
+    with pytest.raises(InputError, match="column seed: found '7', expected no seed"):
+        release_rows(PEOPLE, ["sex", "age"], {"sex": SEX, "age": AGE}, goal, seed=7)
+
+
+def test_reproducible_release_says_that_nothing_is_promised(tmp_path: Path) -> None:
     goal = Goal([], method=DpCounts(epsilon=0.1))
     trees = {"sex": SEX, "age": AGE}
-    seeds = {release_rows(PEOPLE, ["sex", "age"], trees, goal).release.recipe.seed for _ in range(3)}
-    assert len(seeds) == 3
+    one, again = (release_rows(PEOPLE, ["sex", "age"], trees, goal, seed=7, is_reproducible=True) for _ in range(2))
+    assert one.release.frame.equals(again.release.frame)
+    assert one.promises == {}
+    assert one.release.recipe.options["promise"].startswith("void")
+    path = tmp_path / "recipe.json"
+    path.write_text(json.dumps(one.release.recipe.as_dict()))
+    with pytest.raises(NotAllowed, match="promises nothing"):
+        made(earlier=str(path))
+
+
+def recipe_file(path: Path, **options: Any) -> Path:
+    goal = Goal([], method=DpCounts(**options))
+    recipe = release_rows(PEOPLE, ["sex", "age"], {"sex": SEX, "age": AGE}, goal).release.recipe
+    path.write_text(json.dumps(recipe.as_dict()))
+    return path
+
+
+def test_releases_side_by_side_are_all_counted_once(tmp_path: Path) -> None:
+    first = recipe_file(tmp_path / "first.json", epsilon=0.4, budget=1.0)
+    left = recipe_file(tmp_path / "left.json", epsilon=0.2, earlier=str(first))
+    right = recipe_file(tmp_path / "right.json", epsilon=0.3, earlier=str(first))
+    both = made(epsilon=0.1, earlier=(str(left), str(right)))
+    assert both.facts["spent"] == pytest.approx(1.0)
+    assert len(both.facts["chain"]) == 4
+    with pytest.raises(NotAllowed, match=r"ε = 0.2 on top of 0.9 spent exceeds the budget of 1"):
+        made(epsilon=0.2, earlier=(str(left), str(right)))
+
+
+@pytest.mark.parametrize("change", [{"epsilon": 0.1}, {"budget": 9.0}, {"before": ["x"]}])
+def test_chain_that_was_changed_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    path = recipe_file(tmp_path / "first.json", epsilon=0.4, budget=1.0)
+    recipe = json.loads(path.read_text())
+    recipe["options"]["chain"][0] |= change
+    path.write_text(json.dumps(recipe))
+    with pytest.raises(InputError, match="the recipe of dp-counts, as it was written"):
+        made(epsilon=0.1, earlier=str(path))
 
 
 def test_column_without_a_hierarchy_is_refused_since_its_values_would_tell() -> None:

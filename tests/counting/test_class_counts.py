@@ -18,7 +18,7 @@ PEOPLE = pl.DataFrame(
     }
 )
 BY_DECADE = Recoding("age", pl.Series(["31", "35", "38"]), pl.Series(["30-34", "35-39", "35-39"]))
-NOTHING = Recoding("sex", pl.Series(["f", "m"]), pl.Series(["*", "*"]))
+NOTHING = Recoding("sex", pl.Series(["f", "m"]), pl.Series(["*", "*"]), "*")
 
 
 def test_counts_of_six_people_are_those_counted_by_hand() -> None:

@@ -28,7 +28,7 @@ SCHEMA = {"text": pl.String, "number of": pl.Int64, "date": pl.Date, "flag": pl.
 COLUMNS = list(SCHEMA)
 RECODINGS = [
     Recoding("number of", pl.Series([str(n) for n in range(-3, 4)]), pl.Series(["low"] * 4 + ["high"] * 3)),
-    Recoding("date", pl.Series(["2010-12-01", "2011-02-28"]), pl.Series(["*", "*"])),
+    Recoding("date", pl.Series(["2010-12-01", "2011-02-28"]), pl.Series(["*", "*"]), "*"),
     Recoding("flag", pl.Series(["true", "false"]), pl.Series(["yes", "no"])),
 ]
 # Two columns change places, one is left out, and so are two classes, one of them with a missing value.

@@ -21,7 +21,7 @@ def test_k_map_is_the_fewest_people_that_a_record_fits() -> None:
 
 
 def test_k_map_at_another_level_recodes_its_population() -> None:
-    nothing = Recoding("age", pl.Series(["30", "40"]), pl.Series(["*", "*"]))
+    nothing = Recoding("age", pl.Series(["30", "40"]), pl.Series(["*", "*"]), "*")
     counts, population = count_classes(RELEASED, ["sex", "age"]), count_classes(POPULATION, ["sex", "age"])
     coarse = counts.roll_up(counts.maps([nothing]))
     assert KMap(population, 3).recoded([nothing]).holds_in(coarse).tolist() == [True, False, True]

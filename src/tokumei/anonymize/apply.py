@@ -2,75 +2,159 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from tokumei.anonymize.goal import Goal, released_columns
+from tokumei.anonymize.recipes import digest_of, hierarchy_of, recodings_of, requirement_of
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS, Perturber
+from tokumei.anonymize.rows import release_rows
+from tokumei.anonymize.search.problem import recoded_requirement
 from tokumei.anonymize.tables import ROW, check_promise, released_rows
-from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.counting.count import count_classes
+from tokumei.core.errors import CannotAnonymize, NotAllowed
+from tokumei.core.progress import step
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.counting.count import column_names, count_classes, write_recoded
 from tokumei.counting.recoding import Recoding
-from tokumei.data.files.source import check_is_file
+from tokumei.data.files.atomic import atomic_path
+from tokumei.data.files.formats import read_frame, write_frame
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
 from tokumei.data.release import Recipe, Release
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.requirement import SAFETY, Requirement
+from tokumei.measure.requirement import classes_to_keep
 
 
-def apply_recipe(recipe: Recipe, data: Any, *, hierarchies: Mapping[str, Hierarchy] | None = None) -> Release:
-    """Generalize another table as a recipe says, and check that it keeps the recipe's promise.
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """What a recipe of levels does to some rows: its recodings, the classes left out, and what is promised."""
 
-    A value the recipe does not know is an InputError that names it. Classes that fail are suppressed as far as the
-    recipe allows; beyond that CannotAnonymize is raised, for the new data needs a new decision. `hierarchies` are
-    those of sensitive columns, for requirements that measure distances in them.
+    goal: Goal
+    recodings: Sequence[Recoding]
+    suppressed: pl.DataFrame
+    n_rows: int
+    n_suppressed: int
+
+
+def apply_recipe(
+    recipe: Recipe,
+    data: Any,
+    *,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    population: ClassCounts | None = None,
+) -> Release:
+    """Anonymize another table as a recipe says, and check that it keeps the recipe's promise.
+
+    A recipe of levels gives every value the label it had; a value it does not know is an InputError that names it.
+    Classes that fail are suppressed as far as the recipe allows; beyond that CannotAnonymize is raised, for the new
+    data needs a new decision. A method that groups or changes rows runs again with the same options, and on the same
+    table with the same seed: so the recipe's own table gives the same release.
+
+    `hierarchies` count before those that the recipe holds; `population`, the class counts of everybody, is needed where
+    a requirement compares with one.
     """
     frame = as_frame(data)
+    if "mapping" not in recipe.options:
+        return _made_again(recipe, frame, hierarchies or {}, population)
+    applied = _applied(recipe, frame, hierarchies or {}, population)
+    columns = _columns(recipe, applied, frame.columns)
+    rows = released_rows(frame, columns, applied.recodings, applied.suppressed)
+    tables = {one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in applied.recodings}
+    release = Release(rows.drop(ROW), recipe, rows=rows[ROW], mapping=tables)
+    check_promise(release.frame, applied.goal, applied.recodings)
+    return release
+
+
+def write_applied(
+    recipe: Recipe,
+    source: Any,
+    out: Path | str,
+    *,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    population: ClassCounts | None = None,
+    reading: Reading = AS_IT_IS,
+) -> dict[str, int]:
+    """Apply a recipe to a file and write the release as `anonymize` would; give the rows released and suppressed."""
+    if "mapping" not in recipe.options:
+        frame = as_frame(source) if not isinstance(source, (str, Path)) else read_frame(source, reading)
+        made = _made_again(recipe, frame, hierarchies or {}, population)
+        with atomic_path(out) as draft:
+            write_frame(made.frame, draft)
+        n_gone = 0 if made.rows is None else frame.height - made.frame.height
+        return {"rows": made.frame.height, "suppressed": n_gone}
+    applied = _applied(recipe, source, hierarchies or {}, population, reading)
+    columns = _columns(recipe, applied, column_names(source, reading=reading))
+    with step("writing"), atomic_path(out) as draft:
+        write_recoded(source, applied.recodings, draft, columns=columns, without=applied.suppressed, reading=reading)
+        check_promise(draft, applied.goal, applied.recodings)
+    return {"rows": applied.n_rows - applied.n_suppressed, "suppressed": applied.n_suppressed}
+
+
+def _applied(
+    recipe: Recipe,
+    source: Any,
+    hierarchies: Mapping[str, Hierarchy],
+    population: ClassCounts | None,
+    reading: Reading = AS_IT_IS,
+) -> Applied:
+    """Count a table at the recipe's levels and find the classes that have to go."""
     options = recipe.options
-    mapping: Mapping[str, Mapping[str, str]] = options["mapping"]
-    recodings = {
-        column: Recoding(column, pl.Series(list(labels), dtype=pl.String), pl.Series(list(labels.values())))
-        for column, labels in mapping.items()
-    }
-    goal = Goal([_requirement(one, hierarchies or {}) for one in options["requirements"]])
-    counts = count_classes(frame, list(mapping), recodings=recodings.values(), sensitive=goal.sensitive)
-    fails = ~np.all([one.holds_in(counts) for one in goal.requirements], axis=0)
-    n_suppressed = int(counts.sizes[fails].sum())
+    recodings = recodings_of(options)
+    names = [one.column for one in recodings]
+    asked = [requirement_of(one, hierarchies, population) for one in options["requirements"]]
+    goal = Goal(asked, suppression=options["suppression"])
+    counts = count_classes(source, names, recodings=recodings, sensitive=goal.sensitive, reading=reading)
+    goal = goal.against(counts)
+    kept = classes_to_keep(counts, [recoded_requirement(one, recodings) for one in goal.requirements])
+    n_suppressed = int(counts.sizes[~kept].sum())
     if n_suppressed > options["suppression"] * counts.n_rows + 1e-9:
         raise CannotAnonymize(
             f"At the recipe's levels {n_suppressed:,} of {counts.n_rows:,} records would have to be suppressed, more "
             f"than the share of {options['suppression']:g} that the recipe allows: decide anew for this table."
         )
-    gone = counts.to_frame().filter(pl.Series(fails)).select(list(mapping))
-    columns = released_columns(frame.columns, dict.fromkeys(mapping), goal, options["keep"])
-    rows = released_rows(frame, columns, list(recodings.values()), gone)
-    tables = {one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in recodings.values()}
-    release = Release(rows.drop(ROW), recipe, rows=rows[ROW], mapping=tables)
-    check_promise(release.frame, goal, list(recodings.values()))
-    return release
+    gone = counts.to_frame().select(names).filter(pl.Series(~kept, dtype=pl.Boolean))
+    return Applied(goal, recodings, gone, counts.n_rows, n_suppressed)
 
 
-def read_recipe(path: Path | str) -> Recipe:
-    """Read a recipe that was written as JSON."""
-    path = check_is_file(path)
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        needed = ("requirements", "suppression", "keep", "levels", "mapping")
-        missing = [name for name in needed if name not in found["options"]]
-        if not missing:
-            return Recipe(found["method"], found["options"], found["seed"], found["versions"])
-    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
-        raise InputError.of(f"the recipe of a table ({type(error).__name__}: {error})", file=path) from None
-    raise InputError.of(f"the recipe of a table, with {', '.join(missing)}", file=path)
+def _columns(recipe: Recipe, applied: Applied, names: Sequence[str]) -> list[str]:
+    return released_columns(names, [one.column for one in applied.recodings], applied.goal, recipe.options["keep"])
 
 
-def _requirement(described: Mapping[str, Any], hierarchies: Mapping[str, Hierarchy]) -> Requirement:
-    options = dict(described["options"])
-    column = str(options.get("sensitive"))
-    if column in hierarchies:
-        options["hierarchy"] = hierarchies[column]
-    return SAFETY.make(described["name"], **options)
+def _made_again(
+    recipe: Recipe, frame: pl.DataFrame, hierarchies: Mapping[str, Hierarchy], population: ClassCounts | None
+) -> Release:
+    """Run a method that works on rows once more."""
+    options = recipe.options
+    method = TABLE_ANONYMIZERS.make(recipe.method, **options["options"])
+    if getattr(method, "spends_budget", False) and not options.get("reproducible"):
+        raise NotAllowed(
+            f"A recipe of {recipe.method} is not applied, since every release spends budget: anonymize the table anew, "
+            "with this recipe as 'earlier'."
+        )
+    own = {name: hierarchy_of(one) for name, one in options["hierarchies"].items()}
+    goal = Goal(
+        [requirement_of(one, hierarchies, population) for one in options["requirements"]],
+        method=method,
+        suppression=options["suppression"],
+        weights=options["weights"],
+        numeric=options["numeric"],
+    )
+    known = options["quasi_identifiers"]
+    seed = recipe.seed
+    if isinstance(method, Perturber) and options["original"] != digest_of(frame.select(options["columns"])):
+        # Who sees two tables that were changed by the same draws sees what differs between the originals.
+        seed = None
+    made = release_rows(
+        frame,
+        known,
+        {name: one for name, one in {**own, **hierarchies}.items() if name in known},
+        goal,
+        keep=options["keep"],
+        seed=seed,
+        is_reproducible=bool(options.get("reproducible")),
+    )
+    return made.release

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableAnonymizer
 from tokumei.core.errors import InputError, PromiseBroken
-from tokumei.core.registry import part_name
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.losses import LOSSES, Loss
 from tokumei.measure.requirement import Requirement, value_shares
 
@@ -36,16 +33,19 @@ class Goal:
         return sorted({column for one in self.requirements for column in one.sensitive_columns})
 
     def against(self, counts: ClassCounts) -> Goal:
-        """Give the goal whose requirements compare classes with the original."""
-        return replace(self, requirements=against_original(self.requirements, counts))
+        """Give the goal whose requirements know what classes are compared with: the original, and the release."""
+        return replace(self, requirements=against_original(self.requirements, counts, moves=self.suppression > 0))
 
 
-def against_original(requirements: Iterable[Requirement], counts: ClassCounts) -> list[Requirement]:
+def against_original(
+    requirements: Iterable[Requirement], counts: ClassCounts, *, moves: bool = False
+) -> list[Requirement]:
     """Give requirements that compare classes with the original, where they compare with all rows.
 
-    Else what they compare with would change with every record that is suppressed.
+    Where rows may be left out, all rows of the release are others than those of the original (`moves`). Classes are
+    then compared with both, unless a requirement says with which.
     """
-    return [_against(one, counts) for one in requirements]
+    return [told for one in requirements for told in _against(one, counts, moves=moves)]
 
 
 def check_classes(counts: ClassCounts, requirements: Iterable[Requirement]) -> None:
@@ -68,19 +68,14 @@ def released_columns(
     return wanted if names is None else [name for name in names if name in wanted]
 
 
-def part_as_dict(part: Any) -> dict[str, Any]:
-    """Give a part by its name and its options, for JSON; whoever makes it again has its hierarchies and populations.
-
-    A population is people, most of them not in the release: a recipe must not hold them.
-    """
-    options = {one.name: getattr(part, one.name) for one in fields(part)}
-    left_out = (Hierarchy, ClassCounts)
-    return {"name": part_name(part), "options": {k: v for k, v in options.items() if not isinstance(v, left_out)}}
-
-
-def _against(requirement: Requirement, counts: ClassCounts) -> Requirement:
+def _against(requirement: Requirement, counts: ClassCounts, *, moves: bool) -> list[Requirement]:
     """Tell a requirement the shares of its sensitive values in the original, if it asks for them and has none."""
     if getattr(requirement, "reference", 0) is not None:
-        return requirement
+        return [requirement]
+    against = getattr(requirement, "against", "original")
+    if against == "release" and moves:
+        return [requirement]
     shares = value_shares(counts, requirement.sensitive_columns[0])
-    return replace(requirement, reference=shares)  # type: ignore[type-var]
+    # Of no rows there are no shares, and nothing to compare with them.
+    told = replace(requirement, reference=shares) if shares else requirement  # type: ignore[type-var]
+    return [told, requirement] if against == "both" and moves else [told]

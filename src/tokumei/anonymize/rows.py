@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.goal import Goal, against_original, check_classes, part_as_dict, released_columns
+from tokumei.anonymize.goal import Goal, against_original, check_classes, released_columns
 from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.task import EncodedRows, Ints, LocalTask, encode_rows, flat_hierarchy, people_domain
 from tokumei.anonymize.perturbation import Original
+from tokumei.anonymize.recipes import digest_of, hierarchy_as_dict, part_as_dict
 from tokumei.anonymize.registry import LocalRecoder, Perturber
 from tokumei.anonymize.search.problem import check_asked
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
@@ -26,7 +27,10 @@ from tokumei.counting.count import count_classes
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.release import Recipe, Release
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.requirement import Requirement, population_of, with_population
+from tokumei.measure.requirement import Requirement, population_of, sees_whole_release, with_population
+
+# The label of people like whom nobody is released; the private-use character keeps it apart from any other.
+LEFT_OUT = "\ue000left out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +57,13 @@ def release_rows(
     *,
     keep: Sequence[str] = (),
     seed: int | None = None,
+    is_reproducible: bool = False,
 ) -> RowRelease:
     """Make the release of a frame by local recoding or perturbation, and count it again.
 
     A method that changes values at random is given a seed nobody can guess, unless there is one: who has the seed
-    could undo the changes.
+    could undo the changes. One that spends a privacy budget takes no seed, unless the release is only to be
+    `is_reproducible` and promises nothing.
     """
     started = time.perf_counter()
     columns = released_columns(frame.columns, quasi_identifiers, goal, keep)
@@ -70,10 +76,10 @@ def release_rows(
         if isinstance(method, LocalRecoder):
             made = _recoded_locally(method, asked, seed or 0)
         elif isinstance(method, Perturber):
-            made = _changed(method, asked, fresh_seed() if seed is None else seed)
+            made = _changed(method, asked, seed, is_reproducible=is_reproducible)
         else:
             raise TypeError(f"{part_name(method)} works on levels, not on rows")
-    return replace(made, counts=_recounted(made, asked), seconds=time.perf_counter() - started)
+    return replace(made, seconds=time.perf_counter() - started)
 
 
 def _check_is_used(goal: Goal, quasi_identifiers: Sequence[str]) -> None:
@@ -107,6 +113,8 @@ class _Asked:
         """Give what was asked for, and the options of the method."""
         goal = self.goal
         return {
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "hierarchies": {name: hierarchy_as_dict(one) for name, one in self.hierarchies.items()},
             "options": part_as_dict(goal.method)["options"],
             "requirements": [part_as_dict(one) for one in goal.requirements],
             "suppression": goal.suppression,
@@ -133,10 +141,24 @@ class _Asked:
 
 
 def _recoded_locally(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
+    """Recode, and once more without leaving rows out where that broke what is asked of the release as a whole."""
     if not asked.goal.requirements:
         raise InputError.of("at least one requirement, such as k")
+    made = _grouped(method, asked, seed)
+    try:
+        return replace(made, counts=_recounted(made, asked))
+    except PromiseBroken:
+        if not made.n_suppressed or not any(sees_whole_release(one) for one in made.checked):
+            raise
+    again = _grouped(method, replace(asked, goal=replace(asked.goal, suppression=0.0)), seed)
+    recipe = Recipe(part_name(method), asked.recipe_options(), seed)
+    return replace(again, release=replace(again.release, recipe=recipe), counts=_recounted(again, asked))
+
+
+def _grouped(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
     encoded = asked.encoded()
-    task = replace(encoded.task, requirements=against_original(encoded.task.requirements, encoded.task.counts))
+    told = against_original(encoded.task.requirements, encoded.task.counts)
+    task = replace(encoded.task, requirements=told)
     recoding = method.recode_locally(task, seed=seed)
     n_suppressed = recoding.n_suppressed(task)
     if n_suppressed > task.n_may_suppress:
@@ -144,37 +166,57 @@ def _recoded_locally(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelea
         raise CannotAnonymize(f"{n_suppressed:,} of {task.n_rows:,} rows would have to be left out, {allowed}.")
     kept_rows = np.flatnonzero(~recoding.is_suppressed[encoded.class_of])
     shares = recoding.shares(task)
+    checked = against_original(encoded.task.requirements, encoded.task.counts, moves=n_suppressed > 0)
     return RowRelease(
         Release(
             _labeled(asked, encoded, recoding, kept_rows),
             Recipe(part_name(method), asked.recipe_options(), seed),
             rows=pl.Series("row", kept_rows),
         ),
-        [_with_labeled_population(one, task, recoding) for one in task.requirements],
+        [_with_labeled_population(one, task, recoding) for one in checked],
         n_suppressed,
         Score("ncp", min(1.0, sum(shares.values())), best=0, worst=1, inputs={"shares": shares}),
     )
 
 
-def _changed(method: Perturber, asked: _Asked, seed: int) -> RowRelease:
+def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproducible: bool) -> RowRelease:
     goal, frame = asked.goal, asked.frame
+    name = part_name(method)
     if any(population_of(one) is not None for one in goal.requirements):
-        raise InputError.of(f"no requirement of a population: {part_name(method)} changes values at random")
+        raise InputError.of(f"no requirement of a population: {name} changes values at random")
+    spends = bool(getattr(method, "spends_budget", False))
+    if spends and seed is not None and not is_reproducible:
+        expected = "no seed: its promise rests on noise nobody knows; --reproducible takes one and promises none"
+        raise InputError.of(expected, column="seed", value=seed)
     counts = count_classes(frame, asked.quasi_identifiers, sensitive=goal.sensitive)
-    told = against_original(goal.requirements, counts)
+    # Some methods release other rows than the original's, such as a sample.
+    told = against_original(goal.requirements, counts, moves=True)
+    released = frame.select(asked.columns)
     original = Original(
-        frame.select(asked.columns),
+        released,
         asked.quasi_identifiers,
         tuple(goal.numeric),
         tuple(goal.sensitive),
         dict(asked.hierarchies),
         told,
     )
-    changed = method.perturb(original, seed=seed)
-    recipe = Recipe(part_name(method), {**asked.recipe_options(), **changed.facts}, seed)
+    used = fresh_seed() if seed is None else seed
+    changed = method.perturb(original, seed=used)
+    more: dict[str, Any] = {"columns": list(asked.columns), "original": digest_of(released)}
+    promises = changed.promises
+    if spends:
+        more["reproducible"] = seed is not None
+    if spends and seed is not None:
+        promises = {}
+        more["promise"] = "void: whoever knows the seed subtracts the noise"
+    # The seed of noise that a promise rests on is not kept at all: nobody has to be trusted with it.
+    recipe = Recipe(
+        name, {**asked.recipe_options(), **changed.facts, **more}, None if spends and seed is None else used
+    )
     n_suppressed = 0 if changed.rows is None else frame.height - changed.frame.height
     release = Release(changed.frame, recipe, rows=changed.rows)
-    return RowRelease(release, told, n_suppressed, promises=changed.promises)
+    made = RowRelease(release, told, n_suppressed, promises=promises)
+    return replace(made, counts=_recounted(made, asked))
 
 
 def _recounted(made: RowRelease, asked: _Asked) -> ClassCounts | None:
@@ -219,13 +261,16 @@ def _labeled(asked: _Asked, encoded: EncodedRows, recoding: LocalRecoding, rows:
 
 
 def _with_labeled_population(requirement: Requirement, task: LocalTask, recoding: LocalRecoding) -> Requirement:
-    """Give a requirement with its population in the labels of the release, as far as they are released."""
+    """Give a requirement with its population in the labels of the release; who fits no label of it is in none."""
     population = population_of(requirement)
     if population is None:
         return requirement
-    there = np.flatnonzero((population.sizes > 0) & ~recoding.is_suppressed)
+    there = np.flatnonzero(population.sizes > 0)
+    is_gone = pl.Series(recoding.is_suppressed[there], dtype=pl.Boolean)
     columns = [
-        pl.Series(attribute.name, list(cells.labels), pl.String).gather(cells.codes[there])
+        pl.Series(attribute.name, list(cells.labels), pl.String)
+        .gather(cells.codes[there])
+        .zip_with(~is_gone, pl.Series([LEFT_OUT], dtype=pl.String))
         for attribute, cells in zip(task.attributes, recoding.cells, strict=True)
     ]
     # Numbered, since a column may have any name, that of the sizes too.

@@ -10,7 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.anonymize.goal import Goal, check_classes, part_as_dict, released_columns
+from tokumei.anonymize.goal import Goal, check_classes, released_columns
+from tokumei.anonymize.recipes import part_as_dict
 from tokumei.anonymize.registry import TableSearch
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.search.problem import Problem, recoded_requirement
@@ -20,7 +21,7 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.count import count_classes, write_recoded
+from tokumei.counting.count import column_names, count_classes, write_recoded
 from tokumei.counting.engine import WritePlan
 from tokumei.counting.local import LocalEngine
 from tokumei.counting.recoding import Recoding
@@ -90,6 +91,7 @@ def anonymize_table(
     quasi_identifiers: Sequence[str] | None = None,
     keep: Sequence[str] = (),
     seed: int | None = None,
+    is_reproducible: bool = False,
 ) -> Release:
     """Make the release of a frame: quasi-identifiers anonymized, sensitive columns and those to keep as they are.
 
@@ -100,16 +102,17 @@ def anonymize_table(
     frame = as_frame(data)
     known = list(hierarchies) if quasi_identifiers is None else list(quasi_identifiers)
     if not isinstance(goal.method, TableSearch):
-        return release_rows(frame, known, hierarchies, goal, keep=keep, seed=seed).release
+        made = release_rows(frame, known, hierarchies, goal, keep=keep, seed=seed, is_reproducible=is_reproducible)
+        return made.release
     hierarchies = {name: _hierarchy_of(name, hierarchies) for name in known}
     counts = count_classes(frame, list(hierarchies), sensitive=goal.sensitive)
-    goal = goal.against(counts)
+    asked, goal = goal, goal.against(counts)
     decision = decide(counts, hierarchies, goal)
     columns = released_columns(frame.columns, hierarchies, goal, keep)
     rows = released_rows(frame, columns, decision.recodings, decision.suppressed)
     release = Release(
         frame=rows.drop(ROW),
-        recipe=recipe_of(goal, decision, keep),
+        recipe=recipe_of(asked, decision, keep),
         rows=rows[ROW],
         mapping={one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in decision.recodings},
     )
@@ -143,7 +146,7 @@ def write_anonymized(
         counts = count_classes(source, list(hierarchies), sensitive=goal.sensitive, **reading)
     goal = goal.against(counts)
     decision = decide(counts, hierarchies, goal)
-    columns = released_columns(None, hierarchies, goal, keep)
+    columns = released_columns(column_names(source, **reading), hierarchies, goal, keep)
     with step("writing"), atomic_path(out) as draft:
         write_recoded(source, decision.recodings, draft, columns=columns, without=decision.suppressed, **reading)
         check_promise(draft, goal, decision.recodings)
@@ -157,7 +160,10 @@ def check_promise(released: Any, goal: Goal, recodings: Sequence[Recoding]) -> N
 
 
 def recipe_of(goal: Goal, decision: Generalization, keep: Sequence[str]) -> Recipe:
-    """Give the recipe of a release: what was asked for, what was decided, and what every value becomes."""
+    """Give the recipe of a release: what was asked for, what was decided, and what every value becomes.
+
+    What classes are compared with is not written down: on another table it is that table.
+    """
     options = {
         "requirements": [part_as_dict(requirement) for requirement in goal.requirements],
         "loss": part_name(goal.loss),
@@ -167,6 +173,7 @@ def recipe_of(goal: Goal, decision: Generalization, keep: Sequence[str]) -> Reci
         "keep": list(keep),
         "levels": decision.levels,
         "mapping": {one.column: dict(zip(one.values, one.labels, strict=True)) for one in decision.recodings},
+        "missing": {one.column: one.label_of_missing for one in decision.recodings},
     }
     return Recipe(part_name(goal.method), options)
 

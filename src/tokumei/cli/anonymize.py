@@ -85,6 +85,13 @@ def table(
         int | None,
         typer.Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
     ] = None,
+    reproducible: Annotated[
+        bool,
+        typer.Option(
+            "--reproducible",
+            help="Take --seed though the promise rests on noise nobody knows; it is then void.",
+        ),
+    ] = False,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
@@ -110,7 +117,7 @@ def table(
         if isinstance(made, TableSearch):
             result, losses = anonymize_levels(source, typed, made, kept, files)
         else:
-            result, losses = anonymize_rows(source, typed, made, kept, seed, files)
+            result, losses = anonymize_rows(source, typed, made, kept, seed, files, is_reproducible=reproducible)
     result = {"method": method, **result, "out": str(out)}
     if json:
         print_json(result)
@@ -131,26 +138,33 @@ def apply(
     recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="What 'tokumei anonymize table --recipe' wrote.")],
     file: SourceArgument,
     out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")],
+    hierarchies: HierarchiesOption = None,
+    population: PopulationOption = None,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
-    """Generalize another table, such as next month's, as a recipe says; values it does not know are an error.
+    """Anonymize another table, such as next month's, as a recipe says; values it does not know are an error.
+
+    A method that groups rows groups them anew. Hierarchies are in the recipe; a folder of others counts before them.
+    --population is everybody as of now, for recipes with k-map or δ-presence.
 
     Example: tokumei anonymize apply recipe.json next-month.csv --out release.csv
     """
-    from tokumei.anonymize.apply import apply_recipe, read_recipe
-    from tokumei.data.files.formats import read_frame, write_frame
+    from tokumei.anonymize.apply import write_applied
+    from tokumei.anonymize.recipes import columns_of, quasi_identifiers_of, read_recipe
+    from tokumei.counting.count import count_classes
+    from tokumei.data.files.formats import check_can_be_written
     from tokumei.data.files.outputs import guarded
+    from tokumei.hierarchy.files import has_hierarchy, read_hierarchies
 
-    with showing_progress(), guarded({"--out": out}, inputs=[recipe, file], force=force) as drafts:
-        frame = read_frame(file, reading)
-        release = apply_recipe(read_recipe(recipe), frame)
-        write_frame(release.frame, drafts["--out"])
-    result: dict[str, Any] = {
-        "rows": release.frame.height,
-        "suppressed": frame.height - release.frame.height,
-        "levels": release.recipe.options["levels"],
-        "out": str(out),
-    }
+    check_can_be_written(out)
+    inputs = [recipe, file, hierarchies, population]
+    with showing_progress(), guarded({"--out": out}, inputs=inputs, force=force) as drafts:
+        read = read_recipe(recipe)
+        named = [] if hierarchies is None else [one for one in columns_of(read) if has_hierarchy(hierarchies, one)]
+        trees = {} if hierarchies is None else read_hierarchies(hierarchies, named)
+        everybody = None if population is None else count_classes(population, quasi_identifiers_of(read))
+        found = write_applied(read, file, drafts["--out"], hierarchies=trees, population=everybody, reading=reading)
+    result: dict[str, Any] = {**found, "levels": read.options.get("levels"), "out": str(out)}
     print_json(result) if json else print_facts(result | {"levels": "as in the recipe"})

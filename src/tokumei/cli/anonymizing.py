@@ -113,7 +113,14 @@ def anonymize_levels(
 
 
 def anonymize_rows(
-    source: Source, typed: GoalOptions, method: TableAnonymizer, keep: Sequence[str], seed: int | None, files: Written
+    source: Source,
+    typed: GoalOptions,
+    method: TableAnonymizer,
+    keep: Sequence[str],
+    seed: int | None,
+    files: Written,
+    *,
+    is_reproducible: bool = False,
 ) -> tuple[Facts, list[Facts]]:
     """Recode locally or perturb, write the release, and give the facts and what became of each column."""
     from tokumei.anonymize.rows import release_rows
@@ -124,7 +131,9 @@ def anonymize_rows(
     check_can_be_written(files.out)
     frame = source.frame(part_name(method))
     trees, goal = typed.read_hierarchies(method), typed.goal(method)
-    made = release_rows(frame, typed.quasi_identifiers, trees, goal, keep=keep, seed=seed)
+    made = release_rows(
+        frame, typed.quasi_identifiers, trees, goal, keep=keep, seed=seed, is_reproducible=is_reproducible
+    )
     if files.rows is not None and made.release.rows is None:
         raise InputError.of("a method that releases rows of people, for --rows")
     write_frame(made.release.frame, files.out)
@@ -140,6 +149,7 @@ def anonymize_rows(
         "classes": None if made.counts is None else made.counts.n_classes,
         "suppressed": made.n_suppressed,
         "promises": {name: score.as_dict() for name, score in made.promises.items()},
+        "promise": made.release.recipe.options.get("promise"),
         "seed": made.release.recipe.seed,
         "seconds": round(time.perf_counter() - started, 4),
     }

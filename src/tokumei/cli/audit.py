@@ -154,7 +154,7 @@ def _direction(score: Score) -> str:
 
 def _shown(requirement: Requirement) -> str:
     """Write a requirement by its name and its plain options."""
-    from tokumei.anonymize.goal import part_as_dict
+    from tokumei.anonymize.recipes import part_as_dict
 
     described = part_as_dict(requirement)
     plain = {k: v for k, v in described["options"].items() if isinstance(v, (int, float, str)) and v is not True}

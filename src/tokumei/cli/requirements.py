@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tokumei.hierarchy.hierarchy import Hierarchy
     from tokumei.measure.requirement import Requirement
 
+WHOSE = "WHOSE shares count where rows are left out: original, release or both (default)."
 KOption = Annotated[int | None, typer.Option("--k", min=1, help="Fewest rows in a class.")]
 PresetOption = Annotated[
     str | None, typer.Option("--preset", help="A known standard: cheo-trusted-recipient or cheo-public-release.")
@@ -25,13 +26,16 @@ LDiversityOption = Annotated[
 ]
 TClosenessOption = Annotated[
     list[str] | None,
-    typer.Option("--t-closeness", metavar="COLUMN=T[:KIND]", help="KIND: equal, ordered or hierarchical."),
+    typer.Option(
+        "--t-closeness", metavar="COLUMN=T[:KIND[:WHOSE]]", help=f"KIND: equal, ordered or hierarchical. {WHOSE}"
+    ),
 ]
 AlphaOption = Annotated[
     list[str] | None, typer.Option("--alpha-k", metavar="COLUMN=ALPHA", help="(α,k)-anonymity, with the k of --k.")
 ]
 BetaOption = Annotated[
-    list[str] | None, typer.Option("--beta-likeness", metavar="COLUMN=BETA[:KIND]", help="KIND: basic or enhanced.")
+    list[str] | None,
+    typer.Option("--beta-likeness", metavar="COLUMN=BETA[:KIND[:WHOSE]]", help=f"KIND: basic or enhanced. {WHOSE}"),
 ]
 KMapOption = Annotated[int | None, typer.Option("--k-map", min=1, help="Fewest people of --population a record fits.")]
 PresenceOption = Annotated[
@@ -77,12 +81,14 @@ class Asked:
             ratio = {"c": _number(c, "--l-diversity")} if name == "recursive" else {}
             made.append(SAFETY.make("l-diversity", sensitive=column, l=number, kind=name, **ratio))
         for column, number, kind in _columns(self.t_closeness, "--t-closeness"):
-            options: dict[str, Any] = {"sensitive": column, "t": number, "distance": kind or "equal"}
+            distance, against = _kind(kind, "equal")
+            options: dict[str, Any] = {"sensitive": column, "t": number, "distance": distance, "against": against}
             made.append(SAFETY.make("t-closeness", **options, hierarchy=hierarchies.get(column)))
         for column, number, _ in _columns(self.alpha_k, "--alpha-k"):
             made.append(SAFETY.make("alpha-k", sensitive=column, alpha=number, k=self.k or 1))
         for column, number, kind in _columns(self.beta_likeness, "--beta-likeness"):
-            made.append(SAFETY.make("beta-likeness", sensitive=column, beta=number, kind=kind or "basic"))
+            name, against = _kind(kind, "basic")
+            made.append(SAFETY.make("beta-likeness", sensitive=column, beta=number, kind=name, against=against))
         return made + self._of_population(population)
 
     def sensitive_columns(self) -> list[str]:
@@ -123,6 +129,12 @@ def _columns(texts: list[str] | None, option: str) -> list[tuple[str, float, str
         number, _, kind = rest.partition(":")
         found.append((column, _number(number, option), kind))
     return found
+
+
+def _kind(text: str, usual: str) -> tuple[str, str]:
+    """Read KIND or KIND:WHOSE."""
+    kind, _, against = text.partition(":")
+    return kind or usual, against or "both"
 
 
 def _number(text: str, option: str) -> float:

@@ -123,6 +123,15 @@ class ClassCounts:
                 np.take(code_map, row, mode="clip", out=row)
         return ClassCounts(self.columns, domains, codes, *self._sums(grouping))
 
+    def taken(self, is_taken: npt.NDArray[np.bool_]) -> ClassCounts:
+        """Give the counts of some of the classes."""
+        index = np.cumsum(is_taken) - 1
+        histograms = {}
+        for name, one in self.histograms.items():
+            is_in = is_taken[one.class_of]
+            histograms[name] = Histogram(one.values, index[one.class_of[is_in]], one.value_of[is_in], one.counts[is_in])
+        return ClassCounts(self.columns, self.domains, self.codes[:, is_taken], self.sizes[is_taken], histograms)
+
     def over(self, columns: Sequence[str]) -> ClassCounts:
         """Give the counts of some of the columns, in the order asked for."""
         indices = [self._index(column) for column in columns]

@@ -34,6 +34,12 @@ def count_classes(
         return count_relation(relation, columns, recodings=recodings, sensitive=sensitive)
 
 
+def column_names(source: Any, *, engine: str | Engine = "local", reading: Reading = AS_IT_IS) -> list[str]:
+    """Give the names of the columns of a source, in its order."""
+    with connect(engine) as opened:
+        return list(opened.open(source, reading).schema)
+
+
 def count_relation(
     relation: Relation,
     columns: Sequence[str],

@@ -15,17 +15,13 @@ class Recoding:
 
     Values are text and are read as the column's own type before they are compared, so that the value
     `39` fits a column of text, of whole numbers and of floats alike. A missing value stays missing,
-    unless all values get one label: then it gets that label too.
+    unless it is given a label: one that says nothing, such as `*`.
     """
 
     column: str
     values: pl.Series
     labels: pl.Series
-
-    @property
-    def label_of_missing(self) -> str | None:
-        """What a missing value becomes."""
-        return str(self.labels[0]) if self.labels.n_unique() == 1 else None
+    label_of_missing: str | None = None
 
     def as_type(self, dtype: pl.DataType) -> pl.DataFrame:
         """Give the frame of value and label with the values in a column's type; what cannot be read is left out."""

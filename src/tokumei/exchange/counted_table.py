@@ -89,4 +89,4 @@ def relabeling(hierarchy: Hierarchy, fine: int, coarse: int) -> Recoding:
     """Give what the labels of one level become at a level that follows from it."""
     label_of = dict(zip(hierarchy.labels_at(fine), hierarchy.labels_at(coarse), strict=True))
     values, labels = pl.Series(list(label_of), dtype=pl.String), pl.Series(list(label_of.values()), dtype=pl.String)
-    return Recoding(hierarchy.attribute, values, labels)
+    return Recoding(hierarchy.attribute, values, labels, hierarchy.label_of_missing(coarse))

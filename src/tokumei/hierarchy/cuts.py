@@ -103,6 +103,7 @@ class Cut:
             self.hierarchy.attribute,
             pl.Series("value", list(self.hierarchy.leaves), pl.String),
             pl.Series("label", [texts[self._label(leaf)] for leaf in range(len(self.levels))], pl.String),
+            self.hierarchy.label_of_missing(int(self.levels.min())),
         )
 
     def refine(self, label: Label) -> Cut:

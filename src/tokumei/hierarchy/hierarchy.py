@@ -91,10 +91,29 @@ class Hierarchy:
         """The number of the coarsest level."""
         return len(self.levels) - 1
 
+    @cached_property
+    def first_silent(self) -> int:
+        """The first level that says nothing at all, not even whether there is a value; past the last if none does.
+
+        Nothing is said where all values have the one label of the coarsest level. The values themselves always say
+        something, though there be but one: beside `yes` a missing value is told, beside `*` it is not.
+        """
+        top = self.levels[-1].labels
+        if len(top) > 1 or (top[0] in self.leaves and top[0] != SUPPRESSED):
+            return len(self.levels)
+        first = self.height
+        while first > 1 and self.levels[first - 1].labels == top:
+            first -= 1
+        return max(1, first)
+
+    def says_nothing(self, level: int) -> bool:
+        """Whether a level has one label for everything, the missing value too."""
+        return level >= self.first_silent
+
     @property
     def has_single_top(self) -> bool:
         """Whether the coarsest level says nothing at all."""
-        return len(self.levels[-1]) == 1
+        return self.says_nothing(self.height)
 
     @cached_property
     def finer(self) -> npt.NDArray[np.bool_]:
@@ -154,7 +173,21 @@ class Hierarchy:
             self.attribute,
             pl.Series("value", list(self.leaves), pl.String),
             pl.Series("label", self.labels_at(level), pl.String),
+            self.label_of_missing(level),
         )
+
+    def label_of_missing(self, level: int) -> str | None:
+        """Give what a missing value becomes at a level: it stays missing until nothing is said of any."""
+        return self.levels[level].labels[0] if self.says_nothing(level) else None
+
+    def codes_with_missing(self, level: int) -> npt.NDArray[np.int64]:
+        """Give the index of each leaf's label at a level, and at last that of a missing value."""
+        found = self.levels[level]
+        return np.append(found.codes, 0 if self.says_nothing(level) else len(found)).astype(np.int64)
+
+    def n_labels_with_missing(self, level: int) -> int:
+        """Give the number of labels of a level, the missing value being one of its own where it stands apart."""
+        return len(self.levels[level]) + (not self.says_nothing(level))
 
     def with_top(self) -> Hierarchy:
         """Give the hierarchy with a coarsest level that says nothing, added if there is none."""

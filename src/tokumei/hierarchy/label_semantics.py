@@ -237,9 +237,7 @@ class Vocabulary:
             indices = np.sort(self.index_of_leaf[np.unique(np.concatenate(found))])
             breaks = np.flatnonzero(np.diff(indices) > 1) + 1
             runs = [(int(part[0]), int(part[-1]) + 1) for part in np.split(indices, breaks)]
-        # Where one label is given to all values, it is given to the missing one, too; a flat column gives none.
-        levels = [self.hierarchy.levels[level] for level, _ in self._levels_of[label]]
-        is_all = self.hierarchy.height > 0 and any(len(level) == 1 for level in levels)
+        is_all = any(self.hierarchy.says_nothing(level) for level, _ in self._levels_of[label])
         return [(0, self.n_leaves + 1)] if is_all else runs
 
     def _of_numbers(self, label: str) -> Runs | None:

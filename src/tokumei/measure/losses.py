@@ -40,14 +40,12 @@ class Attribute:
 
     def leaf_labels(self, level: int) -> npt.NDArray[np.int64]:
         """Give the index of each leaf's label at a level; a missing value has a label of its own below the top."""
-        codes = self.hierarchy.levels[level].codes
-        n_labels = len(self.hierarchy.levels[level])
-        return np.append(codes, 0 if n_labels == 1 else n_labels).astype(np.int64)
+        return self.hierarchy.codes_with_missing(level)
 
     def label_sizes(self, level: int) -> Sizes:
         """Count the records with each label of a level, missing ones last where they stand apart."""
-        n_labels = len(self.hierarchy.levels[level])
-        sizes = np.bincount(self.leaf_labels(level), self.leaf_sizes, 1 if n_labels == 1 else n_labels + 1)
+        n_labels = self.hierarchy.n_labels_with_missing(level)
+        sizes = np.bincount(self.leaf_labels(level), self.leaf_sizes, n_labels)
         return sizes.astype(np.int64)
 
 

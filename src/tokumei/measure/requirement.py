@@ -49,7 +49,8 @@ class Requirement(Protocol):
     | δ-presence | yes | no | (a+b)/(A+B) lies between a/A and b/B |
 
     Strongly monotone measures never suppress more rows at a coarser node; the others may, because a class that
-    holds can be merged with one that fails.
+    holds can be merged with one that fails. A requirement that compares a class with the whole release has
+    `sees_whole_release`, and is judged after suppression.
     """
 
     @property
@@ -84,6 +85,34 @@ class PopulationRequirement(Requirement, Protocol):
 
     def recoded(self, recodings: Iterable[Recoding]) -> PopulationRequirement:
         """Give the same requirement for a release at other levels: its population is recoded likewise."""
+
+
+def sees_whole_release(requirement: Requirement) -> bool:
+    """Whether a class may come to hold or fail because another one is left out."""
+    return bool(getattr(requirement, "sees_whole_release", False))
+
+
+def classes_to_keep(counts: ClassCounts, requirements: Iterable[Requirement], kept: Holds | None = None) -> Holds:
+    """Say which classes can be released together, all others being left out; `kept` are known to hold by themselves.
+
+    What looks at one class at a time is asked first. What looks at all of them is asked of those that are left, and
+    again while more have to go: a promise is about the release, not about the rows that it was made of.
+    """
+    requirements = list(requirements)
+    alone = [one for one in requirements if not sees_whole_release(one)]
+    if kept is None:
+        kept = np.ones(counts.n_classes, bool)
+    for requirement in alone:
+        kept = kept & requirement.holds_in(counts)
+    together = [one for one in requirements if sees_whole_release(one)]
+    while together and kept.any():
+        left = counts if kept.all() else counts.taken(kept)
+        holds = np.all([one.holds_in(left) for one in together], axis=0)
+        if holds.all():
+            break
+        kept = kept.copy()
+        kept[kept] = holds
+    return kept
 
 
 def population_of(requirement: Requirement) -> ClassCounts | None:

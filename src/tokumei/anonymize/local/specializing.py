@@ -65,7 +65,8 @@ class LabelTree:
         )
         if not has_missing:
             return top
-        text = top.text if len(values) > 1 and not self.has_ranges else SUPPRESSED
+        # Of the hierarchy's labels only the last says nothing, not even that there is a value.
+        text = SUPPRESSED if self.has_ranges else attribute.hierarchy.label_of_missing(attribute.hierarchy.height)
         return replace(top, text=text, cost=1.0, leaves=np.append(values, attribute.missing))
 
     def below(self, label: Label) -> list[Label]:

@@ -79,7 +79,7 @@ class ValueTree:
         for index in range(len(levels) - 1, -1, -1):
             rest = loss.level_cost(seen, index).rest
             costs[self.node_at[index, :-1]] = 1 - rest[levels[index].codes]
-            if index == 0 and len(levels[0]) > 1:
+            if index == 0:
                 costs[-2] = 1 - rest[-1]
         costs[-1] = 1
         return costs
@@ -111,6 +111,6 @@ class ValueTree:
     def is_top(self) -> Bools:
         """Say which nodes tell nothing of a value that is not missing."""
         covers_all = self.level_of == self.attribute.hierarchy.height
-        out: Bools = covers_all & (len(self.attribute.hierarchy.levels[-1]) == 1)
+        out: Bools = covers_all & self.attribute.hierarchy.has_single_top
         out[-1] = True
         return out

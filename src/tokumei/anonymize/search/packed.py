@@ -113,10 +113,7 @@ class LabelIndices:
     @cached_property
     def of_leaf(self) -> list[npt.NDArray[np.int64]]:
         """of_leaf[level][leaf]: the index of the leaf's label."""
-        return [
-            np.append(level.codes, 0 if len(level) == 1 else len(level)).astype(np.int64)
-            for level in self.hierarchy.levels
-        ]
+        return [self.hierarchy.codes_with_missing(level) for level in range(len(self.hierarchy.levels))]
 
     @cached_property
     def _tables(self) -> dict[tuple[int, int], npt.NDArray[np.int64]]:

@@ -17,7 +17,7 @@ from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.recoding import Recoding
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.measure.losses import Attribute, CellLoss, LevelCost, Loss, SizeLoss
-from tokumei.measure.requirement import PopulationRequirement, Requirement
+from tokumei.measure.requirement import PopulationRequirement, Requirement, classes_to_keep, sees_whole_release
 from tokumei.measure.safety.k_anonymity import KAnonymity
 
 
@@ -110,16 +110,19 @@ class Problem:
         self.n_classes_checked += n_classes
 
     def kept(self, classes: NodeClasses) -> npt.NDArray[np.bool_]:
-        """Say for each class of a node whether it satisfies every requirement."""
-        sizes = classes.classes.sizes
-        kept = np.ones(len(sizes), bool)
-        for requirement in self.requirements:
-            if type(requirement) is KAnonymity:
-                kept &= sizes >= requirement.k
-            else:
-                at_node = recoded_requirement(requirement, self.recodings(classes.node))
-                kept &= at_node.holds_in(self.packed.counts(classes))
-        return kept
+        """Say for each class of a node whether it can be released, the others being suppressed."""
+        kept = classes.classes.sizes >= self._k
+        others = [one for one in self.requirements if type(one) is not KAnonymity]
+        if not others:
+            return kept
+        recodings = self.recodings(classes.node)
+        at_node = [recoded_requirement(one, recodings) for one in others]
+        return classes_to_keep(self.packed.counts(classes), at_node, kept)
+
+    @cached_property
+    def _k(self) -> int:
+        """The fewest rows of a class, as far as k-anonymity asks for it."""
+        return max((one.k for one in self.requirements if type(one) is KAnonymity), default=0)
 
     def recodings(self, node: Node) -> list[Recoding]:
         """Give what happens to the values at a node."""
@@ -203,7 +206,8 @@ class Problem:
         return float(rest @ gone.sizes) / self.n_rows
 
     def _is_strong(self, requirement: Requirement) -> bool:
-        return requirement.is_strongly_monotone
+        # Of what compares with the whole release nothing is known once some of it is suppressed.
+        return requirement.is_strongly_monotone and not (self.n_may_suppress and sees_whole_release(requirement))
 
 
 def check_asked(

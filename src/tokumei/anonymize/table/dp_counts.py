@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
 from tokumei.anonymize.perturbation import Original, Perturbed
+from tokumei.anonymize.tabulating.budget import Ledger
 from tokumei.anonymize.tabulating.labeled import LabeledClasses
 from tokumei.anonymize.tabulating.noise import Noise, noisy_counts
-from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.data.files.source import check_is_file
 
 # More cells than these are noise for the most part, and fill the memory.
 MOST_CELLS = 5_000_000
@@ -34,9 +33,11 @@ class DpCounts:
     ε-differential privacy (Dwork et al. 2006): the chances of any outcome differ by a factor of e^ε at most, whatever
     an attacker knows. Every combination of labels is published, with rows or without; a table chosen by looking at the
     data would tell of it, so levels are yours to name, and columns without a hierarchy are refused. With several tables
-    the budget is shared equally. What was spent is kept in the recipe; name it as `earlier` the next time, and more
-    than the budget is refused. Geometric noise is the default: Laplace noise of floating point numbers can give digits
-    away (Mironov 2012). The seed is as secret as the data: who has it subtracts the noise.
+    the budget is shared equally. What was spent is kept in the recipe, in a chain of entries that a digest seals; name
+    it as `earlier` the next time, all of them where releases went on side by side, and more than the budget is refused.
+    Geometric noise is the default: Laplace noise of floating point numbers can give digits away (Mironov 2012). Every
+    release draws its noise anew, and the seed is not kept: two releases with the same noise differ by what changed in
+    the data. A seed is taken only for a release that is to be reproducible, and then nothing is promised.
 
     Example: five people, sex with the leaves f and m, ε = ln 3: noise z has chance 1/2 · 3^−|z|.
 
@@ -57,9 +58,16 @@ class DpCounts:
     )
     is_clamped: bool = field(default=True, metadata={"help": "Write counts below 0 as 0."})
     budget: float | None = field(default=None, metadata={"help": "The ε that all releases of the table may spend."})
-    earlier: str | None = field(default=None, metadata={"help": "Recipe of the release before, to add what it spent."})
+    earlier: tuple[str, ...] = field(
+        default=(), metadata={"help": "Recipes of the releases before, to add what they spent."}
+    )
+
+    # Whoever runs it draws the noise anew every time, or says that nothing is promised.
+    spends_budget: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        if isinstance(self.earlier, str):
+            object.__setattr__(self, "earlier", (self.earlier,))
         if not 0 < self.epsilon < math.inf:
             raise InputError.of("a number above 0", column="epsilon", value=self.epsilon)
         if self.budget is not None and not 0 < self.budget < math.inf:
@@ -69,10 +77,7 @@ class DpCounts:
 
     def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Count, add noise, and give one line for every cell there could be."""
-        spent, budget = self._spent_before()
-        total = spent + self.epsilon
-        if budget is not None and total > budget + 1e-12:
-            raise NotAllowed(f"ε = {self.epsilon:g} on top of {spent:g} spent exceeds the budget of {budget:g}.")
+        ledger = Ledger.read(self.earlier).spend(self.epsilon, self.budget)
         columns = list(original.quasi_identifiers)
         for column in columns:
             if column == ROWS:
@@ -91,10 +96,11 @@ class DpCounts:
         facts = {
             "levels": dict(zip(columns, levels, strict=True)),
             "tables": [{"columns": [columns[index] for index in indices], "epsilon": each} for indices in tables],
-            "spent": total,
-            "budget": budget,
+            "spent": ledger.spent,
+            "budget": ledger.budget,
+            "chain": [one.as_dict() for one in ledger.entries.values()],
         }
-        promise = Score("epsilon", total, best=0, worst=math.inf, inputs={"this_release": self.epsilon})
+        promise = Score("epsilon", ledger.spent, best=0, worst=math.inf, inputs={"this_release": self.epsilon})
         frame = pl.concat(parts, how="diagonal").select(*columns, ROWS)
         return Perturbed(frame, None, {"epsilon": promise}, facts)
 
@@ -150,18 +156,3 @@ class DpCounts:
             named[name] = int(level)
             classes.attributes[columns.index(name)].hierarchy.check_level(int(level))
         return [named.get(column, 0) for column in columns]
-
-    def _spent_before(self) -> tuple[float, float | None]:
-        """Give what earlier releases spent, and the budget, which nobody can raise later."""
-        if self.earlier is None:
-            return 0.0, self.budget
-        path = check_is_file(self.earlier)
-        try:
-            options: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["options"]
-            spent, budget = float(options["spent"]), options["budget"]
-            if not 0 <= spent < math.inf:
-                raise ValueError(f"spent is {spent}")
-            known = [limit for limit in (self.budget, None if budget is None else float(budget)) if limit is not None]
-        except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-            raise InputError.of(f"the recipe of dp-counts ({type(error).__name__})", file=path) from None
-        return spent, min(known, default=None)

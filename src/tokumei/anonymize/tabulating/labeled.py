@@ -1,4 +1,4 @@
-"""Rows as labels of each column's levels, with a missing value as a label of its own below a level of one label."""
+"""Rows as labels of each column's levels, with a missing value as a label of its own until nothing is said of any."""
 
 from __future__ import annotations
 
@@ -34,13 +34,11 @@ class LabeledClasses:
 
     def n_labels(self, index: int, level: int) -> int:
         """Give the number of labels of a level, the missing value's among them."""
-        n_labels = len(self.attributes[index].hierarchy.levels[level])
-        return 1 if n_labels == 1 else n_labels + 1
+        return self.attributes[index].hierarchy.n_labels_with_missing(level)
 
     def label_of_leaves(self, index: int, level: int) -> Codes:
         """Give the label of each leaf, the missing value's leaf last."""
-        codes = self.attributes[index].hierarchy.levels[level].codes
-        return np.append(codes, self.n_labels(index, level) - 1).astype(np.int32)
+        return self.attributes[index].hierarchy.codes_with_missing(level).astype(np.int32)
 
     def labels(self, index: int, level: int) -> Codes:
         """Give the label of each class at a level."""
@@ -48,8 +46,9 @@ class LabeledClasses:
 
     def texts(self, index: int, level: int) -> list[str | None]:
         """Give the words of each label; the missing value has none."""
-        labels: list[str | None] = list(self.attributes[index].hierarchy.levels[level].labels)
-        return labels if len(labels) == 1 else [*labels, None]
+        hierarchy = self.attributes[index].hierarchy
+        labels = hierarchy.levels[level].labels
+        return [*labels] if hierarchy.says_nothing(level) else [*labels, None]
 
     def counts(self, index: int, level: int) -> Ints:
         """Count the rows of each label."""

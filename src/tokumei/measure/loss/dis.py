@@ -38,7 +38,7 @@ def steps_left(attribute: Attribute, level: int) -> npt.NDArray[np.int64]:
     """Count for each label of a level the coarser levels at which its group of leaves still grows."""
     hierarchy = attribute.hierarchy
     steps = np.zeros(len(attribute.label_sizes(level)), np.int64)
-    if len(hierarchy.levels[level]) == 1:
+    if hierarchy.says_nothing(level):
         return steps
     n_leaves = [np.bincount(one.codes)[one.codes] for one in hierarchy.levels]
     grows = np.zeros(len(hierarchy.leaves), np.int64)

@@ -27,8 +27,11 @@ class Ncp:
 
     def level_cost(self, attribute: Attribute, level: int) -> LevelCost:
         """Give the mean cover over all records, and the cover each label lacks."""
-        cost = _widths(attribute, level) if attribute.is_numeric else _covers(attribute, level)
-        if len(attribute.hierarchy.levels[level]) > 1:
+        if attribute.hierarchy.says_nothing(level):
+            # Of a single value nothing but whether it is there can be lost, and here that is.
+            cost = np.ones(1)
+        else:
+            cost = _widths(attribute, level) if attribute.is_numeric else _covers(attribute, level)
             # A missing value stands for itself until it stands with all.
             cost = np.append(cost, 0.0)
         sizes = attribute.label_sizes(level)

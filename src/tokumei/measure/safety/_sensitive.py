@@ -14,6 +14,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts, encode
 from tokumei.counting.grouping import Codes, Indices, group_rows
+from tokumei.counting.recoding import read_as
 from tokumei.measure.requirement import sensitive_histogram
 
 Numbers = npt.NDArray[np.float64]
@@ -60,6 +61,9 @@ class SensitiveValues:
             known = {value: share for value, share in reference.items() if is_missing_a_value or value is not None}
             domain, indices, shares = _joined(domain, known, column)
             value_of = indices[value_of]
+            if (np.diff(indices) < 0).any():
+                order = np.lexsort((value_of, class_of))
+                class_of, value_of, pairs = class_of[order], value_of[order], pairs[order]
         return cls(counts.n_classes, domain, class_of, value_of, pairs, shares)
 
     @cached_property
@@ -145,10 +149,41 @@ def _joined(domain: pl.Series, reference: Mapping[Any, float], column: str) -> t
     weights = np.array(list(reference.values()), np.float64)
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
         raise InputError.of("shares of at least 0, not all 0, as a reference", column=column)
-    try:
-        known = pl.Series(list(reference), dtype=domain.dtype)
-    except (TypeError, pl.exceptions.PolarsError):
-        raise InputError.of(f"a reference for values of type {domain.dtype}", column=column) from None
+    domain, known = _of_one_type(domain, list(reference), column)
     joined, codes = encode(pl.concat([domain, known]))
     shares = np.bincount(codes[len(domain) :], weights, len(joined)) / weights.sum()
     return joined, codes[: len(domain)], shares
+
+
+def _of_one_type(domain: pl.Series, values: list[Any], column: str) -> tuple[pl.Series, pl.Series]:
+    """Give the values of a column and those of a reference in one type.
+
+    Text files know no types, and a reference in a recipe is text or numbers: whichever side is text is read as the type
+    of the other, or, if that cannot be, both are compared as text.
+    """
+    try:
+        known = pl.Series(values, dtype=None if any(isinstance(one, str) for one in values) else domain.dtype)
+        if known.dtype in (domain.dtype, pl.Null):
+            return domain, known.cast(domain.dtype)
+    except (TypeError, pl.exceptions.PolarsError):
+        try:
+            known = pl.Series(values)
+        except (TypeError, pl.exceptions.PolarsError):
+            raise InputError.of(f"a reference for values of type {domain.dtype}", column=column) from None
+    if known.dtype == pl.String:
+        read = _read(known, domain.dtype)
+        if read.null_count() == known.null_count():
+            return domain, read
+    elif domain.dtype in (pl.String, pl.Null):
+        read = _read(domain.cast(pl.String), known.dtype)
+        if read.null_count() == domain.null_count():
+            return read, known
+        return domain, known.cast(pl.String)
+    raise InputError.of(f"a reference for values of type {domain.dtype}", column=column)
+
+
+def _read(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Read text as a type; missing where it cannot be read."""
+    if dtype.is_temporal() and dtype != pl.Date:
+        return texts.cast(dtype, strict=False)
+    return read_as(texts, dtype)

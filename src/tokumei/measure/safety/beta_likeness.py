@@ -46,6 +46,10 @@ class BetaLikeness:
     reference: Mapping[Any, float] | None = field(
         default=None, metadata={"help": "Share of each value to compare with, instead of that of all rows."}
     )
+    against: Literal["both", "original", "release"] = field(
+        default="both",
+        metadata={"help": "Whose shares count where rows are left out: the original's, the release's, or both."},
+    )
     is_missing_a_value: bool = field(
         default=True, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
     )
@@ -58,11 +62,18 @@ class BetaLikeness:
             raise InputError.of("a number above 0", column="beta", value=self.beta)
         if self.kind not in ("basic", "enhanced"):
             raise InputError.of("basic or enhanced", column="kind", value=self.kind)
+        if self.against not in ("both", "original", "release"):
+            raise InputError.of("both, original or release", column="against", value=self.against)
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
         """The sensitive column."""
         return (self.sensitive,)
+
+    @property
+    def sees_whole_release(self) -> bool:
+        """Without a reference a class is compared with all rows that are released."""
+        return self.reference is None
 
     def values_in(self, counts: ClassCounts) -> SensitiveValues:
         """Take the sensitive values out of class counts."""

@@ -48,6 +48,11 @@ class DeltaPresence:
     is_monotone: ClassVar[bool] = True
     is_strongly_monotone: ClassVar[bool] = False
 
+    @property
+    def sees_whole_release(self) -> bool:
+        """With a least share, a class of the population that is not released breaks it."""
+        return self.delta_min > 0
+
     def __post_init__(self) -> None:
         if not 0 <= self.delta_max <= 1:
             raise InputError.of("a share from 0 to 1", column="delta_max", value=self.delta_max)

@@ -39,6 +39,7 @@ class MarketerRisk:
     sensitive_columns: ClassVar[tuple[str, ...]] = ()
     is_monotone: ClassVar[bool] = True
     is_strongly_monotone: ClassVar[bool] = True
+    sees_whole_release: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_risk_options(self.threshold, self.n_suppressed)

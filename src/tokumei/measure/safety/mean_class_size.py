@@ -31,6 +31,7 @@ class MeanClassSize:
     sensitive_columns: ClassVar[tuple[str, ...]] = ()
     is_monotone: ClassVar[bool] = True
     is_strongly_monotone: ClassVar[bool] = True
+    sees_whole_release: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.size >= 1:

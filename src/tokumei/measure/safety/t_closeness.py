@@ -56,6 +56,10 @@ class TCloseness:
     reference: Mapping[Any, float] | None = field(
         default=None, metadata={"help": "Share of each value to compare with, instead of that of all rows."}
     )
+    against: Literal["both", "original", "release"] = field(
+        default="both",
+        metadata={"help": "Whose shares count where rows are left out: the original's, the release's, or both."},
+    )
     is_missing_a_value: bool = field(
         default=True, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
     )
@@ -70,11 +74,18 @@ class TCloseness:
             raise InputError.of("equal, ordered or hierarchical", column="distance", value=self.distance)
         if self.distance == "hierarchical" and self.hierarchy is None:
             raise InputError.of(f"the hierarchy of '{self.sensitive}'", column="hierarchy")
+        if self.against not in ("both", "original", "release"):
+            raise InputError.of("both, original or release", column="against", value=self.against)
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
         """The sensitive column."""
         return (self.sensitive,)
+
+    @property
+    def sees_whole_release(self) -> bool:
+        """Without a reference a class is compared with all rows that are released."""
+        return self.reference is None
 
     def values_in(self, counts: ClassCounts) -> SensitiveValues:
         """Take the sensitive values out of class counts."""
