@@ -87,3 +87,8 @@ def test_text_that_is_a_number_counts_and_what_is_none_is_an_input_error() -> No
 def test_options_out_of_range_are_input_errors(option: str, value: float) -> None:
     with pytest.raises(InputError, match=f"column {option}"):
         CTIsolation(**{option: value})  # type: ignore[arg-type]
+
+
+def test_nobody_can_be_isolated_where_nobody_is() -> None:
+    assert CTIsolation().measure(table(age=[]), RELEASED).value == 0
+    assert CTIsolation().measure(table(age=[10]), RELEASED).value == 1

@@ -57,3 +57,7 @@ def test_crosstab_error_of_a_label_without_a_meaning_is_refused() -> None:
         error(PEOPLE, PEOPLE | {"town": list("AABC")})
     with pytest.raises(InputError, match="column town: expected the columns of the original"):
         error(PEOPLE, {"sex": list("ffmm")})
+
+
+def test_crosstab_error_of_one_column_that_says_nothing_is_that_of_its_shares() -> None:
+    assert error({"town": ["A", "B"]}, {"town": ["*", "*"]}).value == 0

@@ -34,7 +34,8 @@ def items(text: str) -> Sets:
 def plain(sets: Sets, n_known: int, secret: set[str]) -> tuple[int, float]:
     """Fewest who share a combination, and the largest share of them with one secret."""
     fewest, confidence = [], [0.0]
-    for size in range(1, n_known + 1):
+    # Where something is secret, knowing nothing is a combination too.
+    for size in range(0 if secret else 1, n_known + 1):
         for known in itertools.combinations(sorted(set().union(*sets) - secret), size):
             buyers = [one for one in sets if one >= set(known)]
             if buyers:
@@ -62,8 +63,9 @@ def test_lkc_privacy_is_the_largest_confidence_in_a_secret_item() -> None:
     assert score.value == 1
     assert score.inputs == {"l": 1, "k": 1, "rarest": ("b",), "telling": ("b",), "told": "test"}
     without = LkcPrivacy(1, 2, 0.5, ("test",)).measure(history(TESTS[:3]))
-    assert (without.value, without.inputs["k"]) == (0.5, 2)
-    assert LkcPrivacy(1, 2, 0.5, ("test",)).holds(history(TESTS[:3]))
+    assert (without.value, without.inputs["k"], without.inputs["telling"]) == (2 / 3, 2, ())
+    assert LkcPrivacy(1, 2, 0.7, ("test",)).holds(history(TESTS[:3]))
+    assert not LkcPrivacy(1, 2, 0.5, ("test",)).holds(history(TESTS[:3]))
     assert not LkcPrivacy(1, 3, 0.5, ("test",)).holds(history(TESTS[:3]))
     assert not LkcPrivacy(1, 2, 0.4, ("test",)).holds(history(TESTS[:3]))
 
@@ -110,7 +112,8 @@ def test_no_purchases_break_no_promise() -> None:
 @given(st.lists(st.sets(st.sampled_from("abcdxy")), max_size=8), st.integers(1, 3))
 def test_history_measures_are_those_of_the_plain_definition(sets: Sets, n_known: int) -> None:
     released = history(sets)
-    fewest, confidence = plain(sets, n_known, {"x", "y"})
+    # Who bought nothing is not in a history.
+    fewest, confidence = plain([one for one in sets if one], n_known, {"x", "y"})
     assert KmAnonymity(1, n_known).measure(released).value == plain(sets, n_known, set())[0]
     for part in (LkcPrivacy(n_known, 1, 1, ("x", "y")), HkpCoherence(1, 1, n_known, ("x", "y"))):
         score = part.measure(released)
@@ -136,3 +139,11 @@ def test_options_out_of_range_are_input_errors() -> None:
         HkpCoherence(-1, 1, 1, ("a",))
     with pytest.raises(InputError, match="column p"):
         HkpCoherence(1, 1, 0, ("a",))
+
+
+def test_what_everybody_bought_is_learned_by_knowing_nothing() -> None:
+    only = history(items("wine, wine"))
+    for part in (LkcPrivacy(1, 2, 0.5, ("wine",)), HkpCoherence(0.5, 2, 1, ("wine",))):
+        score = part.measure(only)
+        assert (score.value, score.inputs["k"], score.inputs["told"]) == (1, 2, "wine")
+        assert not part.holds(only)

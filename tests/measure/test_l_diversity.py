@@ -53,8 +53,8 @@ def test_recursive_l_compares_the_most_frequent_value_with_the_tail() -> None:
     assert achieved(LDiversity("illness", 2, "recursive", 2)) == [2, 2, 1]
     # With c = 4 even 3 < 4·1 holds.
     assert achieved(LDiversity("illness", 2, "recursive", 4)) == [3, 2, 2]
-    # With c = ½ the most frequent value must be less than half: none is.
-    assert achieved(LDiversity("illness", 1, "recursive", 0.5)) == [0, 0, 0]
+    # With c = ½ the most frequent value must be less than half: none is, but ℓ = 1 always holds.
+    assert achieved(LDiversity("illness", 1, "recursive", 0.5)) == [1, 1, 1]
 
 
 def test_missing_values_that_do_not_count_leave_fewer() -> None:
@@ -76,7 +76,7 @@ def test_all_kinds_equal_their_definitions_in_plain_python(rows: Rows, c: float)
     for index in sorted({index for index, _ in rows}):
         r = sorted(Counter(s for p, s in rows if p == index).values(), reverse=True)
         entropies.append(math.exp(-sum(n / sum(r) * math.log(n / sum(r)) for n in r)))
-        recursives.append(max((n for n in range(1, len(r) + 1) if r[0] < c * sum(r[n - 1 :])), default=0))
+        recursives.append(max(n for n in range(1, len(r) + 1) if n == 1 or r[0] < c * sum(r[n - 1 :])))
     assert achieved(LDiversity("illness", 1, "entropy"), frame) == pytest.approx(entropies)
     assert achieved(LDiversity("illness", 1, "recursive", c), frame) == recursives
 
@@ -84,3 +84,10 @@ def test_all_kinds_equal_their_definitions_in_plain_python(rows: Rows, c: float)
 def test_counts_descend_within_each_class() -> None:
     counts = count_classes(PATIENTS, ["zip"], sensitive=["illness"])
     assert SensitiveValues.of(counts, "illness").descending.tolist() == [2, 1, 1, 1, 1, 3, 1]
+
+
+def test_recursive_l_of_one_row_is_one_with_any_c() -> None:
+    one = pl.DataFrame({"zip": ["A"], "illness": ["flu"]})
+    for c in (0.5, 1.0, 3.0):
+        counts = count_classes(one, ["zip"], sensitive=["illness"])
+        assert LDiversity("illness", 1, "recursive", c).measure(counts).value == 1

@@ -5,6 +5,7 @@ from tests.measure.pairs import Columns, in_order, table
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.measure.table.correlation_error import CorrelationError
 from tokumei.measure.table.statistics import Statistics
 
 AGES = {"age": [20, 20, 24, 24]}
@@ -52,3 +53,11 @@ def test_statistics_of_text_need_to_be_told_what_is_a_number() -> None:
 
 def test_statistics_of_a_constant_column_count_any_shift_as_whole() -> None:
     assert shifts({"age": [20, 20]}, {"age": [20, 21]})["age"]["mean"] == 1
+
+
+def test_statistics_and_correlations_do_not_look_at_text() -> None:
+    # No hierarchy says what "south" stands for, and nobody asks.
+    people = {"age": [20, 24, 28], "income": [1, 2, 3], "town": ["A", "B", "C"]}
+    released = people | {"town": ["south"] * 3}
+    for part in (Statistics(), CorrelationError()):
+        assert part.measure(table(people), table(released), in_order(released)).value == 0

@@ -23,6 +23,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, HistoryAnonymizer
 from tokumei.anonymize.steps import HistoryStep, all_rows, name_for_the_whole_time, recipe_of
 from tokumei.core.errors import InputError, UnknownPart, nearest
@@ -30,6 +32,7 @@ from tokumei.core.progress import step as progress_step
 from tokumei.core.registry import Option, fit_option, part_options
 from tokumei.core.seeds import LARGEST_SEED, check_seed, generator
 from tokumei.data.files.source import check_is_file
+from tokumei.data.generalized import DELETED
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 
@@ -69,10 +72,9 @@ class Pipeline:
                 bar.advance()
             last = self._name(history, _seed_of(seed, len(steps) + 1))
             bar.advance()
-        # Ranges and sets of a generalized release cannot be counted as items; `generalize` recounts its own promise.
-        if last.frame.schema == original.frame.schema:
-            for step in steps:
-                step.check_promise(History(last.frame))
+        released = _countable(last, original)
+        for step in steps:
+            step.check_promise(released)
         recipes.append(last.recipe)
         recipe = Recipe(
             "pipeline", {"steps": [{"method": r.method, "options": r.options, "seed": r.seed} for r in recipes]}, seed
@@ -84,6 +86,20 @@ class Pipeline:
         if self.methods and not isinstance(self.methods[-1], HistoryStep):
             return self.methods[-1].anonymize(history, seed=seed)
         return name_for_the_whole_time(history, recipe=Recipe("pseudonyms for the whole time", {}, seed), seed=seed)
+
+
+def _countable(release: Release, original: History) -> History:
+    """Give a release as a history whose items can be counted.
+
+    The cells of a generalized one are text, and each is counted as an item: who shares a cell fits whoever has one of
+    the items in it, so that what holds of cells holds of items.
+    """
+    if release.frame.schema == original.frame.schema:
+        return History(release.frame)
+    is_kept = pl.col("customer") != DELETED
+    cells = release.frame.select(pl.when(is_kept).then(pl.col("customer", "item")))
+    others = [pl.lit(None, dtype).alias(name) for name, dtype in original.frame.schema.items()]
+    return History(cells.with_columns(one for one in others if one.meta.output_name() not in cells.columns))
 
 
 def read_pipeline(path: Path | str) -> Pipeline:

@@ -212,5 +212,5 @@ def _shares(problem: Problem, found: Found) -> dict[str, float]:
     for index, (name, level) in enumerate(problem.lattice.levels(found.judged.node).items()):
         cost = problem.level_costs[index][level]
         rest = cost.rest[problem.packed.labels(gone, index)] @ gone.sizes
-        shares[name] = cost.rise + float(rest) / problem.n_rows
+        shares[name] = cost.rise + float(rest) / max(1, problem.n_rows)
     return shares

@@ -118,29 +118,80 @@ def infer(released: SensitiveRecords, people: People, values: Ints) -> Inferred:
 def infer_excluding(
     released: SensitiveRecords, people: People, values: Ints, n_excluded: int, *, purpose: str, seed: int
 ) -> Inferred:
-    """Look at the values that are left if some are ruled out for each person, drawn among those that are not theirs."""
+    """Look at the values that are left if some are ruled out for each person, drawn among those that are not theirs.
+
+    A label of several values is narrowed by those ruled out: `{flu;cold}` without cold is flu.
+    """
     inferred = _nothing(len(values))
     blind = blind_chances(released, values)
     excluded = _excluded(released, values, n_excluded, purpose, seed)
     for persons, counts in _by_person(released, people):
-        row = np.repeat(np.arange(len(persons)), np.diff(counts.indptr))
-        label, number = counts.indices.astype(np.int64), counts.data
-        n_labels = released.labels.n_labels
-        taken = np.sort((np.arange(len(persons))[:, None] * n_labels + excluded[persons]).ravel())
-        is_left = ~_is_in(row * n_labels + label, taken)
-        row, label, number = row[is_left], label[is_left], number[is_left]
+        row, key, number, n_left = _narrowed(released, counts, excluded[persons])
         most = np.zeros(len(persons), np.int64)
         np.maximum.at(most, row, number)
         is_most = number == most[row]
-        right = released.right_chances(label, values[persons[row]])
+        own = values[persons[row]]
+        is_told = key == own
+        label = np.maximum(key - released.labels.n_indices, 0)
+        is_open = (key >= released.labels.n_indices) & released.labels.contain(label, own)
+        right = np.where(is_told, 1.0, np.where(is_open, 1 / np.maximum(n_left, 1), 0.0))
         n_most = np.bincount(row[is_most], minlength=len(persons))
         summed = np.bincount(row[is_most], right[is_most], len(persons))
         inferred.chances[persons] = np.where(n_most > 0, summed / np.maximum(n_most, 1), blind[persons])
         inferred.n_values[persons] = np.bincount(row, minlength=len(persons))
-        inferred.is_possible[persons] = np.bincount(row[right == 1], minlength=len(persons)) > 0
+        inferred.is_possible[persons] = np.bincount(row[is_told], minlength=len(persons)) > 0
         # One label is left, and it tells one value.
         inferred.is_certain[persons] = inferred.is_possible[persons] & (inferred.n_values[persons] == 1)
     return inferred
+
+
+def _narrowed(released: SensitiveRecords, counts: sparse.csr_array, excluded: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Give of each row what its labels tell without the values ruled out there, and how many records tell it.
+
+    What is told is the index of the one value left or, beyond all indices, a label of which several are left; with it
+    comes the number of values left.
+    """
+    labels = released.labels
+    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    label, number = counts.indices.astype(np.int64), counts.data
+    n_left, index_sum = labels.sizes[label].copy(), _index_sums(labels)[label]
+    for gone in excluded.T:
+        is_in = (gone[row] != NONE) & labels.contain(label, np.maximum(gone[row], 0))
+        n_left -= is_in
+        index_sum -= np.where(is_in, gone[row], 0)
+    # Of one value that is left the sum of all is that value.
+    key = np.where(n_left == 1, index_sum, labels.n_indices + label)
+    is_left = n_left > 0
+    width = labels.n_indices + labels.n_labels
+    keys, first, same = np.unique(row[is_left] * width + key[is_left], return_index=True, return_inverse=True)
+    summed = np.bincount(same.reshape(-1), number[is_left], len(keys)).astype(np.int64)
+    return keys // width, keys % width, summed, n_left[is_left][first]
+
+
+def _index_sums(labels: LeafSets) -> Ints:
+    """Add up the indices that each label stands for."""
+    out = np.zeros(labels.n_labels, np.int64)
+    np.add.at(out, labels.label, (labels.first + labels.end - 1) * (labels.end - labels.first) // 2)
+    return out
+
+
+def n_open_values(released: SensitiveRecords, people: People, values: Ints) -> tuple[Ints, Bools]:
+    """Count the values that the records fitting each person leave open, and say whether the true one is among them."""
+    n_open, is_possible = np.zeros(len(values), np.int64), np.zeros(len(values), bool)
+    labels = released.labels
+    lengths = labels.end - labels.first
+    start = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    index = np.repeat(labels.first, lengths) + np.arange(int(lengths.sum())) - start
+    cells = (np.ones(len(index), np.int64), (np.repeat(labels.label, lengths), index))
+    stands = sparse.csr_array(sparse.coo_array(cells, shape=(labels.n_labels, labels.n_indices)))
+    for persons, row, counts in _by_class(released, people):
+        told = sparse.csr_array(counts @ stands)
+        told.sort_indices()
+        at_row = np.repeat(np.arange(told.shape[0]), np.diff(told.indptr))
+        keys = at_row * labels.n_indices + told.indices.astype(np.int64)
+        n_open[persons] = np.diff(told.indptr)[row]
+        is_possible[persons] = _is_in(row * labels.n_indices + values[persons], keys)
+    return n_open, is_possible
 
 
 def blind_chances(released: SensitiveRecords, values: Ints) -> Floats:
@@ -210,20 +261,29 @@ def _is_in(wanted: Ints, keys: Ints) -> Bools:
 
 
 def _excluded(released: SensitiveRecords, values: Ints, n_excluded: int, purpose: str, seed: int) -> Ints:
-    """Draw for each person labels that tell one value which is not theirs, each at most once; as far as there are any.
+    """Draw for each person values of the release that are not theirs, each at most once; NONE where there are no more.
 
-    Labels that tell several values are never ruled out: one of these may be true.
+    Values that records tell alone come first, in the order of their labels, then those that stand only beside others.
     """
-    single = np.unique(released.label_of_index[released.label_of_index != NONE])
-    own = np.searchsorted(single, released.label_of_index[values])
-    # Beyond the labels where no record tells the person's own value.
-    taken = np.where(released.label_of_index[values] == NONE, len(single), own)[:, None]
+    labels, label_of_index = released.labels, released.label_of_index
+    alone = np.flatnonzero(label_of_index != NONE)
+    alone = alone[np.argsort(label_of_index[alone], kind="stable")]
+    steps = np.zeros(labels.n_indices + 1, np.int64)
+    np.add.at(steps, labels.first, 1)
+    np.add.at(steps, labels.end, -1)
+    # The missing value is no value that anybody rules out, unless a record tells it.
+    beside = np.setdiff1d(np.flatnonzero(np.cumsum(steps)[: labels.n_indices - 1]), alone)
+    pool = np.concatenate([alone, beside])
+    index_in = np.full(labels.n_indices, len(pool))
+    index_in[pool] = np.arange(len(pool))
+    taken = index_in[values][:, None]
     rng = generator(seed, "excluded", purpose)
-    for _ in range(min(n_excluded, len(single) - 1)):
-        n_left = len(single) - (taken < len(single)).sum(axis=1)
+    for _ in range(min(n_excluded, max(0, len(pool) - 1))):
+        n_left = len(pool) - (taken < len(pool)).sum(axis=1)
         drawn = rng.integers(0, np.maximum(n_left, 1))
         # Skip those that are taken, the smallest first, so that each of the others is as likely.
         for column in np.sort(taken, axis=1).T:
             drawn += drawn >= column
         taken = np.column_stack([taken, drawn])
-    return single[taken[:, 1:]] if len(single) else np.zeros((len(values), 0), np.int64)
+    out: Ints = np.append(pool, NONE)[np.minimum(taken[:, 1:], len(pool))]
+    return out

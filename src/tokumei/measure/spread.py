@@ -140,9 +140,17 @@ class SpreadColumn:
 
 
 def spread_columns(
-    original: Table, released: Table, hierarchies: Mapping[str, Hierarchy], numeric: Sequence[str]
+    original: Table,
+    released: Table,
+    hierarchies: Mapping[str, Hierarchy],
+    numeric: Sequence[str],
+    *,
+    only_numbers: bool = False,
 ) -> list[SpreadColumn]:
-    """Read the quasi-identifiers and sensitive columns of both tables; the release must have them all."""
+    """Read the quasi-identifiers and sensitive columns of both tables; the release must have them all.
+
+    Where only numbers are asked for, other columns are not even looked at.
+    """
     for table in (original, released):
         if not table.n_rows:
             raise InputError.of("a row or more", file=table.name, value="no rows")
@@ -152,6 +160,8 @@ def spread_columns(
             raise InputError.of("the columns of the original", file=released.name, column=name)
         before, after = original.frame[name], released.frame[name]
         is_numeric = before.dtype.is_numeric() or name in numeric
+        if only_numbers and not is_numeric:
+            continue
         hierarchy = hierarchies.get(name)
         exact = _numbers_of(after) if is_numeric else None
         if exact is not None and len(exact) == len(after) - after.null_count():
@@ -167,7 +177,8 @@ def numeric_columns(
     original: Table, released: Table, hierarchies: Mapping[str, Hierarchy], numeric: Sequence[str], at_least: int
 ) -> list[SpreadColumn]:
     """Read the columns of numbers; fewer than are needed is an InputError."""
-    found = [one for one in spread_columns(original, released, hierarchies, numeric) if one.is_numeric]
+    read = spread_columns(original, released, hierarchies, numeric, only_numbers=True)
+    found = [one for one in read if one.is_numeric]
     if len(found) < at_least:
         raise InputError.of(f"columns of numbers, {at_least} or more", file=original.name, value=len(found))
     return found

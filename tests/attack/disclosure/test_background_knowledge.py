@@ -50,3 +50,15 @@ def test_background_knowledge_tells_no_less_than_homogeneity_and_no_more_than_at
 def test_background_knowledge_refuses_a_negative_number() -> None:
     with pytest.raises(InputError, match="from 0 to 100"):
         BackgroundKnowledge(excludes=-1)
+
+
+def test_background_knowledge_narrows_a_label_of_several_values() -> None:
+    people = {"town": ["A", "A", "B"], "illness": ["flu", "flu", "cold"]}
+    released = {"town": ["A", "A", "B"], "illness": ["flu", "{flu;cold}", "cold"]}
+    scores = BackgroundKnowledge().measure(threat_model(people, released, ["illness"]), seed=1)
+    # Cold is all that can be ruled out for those with flu: the label then says flu.
+    assert scores["certain"].value == 1
+    assert scores["certain"].inputs["at_worst"] == 1
+    assert BackgroundKnowledge(excludes=0).measure(threat_model(people, released, ["illness"]), seed=1)[
+        "certain"
+    ].value == pytest.approx(1 / 3)

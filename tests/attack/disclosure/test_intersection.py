@@ -84,3 +84,25 @@ def test_intersection_equals_plain_loops(people: list[tuple[str, str, str]], dat
     assert scores["success"].inputs["expected"] == pytest.approx(sum(1 / n for n in n_left) / len(people))
     assert scores["linked-success"].inputs["expected"] == pytest.approx(sum(1 / n for n in n_linked) / len(people))
     assert scores["linked-certain"].value == sum(n == 1 for n in n_linked) / len(people)
+
+
+def test_intersection_takes_several_sensitive_columns_together() -> None:
+    # The last release shows (x, 2) and (y, 1) to everybody of the town, the first (x, 2) and (y, 2) to a woman.
+    people = {"sex": list("ffmm"), "town": list("ABAB"), "one": list("xyxy"), "two": list("2211")}
+    first, last = people | {"town": ["*"] * 4}, people | {"sex": ["*"] * 4}
+    last = last | {"town": ["*"] * 4}
+    sensitive = ["one", "two"]
+    both = threat_model(people, last, sensitive, earlier=[published(first, sensitive)])
+    scores = Intersection().measure(both, seed=1)
+    # A woman has (x, 2) or (y, 2), a man (x, 1) or (y, 1): two of four records each.
+    assert scores["success"].inputs["expected"] == 1 / 2
+    certain = threat_model(
+        {"sex": ["f", "f"], "one": ["x", "y"], "two": ["1", "2"]},
+        {"sex": ["*", "*", "*"], "one": ["x", "x", "y"], "two": ["1", "2", "1"]},
+        sensitive,
+        rows=[0, 1, 1],
+        earlier=[published({"sex": ["f", "f"], "one": ["x", "y"], "two": ["1", "2"]}, sensitive)],
+    )
+    # Each value of (x, 2) and of (y, 1) is one of a woman's, but only (x, 1) is a woman's whole.
+    scores = Intersection().measure(certain, seed=1)
+    assert scores["certain"].value == 1 / 2

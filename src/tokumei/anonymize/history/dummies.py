@@ -32,7 +32,8 @@ class Dummies(HistoryStep):
     | u2, g2         | u2, g2             |
 
     A dummy stands in one of its customer's own invoices (its invoice, date and time), beside a row drawn at
-    random, and takes price and quantity from a row of someone who did buy the item. No original row changes.
+    random, and takes price and quantity from a row of someone who did buy the item. No original row changes. The
+    promise is about pseudonyms, and recounted on the release: whatever comes after must not set customers apart again.
     """
 
     clusters: int | Literal["best"] | None = field(
@@ -49,7 +50,7 @@ class Dummies(HistoryStep):
             return Changed(history, all_rows(history))
         labels = self.assign(sets, seed=seed)
         changed = _add_dummies(history, missing_items(sets, labels), generator(seed, "dummies", "rows"))
-        self._recount(changed.history)
+        self.check_promise(changed.history)
         return changed
 
     def assign(self, sets: ItemSets, *, seed: int) -> Ints:
@@ -67,12 +68,12 @@ class Dummies(HistoryStep):
         labels = cluster(weights, n_clusters, generator(seed, "dummies", "clusters"))
         return balance(weights, labels, self.smallest)
 
-    def _recount(self, changed: History) -> None:
-        """Check that every item set is shared by as many customers as promised."""
-        sets = changed.kept.group_by("customer").agg(pl.col("item").unique().sort().str.join("\n"))
-        n_sharing = sets.group_by("item").len()["len"]
-        if n_sharing.to_numpy().min() < self.smallest:
-            raise PromiseBroken(f"An item set is shared by fewer than {self.smallest} customers.")
+    def check_promise(self, released: History) -> None:
+        """Check that every item set is shared by as many pseudonyms as promised."""
+        sets = released.kept.group_by("customer").agg(pl.col("item").unique().sort().str.join("\n"))
+        n_sharing = sets.group_by("item").len()["len"].to_numpy()
+        if n_sharing.min(initial=self.smallest) < self.smallest:
+            raise PromiseBroken(f"An item set is shared by {n_sharing.min()} pseudonyms, fewer than {self.smallest}.")
 
 
 def expected_dummies(n: int, c: int, b: float, h: float, *, as_printed: bool = False) -> float:

@@ -35,6 +35,9 @@ class Optimal:
     def search(self, problem: Problem) -> Found:
         """Search until no node is left that could be better."""
         check_size(problem.lattice)
+        if not problem.n_rows:
+            # Of no rows nothing is lost anywhere.
+            return Found.of(problem, problem.judge(problem.lattice.bottom), is_proven=True)
         with step("searching"):
             return Found.of(problem, _BranchAndBound(problem).run(), is_proven=True)
 

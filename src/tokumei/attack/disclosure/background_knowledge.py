@@ -9,8 +9,8 @@ from typing import ClassVar
 from tokumei.attack.attribute_inference import (
     SensitiveRecords,
     blind_chances,
-    infer,
     infer_excluding,
+    n_open_values,
     sensitive_column,
     true_values,
 )
@@ -35,7 +35,8 @@ class BackgroundKnowledge:
     (Machanavajjhala et al. 2007).
 
     Example: four people share one class and have flu, flu, cold and cough. Ruling out one value leaves two, ruling out
-    two leaves each their own alone: with `excludes` = 1 `certain` is 0, with 2 it is 1.
+    two leaves each their own alone: with `excludes` = 1 `certain` is 0, with 2 it is 1. A label of several values is
+    narrowed too: `{flu;cold}` without cold is flu.
     """
 
     sensitive: str = field(default="", metadata={"help": "Column to learn; the only sensitive one if none is named."})
@@ -55,9 +56,9 @@ class BackgroundKnowledge:
             threat_model, column, threat_model.original.frame[threat_model.targets], threat_model.original.name
         )
         inferred = infer_excluding(released, people, values, self.excludes, purpose="background-knowledge", seed=seed)
-        before = infer(released, people, values)
+        n_open, is_possible = n_open_values(released, people, values)
         # The own value must be among those that fit, else ruling out the others leaves nothing.
-        at_worst = float(((before.n_values <= self.excludes + 1) & before.is_possible).mean())
+        at_worst = float(((n_open <= self.excludes + 1) & is_possible).mean())
         blind = float(blind_chances(released, values).mean())
         inputs = {"sensitive": column, "at_worst": at_worst}
         return {

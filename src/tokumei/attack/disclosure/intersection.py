@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import ClassVar
 
 import numpy as np
@@ -28,14 +28,14 @@ class Intersection:
     """Find the record of a person by what several releases of the same people leave together.
 
     Knowledge: as of record linkage, and that the person is in every release. Aim: their record in the last one. A
-    record of the last release stays a candidate if each of its sensitive values may be one of a record that fits in
-    every earlier release; without a sensitive column in all releases the earlier ones tell nothing. Success: `certain`
-    is the share of people with one candidate, which is theirs, `success` the share whose record is drawn among the
-    candidates. `linked-certain` and `linked-success` are the same if the attacker could tell which records of the
-    releases are one person's, by their order or by a name: candidates are then the people who fit in every release, and
-    the fewest there are, `k` among the inputs, is the k that all releases together keep. Baseline: drawing any record.
-    Only people who are in every release are looked for (Ganta, Kasiviswanathan and Smith 2008; m-invariance of Xiao and
-    Tao 2007 answers it).
+    record of the last release stays a candidate if its sensitive values, all together, may be those of a record that
+    fits in each earlier release; without a sensitive column in all releases the earlier ones tell nothing. Success:
+    `certain` is the share of people with one candidate, which is theirs, `success` the share whose record is drawn
+    among the candidates. `linked-certain` and `linked-success` are the same if the attacker could tell which records of
+    the releases are one person's, by their order or by a name: candidates are then the people who fit in every release,
+    and the fewest there are, `k` among the inputs, is the k that all releases together keep. Baseline: drawing any
+    record. Only people who are in every release are looked for (Ganta, Kasiviswanathan and Smith 2008; m-invariance of
+    Xiao and Tao 2007 answers it).
 
     Example: (f, A), (f, B), (m, A) and (m, B) have flu, cold, cold and cough. One release keeps sex and hides the town,
     the last keeps the town and hides sex; each has two records for everybody. In the last (f, B) fits cold and cough,
@@ -102,7 +102,7 @@ def _unlinked(threat_model: ThreatModel, people: People, targets: Ints) -> tuple
     known, sensitive = Records.of(threat_model, last.frame, last.name), _Labels.of(threat_model, last, shared)
     # Records are told apart by their sensitive values as well.
     columns = [known.labels[known.class_of, index] for index in range(known.labels.shape[1])]
-    whole = Records.of_labels([*columns, *sensitive.codes], known.sets, last.n_rows)
+    whole = Records.of_labels([*columns, sensitive.codes], known.sets, last.n_rows)
     records = Records(whole.labels[:, : len(columns)], whole.class_of, known.sets)
     before = [
         _Earlier(
@@ -122,8 +122,7 @@ def _unlinked(threat_model: ThreatModel, people: People, targets: Ints) -> tuple
     for classes, fitting, allowed in _pieces(people, records, before):
         left, rows = fitting.copy(), np.repeat(np.arange(fitting.shape[0]), np.diff(fitting.indptr))
         for one in allowed:
-            for index, labels in enumerate(one):
-                left.data *= _holds(labels, rows, whole.labels[left.indices, len(columns) + index])
+            left.data *= _holds(one, rows, whole.labels[left.indices, len(columns)])
         n_alone[classes], n_left[classes] = fitting @ records.sizes, left @ records.sizes
         left.eliminate_zeros()
         here = np.concatenate([by_class[starts[one] : starts[one + 1]] for one in classes])
@@ -136,14 +135,18 @@ def _unlinked(threat_model: ThreatModel, people: People, targets: Ints) -> tuple
 
 @dataclass(frozen=True, eq=False)
 class _Labels:
-    """The labels of the sensitive columns of a release: their numbers, and the leaves they stand for."""
+    """The sensitive labels of a release: for each record the number of its combination, and the labels in each.
 
-    codes: list[Ints]
+    `leaves` has for each sensitive column the leaves that its labels stand for.
+    """
+
+    codes: Ints
+    combinations: Ints
     leaves: list[sparse.csr_array]
 
     @classmethod
     def of(cls, threat_model: ThreatModel, table: Table, columns: Sequence[str]) -> _Labels:
-        codes, leaves = [], []
+        codes, leaves = [np.zeros(table.n_rows, np.int64)], []
         for column in columns:
             found, sets = threat_model.vocabulary(column).read(table.frame[column])
             if int(sets.sizes.sum()) > MOST_LEAVES:
@@ -151,34 +154,65 @@ class _Labels:
                 raise InputError.of(expected, file=table.name, column=column, value=f"{int(sets.sizes.sum()):,}")
             codes.append(found)
             leaves.append(_incidence(sets))
-        return cls(codes, leaves)
+        combinations, numbers = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
+        return cls(numbers.reshape(-1).astype(np.int64), combinations[:, 1:], leaves)
+
+    def agreeing(self, other: _Labels) -> sparse.csr_array:
+        """Tell which combinations here may be the same person's as which there: every column has a leaf in common."""
+        pairs = [sparse.csr_array(one @ theirs.T) for one, theirs in zip(self.leaves, other.leaves, strict=True)]
+        if not pairs:
+            return sparse.csr_array(np.ones((len(self.combinations), len(other.combinations)), np.int64))
+        # By the column whose labels agree least, so that few pairs of combinations are ever made.
+        n_pairs = [
+            _n_joined(pair, self.combinations[:, at], other.combinations[:, at]) for at, pair in enumerate(pairs)
+        ]
+        first = int(np.argmin(n_pairs))
+        if n_pairs[first] > MOST_LEAVES:
+            expected = f"sensitive values of which at most {MOST_LEAVES:,} pairs agree"
+            raise InputError.of(expected, value=f"{n_pairs[first]:,}")
+        found = sparse.coo_array(pairs[first][self.combinations[:, first]][:, other.combinations[:, first]])
+        row, column = found.row.astype(np.int64), found.col.astype(np.int64)
+        for at, pair in enumerate(pairs):
+            pair.sort_indices()
+            is_same = _holds(pair, self.combinations[row, at], other.combinations[column, at])
+            row, column = row[is_same], column[is_same]
+        shape = (len(self.combinations), len(other.combinations))
+        return sparse.csr_array(sparse.coo_array((np.ones(len(row), np.int64), (row, column)), shape=shape))
+
+
+def _n_joined(pairs: sparse.csr_array, labels: Ints, others: Ints) -> int:
+    """Count the pairs of combinations whose labels of one column agree."""
+    n_own = np.bincount(labels, minlength=pairs.shape[0])
+    n_others = np.bincount(others, minlength=pairs.shape[1])
+    return int(n_own @ ((pairs > 0).astype(np.int64) @ n_others))
 
 
 @dataclass(frozen=True, eq=False)
 class _Earlier:
-    """An earlier release: its records, and which labels of the last release each of theirs agrees with."""
+    """An earlier release: its records, and which combinations of the last release each of theirs agrees with."""
 
     records: Records
     labels: _Labels
     last: _Labels
 
-    def agreeing(self, fitting: sparse.csr_array) -> list[sparse.csr_array]:
-        """Give for each sensitive column the labels of the last release that a fitting record agrees with."""
-        out = []
-        for codes, leaves, last in zip(self.labels.codes, self.labels.leaves, self.last.leaves, strict=True):
-            shape = (self.records.n_classes, leaves.shape[0])
-            held = sparse.csr_array(
-                sparse.coo_array((np.ones(len(codes), np.int64), (self.records.class_of, codes)), shape=shape)
-            )
-            found = sparse.csr_array((fitting @ held) @ leaves @ last.T)
-            found.sort_indices()
-            out.append(found)
-        return out
+    @cached_property
+    def _of_classes(self) -> sparse.csr_array:
+        """For each class of records the combinations of the last release that one of its records agrees with."""
+        codes = self.labels.codes
+        shape = (self.records.n_classes, len(self.labels.combinations))
+        held = sparse.coo_array((np.ones(len(codes), np.int64), (self.records.class_of, codes)), shape=shape)
+        return sparse.csr_array(sparse.csr_array(held) @ self.labels.agreeing(self.last))
+
+    def agreeing(self, fitting: sparse.csr_array) -> sparse.csr_array:
+        """Give the combinations of the last release that a fitting record agrees with."""
+        found = sparse.csr_array(fitting @ self._of_classes)
+        found.sort_indices()
+        return found
 
 
 def _pieces(
     people: People, records: Records, before: Sequence[_Earlier]
-) -> Iterator[tuple[Ints, sparse.csr_array, list[list[sparse.csr_array]]]]:
+) -> Iterator[tuple[Ints, sparse.csr_array, list[sparse.csr_array]]]:
     """Give the candidates of some people at a time, with the labels that each earlier release allows."""
     all_candidates = [Candidates(people, one) for one in (records, *(earlier.records for earlier in before))]
     # The finest division is fine enough for all.

@@ -21,11 +21,11 @@ class LDiversity:
 
     - `distinct`: its number of different values.
     - `entropy`: e to the entropy of their shares, which is the number of values where all are equally frequent.
-    - `recursive`: the largest ℓ with r₁ < c · (r_ℓ + … + r_m), where r₁ ≥ … ≥ r_m are the counts of its values.
+    - `recursive`: the largest ℓ with r₁ < c · (r_ℓ + … + r_m), where r₁ ≥ … ≥ r_m are the counts of its values; ℓ = 1
+      always holds.
 
-    0 for no rows (for `recursive` also where a single value outweighs c times all rows), 1 if some class has but one
-    value; the more the better. Where missing values do not count, a class without any other has ℓ = 0. Answers
-    attribute linkage (Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam 2007).
+    0 for no rows, 1 if some class has but one value; the more the better. Where missing values do not count, a class
+    without any other has ℓ = 0. Answers attribute linkage (Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam 2007).
 
     Example: the least ℓ is 2 by `distinct`, 1.75 by `entropy` and 1 by `recursive` with c = 2. In C flu has 3 rows,
     which is less than 2 · (3 + 1), but not less than 2 · 1. A missing illness is here a value of its own.
@@ -114,4 +114,6 @@ def recursive_l(values: SensitiveValues, c: float) -> Numbers:
     ends = values.repeated(up_to[values.starts + values.n_values - 1])
     tail = ends - up_to + counts
     # The tail shrinks with ℓ, so the ℓ that hold are the first ones, and counting them gives the largest.
-    return values.sums((values.repeated(values.largest) < c * tail - ROUNDING).astype(np.int64))
+    holds = values.repeated(values.largest) < c * tail - ROUNDING
+    # "We say that 1-diversity is always satisfied", of one value too, with any c.
+    return np.maximum(values.sums(holds.astype(np.int64)), values.in_all(np.ones(len(values.starts))))

@@ -25,10 +25,10 @@ class CrosstabError:
 
     Sees X and Y. Each two columns make a table of shares, and the error of one is half the sum of |share − released
     share| over its cells, the total variation; the score is the mean over all tables, the worst table is among the
-    inputs. A released label counts as its leaves, each alike, so that a generalized release is compared cell by cell
-    with the original, where `cross-count` finds no label in common. Columns of more than fifty values are cut into
-    tenths of the original's numbers, or into the most frequent values and the rest. Rows that are gone change shares
-    only.
+    inputs. A column that is alone is compared by its own shares. A released label counts as its leaves, each alike, so
+    that a generalized release is compared cell by cell with the original, where `cross-count` finds no label in common.
+    Columns of more than fifty values are cut into tenths of the original's numbers, or into the most frequent values
+    and the rest. Rows that are gone change shares only.
 
     Example: (f, A), (f, A), (m, B), (m, B) is released as (f, *), (f, *), (m, B), (m, B). The table should have 1/2 in
     (f, A) and in (m, B); the release has 1/4 in (f, A), 1/4 in (f, B) and 1/2 in (m, B). The error is (1/4 + 1/4) / 2,
@@ -46,7 +46,8 @@ class CrosstabError:
         """Compare the shares in all cells of all tables."""
         columns = spread_columns(original, released, self.hierarchies, self.numeric)
         if len(columns) == 1:
-            errors = {columns[0].name: _error(columns[0], columns[0])}
+            # Not with itself: a label would be spread over both, as if they were independent.
+            errors = {columns[0].name: _error_alone(columns[0])}
         else:
             errors = {f"{one.name}, {other.name}": _error(one, other) for one, other in combinations(columns, 2)}
         worst = max(errors, key=lambda name: errors[name], default="")
@@ -56,12 +57,29 @@ class CrosstabError:
         )
 
 
+def _error_alone(one: SpreadColumn) -> float:
+    before = _shares(one.original, one.original_shares)
+    return _variation(before, _shares(one.released, one.released_shares))
+
+
 def _error(one: SpreadColumn, other: SpreadColumn) -> float:
     before = _cells((one.original, one.original_shares), (other.original, other.original_shares))
-    after = _cells((one.released, one.released_shares), (other.released, other.released_shares))
+    return _variation(
+        before, _cells((one.released, one.released_shares), (other.released, other.released_shares))
+    )
+
+
+def _variation(before: Floats, after: Floats) -> float:
     # What lies nowhere, as a range without a value, is in no cell of the original either.
     nowhere = max(0.0, 1 - math.fsum(after.ravel()))
     return min(1.0, (math.fsum(np.abs(before - after).ravel()) + (nowhere if nowhere > 1e-9 else 0.0)) / 2)
+
+
+def _shares(labeled: Labeled, shares: Floats) -> Floats:
+    """Give the share of rows in each bin of a column, with the shares of its labels in them."""
+    counts = np.bincount(labeled.codes, minlength=labeled.sets.n_labels).astype(np.float64)
+    found: Floats = shares.T @ counts
+    return found / len(labeled.codes)
 
 
 def _cells(one: tuple[Labeled, Floats], other: tuple[Labeled, Floats]) -> Floats:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tokumei.core.errors import InputError
 from tokumei.counting.combinations import LARGEST_SIZE, Combinations, count_combinations
-from tokumei.counting.item_sets import ItemSets, Matrix
+from tokumei.counting.item_sets import Floats, ItemSets, Matrix
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,11 @@ class Exposure:
 
 
 def expose(sets: ItemSets, n_known: int, secrets: Secrets | None = None) -> Exposure:
-    """Go through all combinations of up to `n_known` items that somebody bought."""
-    found = Exposure()
+    """Go through all combinations of up to `n_known` items that somebody bought.
+
+    Where there are secrets, the combination of no items is one: what most have is learned by knowing nothing.
+    """
+    found = Exposure() if secrets is None else _knowing_nothing(sets, secrets)
     for size in range(1, n_known + 1):
         for block in count_combinations(sets.bought, size, None if secrets is None else secrets.has):
             found = _with_rarest(found, block, sets.items)
@@ -62,6 +65,17 @@ def check_n_known(n_known: int, option: str) -> None:
     """Raise an InputError for a number of items whose combinations are not counted."""
     if not 1 <= n_known <= LARGEST_SIZE:
         raise InputError.of(f"from 1 to {LARGEST_SIZE} items", column=option, value=n_known)
+
+
+def _knowing_nothing(sets: ItemSets, secrets: Secrets) -> Exposure:
+    n_customers = len(sets.customers)
+    n_alike: Floats = np.asarray(secrets.has.sum(axis=0)).reshape(-1)
+    if not n_customers or not len(n_alike):
+        return Exposure(n_customers)
+    most = int(n_alike.argmax())
+    if not n_alike[most]:
+        return Exposure(n_customers)
+    return Exposure(n_customers, confidence=float(n_alike[most]) / n_customers, told=secrets.names[most])
 
 
 def _with_rarest(found: Exposure, block: Combinations, items: pl.Series) -> Exposure:

@@ -17,12 +17,13 @@ from tokumei.measure.safety.history._exposure import Exposure, check_n_known, ex
 
 @dataclass(frozen=True)
 class HkpCoherence:
-    """Any p public items are in k transactions or none, of which at most a share h has the same private item.
+    """Any p public items or fewer are in k transactions or none, of which at most a share h has one private item.
 
     Answers record linkage and attribute linkage by an attacker who knows up to p public items of a transaction and
     wants to learn a private one (Xu, Wang, Fu and Yu 2008). A transaction is all that a customer bought, or one
     invoice. Measures the largest share: 0 if no private item is released, 1 if some public items tell that a private
-    one was bought; the fewest transactions that share a combination are among its inputs as k.
+    one was bought; the fewest transactions that share a combination are among its inputs as k. Knowing nothing is one
+    of the combinations, and in all transactions: of two that have only the private item, both are told.
 
     Example: `wine` is private and p is 2. The items a and b are together in transactions 1, 2 and 3, of which two
     have wine; c is in 3 and 4, of which one has. But b and c are together in 3 alone, without wine, and a and c in 3

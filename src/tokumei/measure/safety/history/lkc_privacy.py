@@ -23,11 +23,12 @@ class LkcPrivacy:
     Answers record linkage and attribute linkage by an attacker whose knowledge is limited to L items (Mohammed, Fung,
     Hung and Lee 2009). Secret are some items, which then count as unknown, or the values of an attribute of
     customers, such as an illness. Measures the largest confidence: near 0 if no combination tells anything, 1 if all
-    who share one have the same secret; the fewest customers who share a combination are among its inputs as k.
+    who share one have the same secret; the fewest customers who share a combination are among its inputs as k. Knowing
+    nothing is one of the combinations, which all customers share.
 
     Example: `test` is the secret item and L is 1. Of the three who bought a, two bought the test, so the confidence
     is at least 2/3; of the two who bought c, one did. The only buyer of b did too, so it is 1, and k is 1. Without
-    customer 4 the confidence is 1/2 and k is 2.
+    customer 4 the most telling is to know nothing, since two of three bought the test: 2/3, and k is 2.
 
     | customer | items    |
     |----------|----------|

@@ -74,7 +74,8 @@ class CTIsolation:
             raise InputError.of("a column of numbers or more", column="columns")
         ours, theirs = (np.column_stack([_numbers(table, one) for one in columns]) for table in (original, released))
         if len(ours) < self.t or not len(theirs):
-            return np.ones(len(theirs), bool)
+            # Fewer people than must be near are never near enough; but nobody at all cannot be isolated.
+            return np.full(len(theirs), len(ours) > 0)
         units = ours.std(axis=0) if self.is_scaled else np.ones(len(columns))
         # A column that never varies is left in its own unit.
         units[units == 0] = 1
