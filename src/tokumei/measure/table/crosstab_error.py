@@ -64,9 +64,7 @@ def _error_alone(one: SpreadColumn) -> float:
 
 def _error(one: SpreadColumn, other: SpreadColumn) -> float:
     before = _cells((one.original, one.original_shares), (other.original, other.original_shares))
-    return _variation(
-        before, _cells((one.released, one.released_shares), (other.released, other.released_shares))
-    )
+    return _variation(before, _cells((one.released, one.released_shares), (other.released, other.released_shares)))
 
 
 def _variation(before: Floats, after: Floats) -> float:
