@@ -25,6 +25,17 @@ Write = Callable[..., Path]
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let definitions and promises be compared on many more cases than in every run."""
+    parser.addoption("--many", action="store_true", help="Compare definitions and promises on thousands of cases.")
+
+
+@pytest.fixture(scope="session")
+def times(request: pytest.FixtureRequest) -> int:
+    """How many times as many random cases to try as usual."""
+    return 20 if request.config.getoption("--many") else 1
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The real data beside the checkout; tests that need it skip where it is absent."""

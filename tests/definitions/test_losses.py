@@ -1,0 +1,78 @@
+"""Every loss and every search equals looking at all nodes by plain definitions."""
+
+from __future__ import annotations
+
+import pytest
+from tests.definitions import best_node, k_anonymity, l_diversity
+from tests.definitions.cases import Case, Row, random_case
+
+from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS
+from tokumei.anonymize.tables import decide, problem_of
+from tokumei.core.errors import CannotAnonymize
+from tokumei.counting.count import count_classes
+from tokumei.measure.losses import LOSSES
+from tokumei.measure.requirement import Requirement
+from tokumei.measure.safety.k_anonymity import KAnonymity
+from tokumei.measure.safety.l_diversity import LDiversity
+
+PROVING = ["optimal", "exhaustive", "ola", "incognito", "best-effort"]
+
+
+@pytest.mark.parametrize("loss", list(best_node.LOSSES))
+def test_loss_of_every_node_is_that_of_the_definition(times: int, loss: str) -> None:
+    for seed in range(25 * times):
+        case = random_case(seed)
+        if not case.rows:
+            continue
+        counts = count_classes(case.frame, case.quasi_identifiers)
+        goal = Goal([KAnonymity(2)], LOSSES.make(loss), suppression=1.0)
+        problem = problem_of(counts, case.hierarchies, goal)
+        for levels in best_node.nodes(case):
+            gone = best_node.suppressed(case, levels, lambda one: k_anonymity.holds(one, 2))
+            found = problem.judge(tuple(levels.values()))
+            assert found.n_suppressed == len(gone)
+            assert found.loss == pytest.approx(best_node.LOSSES[loss](case, levels, gone), abs=1e-9)
+
+
+@pytest.mark.parametrize("method", PROVING)
+@pytest.mark.parametrize("loss", list(best_node.LOSSES))
+def test_search_that_says_proven_found_the_least_loss(times: int, method: str, loss: str) -> None:
+    for seed in range(8 * times):
+        case = random_case(seed * 7 + len(method) + len(loss))
+        for k, share in ((2, 0.0), (2, 0.3), (3, 0.5)):
+            plain = best_node.least_loss(case, lambda one, k=k: k_anonymity.holds(one, k), share, loss)  # type: ignore[misc]
+            check(case, method, loss, [KAnonymity(k)], share, plain)
+
+
+@pytest.mark.parametrize("loss", ["ncp", "discernibility"])
+def test_search_for_diverse_classes_finds_the_least_loss(times: int, loss: str) -> None:
+    for seed in range(20 * times):
+        case = random_case(seed)
+        for share in (0.0, 0.4):
+
+            def holds(one: list[Row]) -> bool:
+                found = l_diversity.known([row["illness"] for row in one], is_missing_a_value=True)
+                return len(one) >= 2 and l_diversity.entropy(found) >= 1.5 - 1e-9
+
+            asked: list[Requirement] = [
+                KAnonymity(2),
+                LDiversity("illness", 1.5, "entropy", is_missing_a_value=True),
+            ]
+            check(case, "optimal", loss, asked, share, best_node.least_loss(case, holds, share, loss))
+
+
+def check(case: Case, method: str, loss: str, asked: list[Requirement], share: float, plain: float | None) -> None:
+    """Compare what a search finds with the least loss there is."""
+    counts = count_classes(case.frame, case.quasi_identifiers, sensitive=["illness"])
+    goal = Goal(asked, LOSSES.make(loss), TABLE_ANONYMIZERS.make(method), share)
+    if plain is None:
+        with pytest.raises(CannotAnonymize):
+            decide(counts, case.hierarchies, goal)
+        return
+    found = decide(counts, case.hierarchies, goal)
+    judged = problem_of(counts, case.hierarchies, goal).judge(tuple(found.levels.values()))
+    assert judged.holds
+    assert judged.loss >= plain - 1e-9
+    if found.is_proven:
+        assert judged.loss == pytest.approx(plain, abs=1e-9)
