@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from tests.definitions.cases import Case, Row, Tree, Value
 from tests.definitions.generalizing import Levels, classes, generalized, label, says_nothing
 
+# The cost of a cell: of a column, at a level, for a value, and whether the record is suppressed.
+Cell = Callable[[Case, str, int, Value, bool], float]
 
-def mean_over_cells(case: Case, levels: Levels, suppressed: set[int], cell: object) -> float:
+
+def mean_over_cells(case: Case, levels: Levels, suppressed: set[int], cell: Cell) -> float:
     """The mean over attributes of the mean over records; a suppressed record's cells cost all they can."""
     if not case.rows:
         return 0.0
     costs = [
-        cell(case, name, levels[name], row[name], number in suppressed)  # type: ignore[operator]
+        cell(case, name, levels[name], row[name], number in suppressed)
         for name in case.trees
         for number, row in enumerate(case.rows)
     ]

@@ -60,4 +60,5 @@ def distance(own: list[Value], everybody: list[Value], far: Far) -> float:
     shares = [mine[one] / len(own) for one in values] + [theirs[one] / len(everybody) for one in values]
     # The last line follows from the others.
     found = linprog(cost, A_eq=np.vstack([leaves, arrives])[:-1], b_eq=shares[:-1])
+    assert found.fun is not None
     return float(found.fun)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import polars as pl
 import pytest
@@ -105,7 +106,7 @@ def test_measures_of_sensitive_values(times: int, is_missing_a_value: bool) -> N
                 return l_diversity.known(found, is_missing_a_value=is_missing_a_value)
 
             everybody, own = values(rows), [values(one) for one in groups]
-            options = {"is_missing_a_value": is_missing_a_value}
+            options: dict[str, Any] = {"is_missing_a_value": is_missing_a_value}
 
             def least(found: list[float]) -> float:
                 return min(found, default=0)
@@ -139,8 +140,8 @@ def test_measures_of_sensitive_values(times: int, is_missing_a_value: bool) -> N
         ills = [l_diversity.known(one, is_missing_a_value=is_missing_a_value) for one in ills]
         everybody = [value for one in ills for value in one]
         far = t_closeness.hierarchical(ILLNESSES)
-        part = TCloseness("illness", 1, "hierarchical", tree, **options)
-        assert measured(part, counts) == pytest.approx(
+        by_tree = TCloseness("illness", 1, "hierarchical", tree, **options)
+        assert measured(by_tree, counts) == pytest.approx(
             max([t_closeness.distance(one, everybody, far) for one in ills], default=0), abs=1e-7
         )
 

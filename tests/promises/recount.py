@@ -47,13 +47,13 @@ def recursive_holds(
     sensitive: str,
     *,
     c: float,
-    l: int,
+    least: int,
     is_missing_a_value: bool,
 ) -> bool:
     for one in classes(rows, columns):
         values = [row[sensitive] for row in one if row[sensitive] or is_missing_a_value]
         r = sorted(Counter(values).values(), reverse=True)
-        if l > 1 and not (r and r[0] < c * sum(r[l - 1 :])):
+        if least > 1 and not (r and r[0] < c * sum(r[least - 1 :])):
             return False
     return True
 

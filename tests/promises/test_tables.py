@@ -62,7 +62,9 @@ def promises(seed: int) -> tuple[list[Requirement], list[Holds]]:
         checks.append(lambda rows, _: recount.entropy_l(rows, QI, "illness", is_missing_a_value=counts) >= 1.6 - 1e-8)
     if kind == "recursive":
         asked.append(SAFETY.make("l-diversity", sensitive="illness", l=2, kind="recursive", c=2.0, **missing))
-        checks.append(lambda rows, _: recount.recursive_holds(rows, QI, "illness", c=2, l=2, is_missing_a_value=counts))
+        checks.append(
+            lambda rows, _: recount.recursive_holds(rows, QI, "illness", c=2, least=2, is_missing_a_value=counts)
+        )
     if kind in ("t", "ordered"):
         column, distance = ("illness", "equal") if kind == "t" else ("income", "ordered")
         plain = recount.t if kind == "t" else recount.ordered_t
