@@ -28,7 +28,8 @@ from tests.platform.sites import (
 )
 
 from tokumei.platform.contests.models import Board, Contest, Submission
-from tokumei.platform.contests.services import joining, uploads
+from tokumei.platform.contests.services import joining
+from tokumei.platform.files import uploads
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.queue import begin
 from tokumei.platform.jobs.running import run
