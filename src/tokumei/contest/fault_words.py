@@ -70,7 +70,7 @@ JAPANESE: Mapping[str, str] = {
     "a country of M": "M に現れる国名",
     "a pseudonym of M_release": "M_release に現れる仮名",
     "a date from {first} to {last}, as in T": "T と同じ {first} から {last} までの日付",
-    "{n_rows:,} rows as in T": "T と同じ {n_rows:,} 行",
+    "at most {n_most:,} rows": "{n_most:,} 行以下",
     "a row of M, from 1 to {n_rows:,}": "M の行番号(1 から {n_rows:,})",
     "each row of M once": "M の各行を一度だけ",
     "{n_rows:,} row numbers, one for each row of M_release": "M_release の各行に1つずつ、{n_rows:,} 個の行番号",

@@ -73,7 +73,7 @@ def remark_in_words(remark: str, names: Mapping[str, str]) -> str:
     if proven is not None:
         teams = [names.get(team, team) for team in proven["teams"].split(", ")]
         return _("proven unsafe by %(teams)s") % {"teams": ", ".join(teams)}
-    known = {"The row map P contradicts the data.": _("The row numbers contradict the data.")}
+    known = {"P contradicts the data.": _("The row numbers contradict the data.")}
     return known.get(remark, remark)
 
 

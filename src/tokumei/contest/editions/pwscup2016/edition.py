@@ -1,4 +1,4 @@
-"""PWSCUP 2016: a year of purchases with its customers; attackers who know all of it look for rows."""
+"""PWSCUP 2016: customers and a year of their purchases; attackers who know all of it look for the customers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import polars as pl
 
 from tokumei.attack.row_judge import judge_rows
@@ -35,6 +34,7 @@ from tokumei.contest.editions.pwscup2016.files import (
     write_released_master,
 )
 from tokumei.contest.editions.pwscup2016.measures import MEASURES
+from tokumei.contest.editions.pwscup2016.profiles import profiles_of
 from tokumei.contest.editions.pwscup2016.rules import GUESS_RULES, RELEASE_RULES, Originals, check_guess, check_release
 from tokumei.contest.editions.pwscup2016.teams import ANONYMIZERS
 from tokumei.contest.places import place_teams
@@ -59,7 +59,7 @@ N_CUSTOMERS, N_ROWS = 400, 38_087
 UCI_COLUMN = "StockCode"
 # An itemset is frequent in this share of the invoices, and in no fewer than these.
 LEAST_SUPPORT, LEAST_INVOICES = 0.01, 3
-# A guess must name a row even where an attack has found none.
+# A guess must name a customer even where an attack has found none.
 NO_IDEA = 0
 
 DATA = (
@@ -74,23 +74,25 @@ RELEASED = (
     FileRole("M_release", "M′: the customers under pseudonyms", "M′:仮名にした顧客データ"),
     FileRole("T_release", "T′: the purchases under pseudonyms", "T′:仮名にした購買履歴"),
 )
-PERMUTATION = FileRole("P", "which row of T each row of T_release came from", "T_release の各行の元となった T の行番号")
+PERMUTATION = FileRole("P", "which row of M each row of M_release came from", "M_release の各行の元となった M の行番号")
 GUESS = FileRole("Q", "a guess of P", "P の推定")
 
 
 @dataclass(frozen=True)
 class Pwscup2016(Edition):
-    """Anonymize customers and purchases; attackers who know both name the row that each released row was.
+    """Anonymize customers and purchases; attackers who know both name the customer behind each released one.
 
-    A release is M′, T′ and the row permutation P. Attackers have M, T and what is published of M′ and T′, and return Q;
-    their success is the share of rows with Q = P. The papers print the parts of the score but not how they were
-    joined. Here they are joined as in 2017: U is the worst of three losses, each from 0 to 1 (or their mean, by an
-    option), E the best success of the built-in attacks and of all teams', and teams are ranked by (U + E) / 2.
+    A release is M′, T′ and P, a permutation of the customers: for each row of M′ the row of M it came from. T′ names
+    customers by the ids of M′. Attackers have M, T and what is published of M′ and T′, and return Q, which may name a
+    customer several times; their success is the share of customers with Q = P. The papers print the parts of the score
+    but not how they were joined. Here they are joined as in 2017: U is the worst of three losses, each from 0 to 1 (or
+    their mean, by an option), E the best success of the built-in attacks and of all teams', and teams are ranked by
+    (U + E) / 2.
 
     The losses are the share of frequent itemsets lost, those in 1 % of the real invoices and at least three; the error
     of the 10 × 10 × 10 RFM table; and the mean absolute error of the mean unit price by decade of birth and country,
     divided by the mean of those means, so that a release that lost every price has 1, and more counts as 1. Attacks see
-    the released rows sorted by their cells, so that a release has the same score in whatever order its rows stand.
+    the release sorted by its cells, so that it has the same score in whatever order its rows stand.
     """
 
     n_customers: int = field(
@@ -101,7 +103,7 @@ class Pwscup2016(Edition):
     )
     flagged: Literal["last", "shown"] = field(
         default="last",
-        metadata={"help": "Whether a release whose row map looks false is ranked last, or in its place with a remark."},
+        metadata={"help": "Whether a release whose P looks false is ranked last, or in its place with a remark."},
     )
 
     @property
@@ -113,12 +115,12 @@ class Pwscup2016(Edition):
             title_ja="PWSCUP 2016",
             summary=(
                 "Teams anonymize the customers M and their purchases T: they release both under pseudonyms, rows in "
-                "any order, and hand in P, which tells the row of T that each released row was. Attackers know M and T "
-                f"in full and guess P. Teams are ranked by (U + E) / 2, lower is better: U is the {joined} of three "
-                "losses of use, E the share of rows that the best attack finds."
+                "any order, and hand in P, which tells the row of M behind each row of M_release. Attackers know M "
+                f"and T in full and guess P. Teams are ranked by (U + E) / 2, lower is better: U is the {joined} of "
+                "three losses of use, E the share of customers that the best attack finds."
             ),
             summary_ja=(
-                "参加者は顧客データ M と購買履歴 T を仮名化・加工して提出し、あわせて加工後の各行の元の行番号 P を"
+                "参加者は顧客データ M と購買履歴 T を仮名化・加工して提出し、あわせて加工後の各顧客の元の行番号 P を"
                 "提出する。攻撃者は M と T の全体を知り、P を推定する(最大知識攻撃者)。順位は (U + E) / 2 の小さい順と"
                 f"する。U は三つの有用性損失の{joined_ja}、E は最も成功した攻撃の再識別率である。"
             ),
@@ -190,8 +192,8 @@ class Pwscup2016(Edition):
         utility = max(losses.values()) if self.combine == "max" else sum(losses.values()) / len(losses)
         found = _attack_all(originals, master, history, rows)
         safety = max(found.values())
-        fields = [name for name in history.frame.columns if name != "customer"]
-        verdict = detect_yamaoka(originals.history.frame.select(fields), history.frame.select(fields), rows)
+        profiles = profiles_of(originals.master, originals.history.frame), profiles_of(master, history.frame)
+        verdict = detect_yamaoka(*profiles, rows)
         details = {
             "utility": losses,
             "safety": found,
@@ -202,7 +204,7 @@ class Pwscup2016(Edition):
         return ReleaseScore(details, utility, safety, verdict.evidence if verdict.is_flagged else ())
 
     def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
-        """Write M′ and T′, each in an order drawn anew, and apart from them P in the order of T′."""
+        """Write M′ and T′, each in an order drawn anew, and apart from them P in the order of M′."""
         master, history = read_released_master(release["M_release"]), read_released_history(release["T_release"])
         lines, rows = (
             generator(seed, "publish", what).permutation(frame.height)
@@ -210,14 +212,14 @@ class Pwscup2016(Edition):
         )
         write_released_master(master[lines], folder / "M_release.csv")
         write_released_history(History(history.frame[rows]), folder / "T_release.csv")
-        write_permutation(read_permutation(release["P"])[rows], truth_folder / "P.csv")
+        write_permutation(read_permutation(release["P"])[lines], truth_folder / "P.csv")
 
     def check_guess(self, data: Files, published: Files, guess: Files) -> None:
         """Raise one InputError with every fault of Q."""
         check_guess(Originals.read(data), guess["Q"])
 
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
-        """Give the share of rows with Q = P."""
+        """Give the share of customers with Q = P."""
         rows = read_permutation(truth["P"])
         score = judge_rows(read_guess(guess["Q"]), rows, len(rows))
         return GuessScore(score.value, {"interval": list(score.interval or ()), "baseline": score.baseline})
@@ -225,7 +227,7 @@ class Pwscup2016(Edition):
     def rank(self, entries: Sequence[Entry]) -> list[Standing]:
         """Order the teams by (U + E) / 2, lower is better; equals share a place.
 
-        A release whose row map looks false is not ranked and comes last, unless the option says to show it only.
+        A release whose P looks false is not ranked and comes last, unless the option says to show it only.
         """
         lines = []
         for entry in entries:
@@ -233,7 +235,7 @@ class Pwscup2016(Edition):
             is_ranked = not entry.release.flags or self.flagged == "shown"
             value = (entry.release.utility + best) / 2 if is_ranked else None
             losses = {name: float(loss) for name, loss in entry.release.details["utility"].items()}
-            reason = "The row map P contradicts the data." if entry.release.flags else ""
+            reason = "P contradicts the data." if entry.release.flags else ""
             lines.append(Standing(0, entry.team, value, entry.release.utility, best, losses, reason))
         return place_teams(lines)
 
@@ -247,10 +249,10 @@ class Pwscup2016(Edition):
             raise UnknownPart("anonymizer of PWSCUP 2016", name, ANONYMIZERS)
         originals = Originals.read(data)
         draft = ANONYMIZERS[name](originals.master, originals.history.frame, seed)
-        order = generator(seed, "rows").permutation(originals.n_rows)
+        order = generator(seed, "rows").permutation(draft.history.height)
         write_released_master(draft.master, folder / "M_release.csv")
         write_released_history(History(draft.history[order]), folder / "T_release.csv")
-        write_permutation(pl.Series("row", draft.rows[order] + 1), folder / "P.csv")
+        write_permutation(pl.Series("row", draft.rows + 1), folder / "P.csv")
 
     def attacks(self) -> Sequence[str]:
         """Name what `attack` can do, simplest first."""
@@ -302,14 +304,14 @@ def _by_invoice(history: History) -> History:
 
 
 def _attack_all(originals: Originals, master: pl.DataFrame, history: History, rows: pl.Series) -> dict[str, float]:
-    """Give the share of rows that each built-in attack finds."""
-    columns = history.frame.columns
-    order = history.frame.with_columns(pl.Series("at", np.arange(history.n_rows))).sort(*columns, "at")["at"]
-    seen = Seen(originals.master, originals.history.frame, master.sort(master.columns), history.frame[order])
+    """Give the share of customers that each built-in attack finds."""
+    order = master.with_row_index("at").sort(master.columns)["at"]
+    # Rows that are alike in all but their customer's name stand as the customers do.
+    seen = Seen(originals.master, originals.history.frame, master[order], history.frame.sort(history.frame.columns))
     true = rows.gather(order) - 1
     found = {}
     with step("attacking", len(ATTACKS)) as bar:
         for name, attack in ATTACKS.items():
-            found[name] = judge_rows(attack(seen), true, originals.n_rows).value
+            found[name] = judge_rows(attack(seen), true, originals.n_customers).value
             bar.advance()
     return found

@@ -6,11 +6,11 @@
 | T    | the original history with real invoices   | History                                      |
 | M′   | the released customers, under pseudonyms  | frame                                        |
 | T′   | the released history, under pseudonyms    | History                                      |
-| P    | which row of the original each row was    | series of row numbers, each of 1…n once      |
+| P    | which row of M each row of M′ was         | series of row numbers, each of 1…n once      |
 | Q    | an attacker's guess of P                  | series of row numbers of 1…n, repeats allowed |
 
-P and Q have one row number a line, counted from 1: line i of P names the row of the original that row i of the
-release came from. Only the form is checked here; the rules are checked by the contest.
+P and Q have one row number a line, counted from 1: line i of P names the customer, by the row of M, that row i of M′
+came from; T′ names customers by the ids of M′. Only the form is checked here; the rules are checked by the contest.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def write_permutation(rows: pl.Series, path: Path | str, *, line_end: str = LINE
 
 
 def read_guess(path: Path | str) -> pl.Series:
-    """Read Q, in which an attacker may name one row for several."""
+    """Read Q, in which an attacker may name one customer for several."""
     rows = read_rows(path)
     faults = FaultList(str(path))
     add_value_faults(rows, rows > len(rows), f"a row number of at most {len(rows):,}, the number of lines", faults)

@@ -16,8 +16,8 @@ MEASURES = (
     *(attack_measure(name, name) for name in ("same-fields", "master", "jaccard", "linkage")),
     Measure(
         "total",
-        "(U + E) / 2: 0 if no use is lost and no row is found, 1 if all is lost and every row found.",
-        "(U + E) / 2。0 は有用性の損失も再識別もない状態、1 は有用性をすべて失い全行が再識別された状態。",
+        "(U + E) / 2: 0 if no use is lost and nobody is found, 1 if all is lost and everybody found.",
+        "(U + E) / 2。0 は有用性の損失も再識別もない状態、1 は有用性をすべて失い全員が再識別された状態。",
     ),
     Measure(
         "mean_price_error",
@@ -26,13 +26,13 @@ MEASURES = (
     ),
     Measure(
         "contradicted",
-        "Share of the rows looked at whose row number disagrees with the data: 0 if none, 1 if all.",
-        "調べた行のうち行番号がデータと食い違うものの割合。0 は皆無、1 はすべて。",
+        "Share of the customers looked at whose number in P disagrees with the data: 0 if none, 1 if all.",
+        "調べた顧客のうち P の番号がデータと食い違うものの割合。0 は皆無、1 はすべて。",
     ),
     Measure(
         "random",
-        "Estimated share of row numbers given at random: 0 if none, 1 if all.",
-        "無作為に付けられた行番号の推定割合。0 は皆無、1 はすべて。",
+        "Estimated share of the numbers in P given at random: 0 if none, 1 if all.",
+        "P のうち無作為に付けられた番号の推定割合。0 は皆無、1 はすべて。",
     ),
     BASELINE,
     INTERVAL,

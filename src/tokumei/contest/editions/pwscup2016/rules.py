@@ -1,15 +1,15 @@
 """The rules of PWSCUP 2016, and the checks that hold submissions against them.
 
 The papers print the files and how they are scored, and few rules. Those here are the ones without which the scores mean
-nothing: the rows and customers of the original, one line each, values that are possible, and a P that is a permutation.
-Whether P is *true* is no rule, since no check can prove it; see `contest/yamaoka.py`.
+nothing: the customers of the original, one line each, values that are possible, and a P that is a permutation of the
+customers. Rows of T may be changed, left out and added, as the paper on Jaccard adds dummy records. Whether P is *true*
+is no rule, since no check can prove it; see `contest/yamaoka.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 import polars as pl
@@ -41,6 +41,8 @@ from tokumei.data.history import History
 
 # Longer names carry notes to oneself, and nobody needs them.
 LONGEST_PSEUDONYM = 20
+# Far more than any dummies need, and few enough to be scored.
+MOST_ROWS = 10
 RELEASED_PSEUDONYM = replace(
     PSEUDONYM,
     expected=f"a pseudonym of 1 to {LONGEST_PSEUDONYM} letters, digits, _ or -",
@@ -82,9 +84,9 @@ RELEASE_RULES = (
     ),
     Rule("country-of-m", "The country occurs in M.", "国名は M に現れるものに限る。"),
     Rule(
-        "rows-kept",
-        "T_release has as many rows as T, none added and none left out; their order is free.",
-        "T_release の行数は T と同じとし、行の追加や削除を認めない。行の順序は自由とする。",
+        "rows-limit",
+        f"T_release has at most {MOST_ROWS} times as many rows as T; rows may be left out, and their order is free.",
+        f"T_release の行数は T の {MOST_ROWS} 倍以下とする。行は削除してもよく、順序は自由とする。",
     ),
     Rule("pseudonym-of-m", "Every pseudonym of T_release is in M_release.", "T_release の仮名は M_release に現れる。"),
     Rule(
@@ -104,23 +106,25 @@ RELEASE_RULES = (
     QUANTITY_FORM,
     Rule(
         "permutation",
-        "Line i of P is the row of T that row i of T_release came from, counted from 1; each row stands there once.",
-        "P の i 行目は T_release の i 行目の元となった T の行番号(1から数える)とし、各番号はちょうど一度だけ現れる。",
+        "Line i of P is the row of M that row i of M_release came from, counted from 1; each row stands there once.",
+        "P の i 行目は M_release の i 行目の元となった M の行番号(1から数える)とし、各番号はちょうど一度だけ現れる。",
     ),
 )
 GUESS_RULES = (
     FILE_FORM,
     Rule(
         "row-for-row",
-        "Q has one line for each row of T_release, in its order.",
-        "Q の行数は T_release の行数と同じとし、その順に書く。",
+        "Q has one line for each row of M_release, in its order.",
+        "Q の行数は M_release の行数と同じとし、その順に書く。",
     ),
     Rule(
-        "row-of-t",
-        "Each line of Q is a row number of T, counted from 1; one row may be named for several.",
-        "Q の各行は T の行番号(1から数える)とする。同じ番号を何度書いてもよい。",
+        "row-of-m",
+        "Each line of Q is a row number of M, counted from 1; one customer may be named for several.",
+        "Q の各行は M の行番号(1から数える)とする。同じ番号を何度書いてもよい。",
     ),
 )
+
+ONE_A_CUSTOMER = "{n_rows:,} row numbers, one for each row of M_release"
 
 
 @dataclass(frozen=True)
@@ -143,10 +147,10 @@ class Originals:
         faults.raise_if_any()
         return cls(master, history)
 
-    @cached_property
-    def n_rows(self) -> int:
-        """Number of rows of T."""
-        return self.history.n_rows
+    @property
+    def n_customers(self) -> int:
+        """Number of rows of M."""
+        return self.master.height
 
 
 def check_release(originals: Originals, release: Files) -> None:
@@ -181,7 +185,7 @@ def _check_master(originals: Originals, path: Path) -> pl.Series:
     faults.add_cells("customers-kept", "customer", is_again, "each pseudonym once")
     is_unknown = ~text.frame["country"].is_in(originals.master["country"].implode()).fill_null(False)
     faults.add_cells("country-of-m", "country", is_unknown, "a country of M")
-    _check_n_rows(faults, "customers-kept", originals.master.height, "lines, as many as M has customers")
+    _check_n_rows(faults, "customers-kept", originals.n_customers, "{n_rows:,} lines, as many as M has customers")
     faults.raise_if_any()
     return names
 
@@ -199,11 +203,15 @@ def _check_history(originals: Originals, path: Path, names: pl.Series | None) ->
         faults.add_cells("pseudonym-of-m", "customer", is_unknown, "a pseudonym of M_release")
     first, last = originals.history.frame.select(pl.col("date").min().alias("first"), pl.col("date").max()).row(0)
     is_outside = ~cells["date"].is_between(first, last).fill_null(True)
-    faults.add_cells("date-in-range", "date", is_outside, f"a date from {first} to {last}, as in T")
+    span = {"first": str(first), "last": str(last)}
+    faults.add_cells("date-in-range", "date", is_outside, "a date from {first} to {last}, as in T", span)
     items = originals.history.frame["item"].unique()
     is_unknown = ~text.frame["item"].is_in(items.implode()).fill_null(False)
     faults.add_cells("item-of-t", "item", is_unknown, "an item of T")
-    _check_n_rows(faults, "rows-kept", originals.n_rows, "rows as in T")
+    n_most, n_found = MOST_ROWS * originals.history.n_rows, text.frame.height
+    if n_found > n_most:
+        found = f"{n_found:,} rows"
+        faults.add("rows-limit", "at most {n_most:,} rows", row=n_most, value=found, parameters={"n_most": n_most})
     faults.raise_if_any()
 
 
@@ -214,32 +222,32 @@ def _check_no_customer_id(faults: RowFaults, originals: Originals, names: pl.Ser
 
 def _check_permutation(originals: Originals, path: Path) -> None:
     faults = RowFaults(read_rows(ROWS, path))
-    rows = _read_row_numbers(faults, "permutation", originals.n_rows)
+    rows = _read_row_numbers(faults, "permutation", originals.n_customers)
     is_again = rows.is_not_null() & ~rows.is_first_distinct()
-    faults.add_cells("permutation", "row", is_again, "each row of T once")
-    _check_n_rows(faults, "permutation", originals.n_rows, "row numbers, one for each row of T")
+    faults.add_cells("permutation", "row", is_again, "each row of M once")
+    _check_n_rows(faults, "permutation", originals.n_customers, ONE_A_CUSTOMER)
     faults.raise_if_any()
 
 
 def _read_row_numbers(faults: RowFaults, rule: str, n_rows: int) -> pl.Series:
-    """Read row numbers; one that T does not have is a fault and comes out missing, as does one that is no number."""
+    """Read row numbers; one that M does not have is a fault and comes out missing, as does one that is no number."""
     rows = faults.read({"row": (rule, ROW)})["row"]
     is_beyond = (rows > n_rows).fill_null(False)
-    faults.add_cells(rule, "row", is_beyond, f"a row of T, from 1 to {n_rows:,}")
+    faults.add_cells(rule, "row", is_beyond, "a row of M, from 1 to {n_rows:,}", {"n_rows": n_rows})
     return rows.set(is_beyond, None)
 
 
-def _check_n_rows(faults: RowFaults, rule: str, n_rows: int, what: str) -> None:
+def _check_n_rows(faults: RowFaults, rule: str, n_rows: int, expected: str) -> None:
     n_found = faults.text.frame.height
     if n_found != n_rows:
         # The first line too many, or the last there is.
         row = max(0, min(n_rows, n_found - 1))
-        faults.add(rule, f"{n_rows:,} {what}", row=row, value=f"{n_found:,} lines")
+        faults.add(rule, expected, row=row, value=f"{n_found:,} lines", parameters={"n_rows": n_rows})
 
 
 def check_guess(originals: Originals, path: Path) -> None:
     """Raise one InputError with every fault of Q."""
     faults = RowFaults(read_rows(ROWS, path))
-    _read_row_numbers(faults, "row-of-t", originals.n_rows)
-    _check_n_rows(faults, "row-for-row", originals.n_rows, "row numbers, one for each row of T_release")
+    _read_row_numbers(faults, "row-of-m", originals.n_customers)
+    _check_n_rows(faults, "row-for-row", originals.n_customers, ONE_A_CUSTOMER)
     faults.raise_if_any()

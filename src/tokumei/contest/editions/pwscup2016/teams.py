@@ -1,4 +1,4 @@
-"""The anonymizers of PWSCUP 2016: each gives M′ and T′ with the rows in the order of T, under pseudonyms."""
+"""The anonymizers of PWSCUP 2016: each gives M′ and T′ under pseudonyms, and which customer each row of M′ is."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from tokumei.anonymize.history.dummies import Dummies
 from tokumei.core.seeds import generator
+from tokumei.data.history import History
+from tokumei.data.history_columns import SCHEMA
 
 DAYS = 7
 SPREAD = 0.2
 EXCHANGED = 0.3
 GROUP = 4
+MOVED = 0.35
 LARGEST_QUANTITY = 999_999
 LARGEST_PRICE = 99_999.99
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A release before its rows are shuffled: `rows` are the rows of T they are declared to be, counted from 0."""
+    """A release before its purchases are shuffled: `rows` are the rows of M that M′'s are declared to be, from 0."""
 
     master: pl.DataFrame
     history: pl.DataFrame
@@ -41,8 +45,8 @@ def pseudonyms(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
         return with_names.with_columns(customer="name").drop("name")
 
     # The lines of M′ must not tell whose they were.
-    shuffled = renamed(master)[np.argsort(order)]
-    return Draft(shuffled, renamed(history), np.arange(history.height))
+    rows = np.argsort(order)
+    return Draft(renamed(master)[rows], renamed(history), rows)
 
 
 def perturb(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
@@ -76,46 +80,44 @@ def exchange_items(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Dr
     return replace(draft, history=draft.history.with_columns(**bought))
 
 
-def exchange_customers(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
-    """Perturb, and let customers in groups of four with about as many rows exchange their invoices.
+def exchange_invoices(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
+    """Perturb, and let customers in groups of four with about as many rows exchange invoices.
 
-    Whose an invoice is is drawn anew in the group, and the attributes of M go round in it.
+    An invoice stays with its customer in about two cases of three, and else goes to whoever is drawn in the group.
     """
     draft = perturb(master, history, seed)
-    rng = generator(seed, "exchange-customers")
+    rng = generator(seed, "exchange-invoices")
     sizes = draft.history.group_by("customer").agg(n=pl.len()).sort("n", "customer")
     names = sizes["customer"].to_list()
     # The last group takes in those who are too few for one of their own.
     groups = np.minimum(np.arange(len(names)) // GROUP, max(0, len(names) // GROUP - 1))
-    exchanged = np.arange(len(names))
-    for group in range(int(groups.max()) + 1):
-        members = np.flatnonzero(groups == group)
-        exchanged[members] = rng.permutation(members)
-    attributes = draft.master.join(
-        pl.DataFrame({"customer": names, "source": [names[place] for place in exchanged]}), on="customer", how="left"
-    ).with_columns(pl.col("source").fill_null(pl.col("customer")))
-    new_master = attributes.select("customer", "source").join(
-        draft.master, left_on="source", right_on="customer", how="left", maintain_order="left"
-    )
-    place = draft.history["customer"].cast(pl.Enum(names)).to_physical().to_numpy()
+    owner = draft.history["customer"].cast(pl.Enum(names)).to_physical().to_numpy()
     invoice = draft.history.select(pl.struct("customer", "invoice").rank("dense")).to_series().to_numpy() - 1
-    draw = rng.random(int(invoice.max()) + 1)[invoice]
-    starts, ends = (np.searchsorted(groups, groups[place], side) for side in ("left", "right"))
-    buyer = starts + (draw * (ends - starts)).astype(np.int64)
-    history = draft.history.with_columns(customer=pl.Series(names).gather(buyer))
-    return replace(draft, history=history, master=new_master.drop("source"))
+    draw, goes = rng.random(int(invoice.max()) + 1)[invoice], (rng.random(int(invoice.max()) + 1) < MOVED)[invoice]
+    starts, ends = (np.searchsorted(groups, groups[owner], side) for side in ("left", "right"))
+    buyer = np.where(goes, starts + (draw * (ends - starts)).astype(np.int64), owner)
+    return replace(draft, history=draft.history.with_columns(customer=pl.Series(names).gather(buyer)))
+
+
+def dummies(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
+    """Give customers in groups of about four the same items by dummy rows: method 2 of the paper on Jaccard."""
+    n_customers = history["customer"].n_unique()
+    method = Dummies(smallest=max(1, min(GROUP, n_customers)), clusters=max(1, n_customers // GROUP))
+    changed = method.change(History(history.select(list(SCHEMA))), seed=seed).history.frame
+    return pseudonyms(master, changed.select(history.columns), seed)
 
 
 def yamaoka(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
     """Change nothing but the names, and lie about P: what the contest must see through."""
     draft = pseudonyms(master, history, seed)
-    return replace(draft, rows=generator(seed, "yamaoka").permutation(history.height))
+    return replace(draft, rows=generator(seed, "yamaoka").permutation(master.height))
 
 
 ANONYMIZERS: Mapping[str, Anonymizer] = {
     "pseudonyms": pseudonyms,
     "perturb": perturb,
     "exchange-items": exchange_items,
-    "exchange-customers": exchange_customers,
+    "exchange-invoices": exchange_invoices,
+    "dummies": dummies,
     "yamaoka": yamaoka,
 }
