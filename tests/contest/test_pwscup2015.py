@@ -15,6 +15,7 @@ from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseSc
 from tokumei.contest.editions.pwscup2015.edition import Pwscup2015
 from tokumei.contest.editions.pwscup2015.files import Microdata
 from tokumei.contest.editions.pwscup2015.rules import GUESS_RULES, RELEASE_RULES, check_guess, check_release
+from tokumei.contest.places import rank_attackers
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
 from tokumei.data.files.row_numbers import read_rows, write_rows
@@ -367,8 +368,8 @@ def entry(
 
 
 def test_rank_adds_up_ranks_and_equals_share_the_mean() -> None:
-    # All three are equal in eleven indices: rank 2 each, 22. U1 ranks a, c, b; S1, of which more is better, c, a = b;
-    # the best attack of others b, c, a, and what a team finds in its own release does not count.
+    # All three are equal in eleven indices: rank 2 each, 22. U1 ranks a, c, b; S1, of which more is better, c, a = b.
+    # What others find in a release changes no rank.
     entries = [
         entry("a", [("b", 0.3), ("c", 0.1)], U1=0.1, S1=2),
         entry("b", [("b", 1.0)], U1=0.3, S1=2),
@@ -376,17 +377,30 @@ def test_rank_adds_up_ranks_and_equals_share_the_mean() -> None:
     ]
     standings = EDITION.rank(entries)
     values = {line.team: line.value for line in standings}
-    assert values == {"a": 22 + 1 + 2.5 + 3, "b": 22 + 3 + 2.5 + 1, "c": 22 + 2 + 1 + 2 + 0}
-    assert [(line.place, line.team) for line in standings] == [(1, "c"), (2, "a"), (2, "b")]
+    assert values == {"a": 22 + 1 + 2.5, "b": 22 + 3 + 2.5, "c": 22 + 2 + 1}
+    assert [(line.place, line.team) for line in standings] == [(1, "c"), (2, "a"), (3, "b")]
+    assert {line.team: line.numbers["attacks"] for line in standings} == {"a": 0.3, "b": 0.0, "c": 0.2}
     assert EDITION.rank(entries[::-1]) == standings
     assert EDITION.rank([]) == []
+
+
+def test_attackers_have_a_board_of_their_own() -> None:
+    entries = [
+        entry("a", [("b", 0.3), ("b", 0.5), ("c", 0.1)]),
+        entry("b", [("b", 1.0), ("c", 0.2)]),
+        entry("c", [("a", 0.15), ("b", 0.1)]),
+    ]
+    # b found 0.5 of a and 0.1 of c; c 0.1 and 0.2; a nothing of b, 0.15 of c. What b found in its own does not count.
+    board = rank_attackers(entries)
+    assert [(line.place, line.team, line.n_attacked) for line in board] == [(1, "b", 2), (2, "c", 2), (3, "a", 1)]
+    assert [line.found for line in board] == pytest.approx([0.3, 0.15, 0.075])
 
 
 def test_flagged_release_comes_last_unless_the_options_say_otherwise() -> None:
     entries = [entry("cheat", flags=("U5 is high.",), U1=0.0), entry("honest")]
     first, last = EDITION.rank(entries)
-    # Alone among those ranked, the honest team is first in all fourteen.
-    assert (first.team, first.value) == ("honest", 14)
+    # Alone among those ranked, the honest team is first in all thirteen.
+    assert (first.team, first.value) == ("honest", 13)
     assert (last.team, last.value, last.reason) == ("cheat", None, "U5 is high.")
     assert Pwscup2015(are_flagged_last=False).rank(entries)[0].team == "cheat"
 

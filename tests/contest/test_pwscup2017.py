@@ -10,7 +10,8 @@ import pytest
 from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseScore, files_in
 from tokumei.contest.editions.pwscup2017 import files as pwscup2017
 from tokumei.contest.editions.pwscup2017.edition import Pwscup2017
-from tokumei.core.errors import InputError, UnknownPart
+from tokumei.contest.editions.pwscup2017.rules import check_two_anonymous
+from tokumei.core.errors import InputError, PromiseBroken, UnknownPart
 
 EDITION = Pwscup2017(n_customers=12)
 MASTER = "101,f,1950/1/1,France\n102,m,1980/1/1,Others\n103,f,1930/1/1,United Kingdom\n"
@@ -252,3 +253,10 @@ def test_ranking_follows_the_weights() -> None:
     assert [line.team for line in EDITION.rank(entries)] == ["a", "b"]
     by_use = Pwscup2017(utility_weight=1, safety_weight=0)
     assert [(line.team, line.value) for line in by_use.rank(entries)] == [("b", 0.1), ("a", 0.2)]
+
+
+def test_master_with_a_customer_unlike_all_others_breaks_the_promise() -> None:
+    alike = {"customer": ["1", "2"], "sex": ["f", "f"], "birth": ["1950/1/1"] * 2, "country": ["France"] * 2}
+    check_two_anonymous(pl.DataFrame(alike))
+    with pytest.raises(PromiseBroken, match="2 of 2 customers are unlike all others"):
+        check_two_anonymous(pl.DataFrame(alike | {"sex": ["f", "m"]}))

@@ -241,3 +241,11 @@ def test_master_same_seed_gives_the_same_people() -> None:
 
 def test_master_without_customers_is_empty() -> None:
     assert make_master([], seed=4).shape == (0, 4)
+
+
+@pytest.mark.parametrize("n_customers", [2, 3, 12, 100, 500])
+def test_nobody_of_a_made_master_is_alone_with_sex_decade_and_country(n_customers: int) -> None:
+    for seed in range(5):
+        master = make_master([str(number) for number in range(n_customers)], seed=seed)
+        assert master["customer"].to_list() == [str(number) for number in range(n_customers)]
+        assert master.select(pl.len().over("sex", "birth", "country")).min().item() >= 2

@@ -1,11 +1,13 @@
-"""Places from values: the lowest first, equals share one."""
+"""Places from values: the lowest first, equals share one; and the board of attackers."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
-from tokumei.contest.edition import Standing
+from tokumei.contest.edition import Entry, Standing
 
 # Values that differ by less are equal: the difference is rounding.
 DIGITS = 12
@@ -17,6 +19,50 @@ def place_teams(lines: Sequence[Standing]) -> list[Standing]:
     ordered = sorted(lines, key=lambda line: (keys[line.team], line.team))
     # As in sport: after two teams in the first place comes the third.
     return [replace(line, place=1 + sum(other < keys[line.team] for other in keys.values())) for line in ordered]
+
+
+def best_attack(entry: Entry) -> float:
+    """Give the success of the best attack of another team, 0 where nobody attacked.
+
+    A team knows its own truth, so what it finds in its own release proves nothing.
+    """
+    return max((one.score.success for one in entry.attempts if one.attacker != entry.team), default=0.0)
+
+
+@dataclass(frozen=True)
+class Attacker:
+    """One line of the board of attackers: the mean over the releases of others of its best success on each."""
+
+    place: int
+    team: str
+    found: float
+    n_attacked: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the line for JSON."""
+        return {"place": self.place, "team": self.team, "found": self.found, "attacked": self.n_attacked}
+
+
+def rank_attackers(entries: Sequence[Entry]) -> list[Attacker]:
+    """Order the attackers by what they found, the most first; of a release that one did not attack it found nothing.
+
+    Where there are several levels of knowledge, the best of them counts.
+    """
+    best: dict[str, dict[str, float]] = {}
+    for entry in entries:
+        for one in entry.attempts:
+            if one.attacker != entry.team:
+                found = best.setdefault(one.attacker, {})
+                found[entry.team] = max(found.get(entry.team, 0.0), one.score.success)
+    means = {
+        team: round(math.fsum(found.values()) / max(1, sum(entry.team != team for entry in entries)), DIGITS)
+        for team, found in best.items()
+    }
+    ordered = sorted(means, key=lambda team: (-means[team], team))
+    return [
+        Attacker(1 + sum(other > means[team] for other in means.values()), team, means[team], len(best[team]))
+        for team in ordered
+    ]
 
 
 def _key(line: Standing) -> tuple[bool, float]:

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.contest.edition import Entry, Standing, Terms
+from tokumei.contest.places import rank_attackers
 from tokumei.report.contest_figures import attack_figure, standings_figure
 from tokumei.report.page import Page
 
@@ -32,6 +33,8 @@ def results_page(terms: Terms, entries: Sequence[Entry], standings: Sequence[Sta
         page.heading("Who found whom")
         page.figure(attack_matrix_svg(entries, standings), "Best success of each attacker on each release.")
         page.table(*_attack_table(entries), "The best attack on each release, by what is known.")
+        page.heading("Attackers")
+        page.table(*attacker_table(entries), "Mean over the releases of others of the best success on each.")
     return page
 
 
@@ -46,6 +49,12 @@ def ranking_table(standings: Sequence[Standing]) -> tuple[list[str], list[list[A
         for standing in standings
     ]
     return ["place", "team", "value", "utility", "safety", *names], rows
+
+
+def attacker_table(entries: Sequence[Entry]) -> tuple[list[str], list[list[Any]]]:
+    """Give the columns and the rows of the board of attackers."""
+    rows = [[line.place, line.team, line.found, line.n_attacked] for line in rank_attackers(entries)]
+    return ["place", "attacker", "found", "releases attacked"], rows
 
 
 def utility_and_safety_svg(entries: Sequence[Entry], standings: Sequence[Standing]) -> str:

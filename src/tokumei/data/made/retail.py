@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,13 +120,35 @@ def make_retail(n_customers: int = 400, *, n_rows: int | None = None, seed: int)
 
 
 def make_master(customers: Sequence[str] | pl.Series, *, seed: int) -> pl.DataFrame:
-    """Make sex, birth decade and country for each distinct customer, in the order given."""
+    """Make sex, birth decade and country for each distinct customer, in the order given.
+
+    No customer is the only one with these three, as in the contest: who would be takes those of whom is nearest. Only a
+    single customer has nobody to be like.
+    """
     ids = pl.Series("customer", customers, dtype=pl.String).unique(maintain_order=True)
     rng = generator(seed, "retail", "master")
     births = {f"{decade}/1/1": share for decade, share in DECADE_SHARES.items()}
     traits = {"sex": SEX_SHARES, "birth": births, "country": COUNTRY_SHARES}
     drawn = {name: rng.choice(list(shares), len(ids), p=list(shares.values())) for name, shares in traits.items()}
-    return pl.DataFrame({"customer": ids, **drawn}, schema=dict.fromkeys(("customer", *traits), pl.String))
+    master = pl.DataFrame({"customer": ids, **drawn}, schema=dict.fromkeys(("customer", *traits), pl.String))
+    return _without_uniques(master, list(traits))
+
+
+def _without_uniques(master: pl.DataFrame, traits: list[str]) -> pl.DataFrame:
+    """Give everybody who is alone with some traits those of others: as many in common as can be, then the first."""
+    rows = master.select(traits).rows()
+    counts = Counter(rows)
+    changed: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for row in sorted(row for row, count in counts.items() if count == 1):
+        others = sorted(other for other, count in counts.items() if count and other != row)
+        if counts[row] == 1 and others:
+            nearest = max(others, key=lambda other: sum(one == two for one, two in zip(other, row, strict=True)))
+            changed[row] = nearest
+            counts[nearest] += 1
+            counts[row] = 0
+    kept = [changed.get(row, row) for row in rows]
+    columns = {name: [row[at] for row in kept] for at, name in enumerate(traits)}
+    return pl.DataFrame({"customer": master["customer"], **columns}, schema=master.schema)
 
 
 def write_retail(out: Path, n_customers: int = 400, *, n_rows: int | None = None, seed: int) -> None:

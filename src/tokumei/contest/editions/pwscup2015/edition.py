@@ -36,7 +36,7 @@ from tokumei.contest.editions.pwscup2015.indices import (
 from tokumei.contest.editions.pwscup2015.measures import measures_of
 from tokumei.contest.editions.pwscup2015.rules import GUESS_RULES, RELEASE_RULES, check_guess, check_release
 from tokumei.contest.editions.pwscup2015.teams import ANONYMIZERS
-from tokumei.contest.places import DIGITS, place_teams
+from tokumei.contest.places import DIGITS, best_attack, place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
 from tokumei.data.files.row_numbers import read_rows, write_rows
@@ -53,7 +53,8 @@ class Pwscup2015(Edition):
     """Anonymize microdata whose quasi-identifiers and amounts attackers know in full.
 
     A release is judged by thirteen indices: six losses of use, two sizes of classes, four attacks and one search for
-    false row numbers. The best attack of another team is one more. Teams rank by the sum of their ranks in all.
+    false row numbers. Teams rank by the sum of their ranks in all thirteen. What teams find in each other's releases
+    has a board of its own and changes no rank.
     """
 
     n_rows: int = field(default=N_ROWS, metadata={"help": "Rows to sample or make up."})
@@ -98,12 +99,12 @@ class Pwscup2015(Edition):
             f"quasi-identifiers and {len(self.sensitive)} amounts. They may change any cell and leave out up to half "
             "of the rows, and hand in the rows Y with the number of the row of X that each came from. Y is published "
             "in an order that tells nothing. Attackers know all of X and name the row of X behind every row of Y. "
-            "Teams are ranked in each of thirteen indices, and by the best attack of another team; the lowest sum of "
-            "ranks wins. Row numbers that disagree with the data are flagged.",
+            "Teams are ranked in each of thirteen indices; the lowest sum of ranks wins. Attackers have a board of "
+            "their own. Row numbers that disagree with the data are flagged.",
             summary_ja=f"1行が1世帯のミクロデータ X(準識別子 {len(self.quasi_identifiers)} 列、数値属性 "
             f"{len(self.sensitive)} 列)を加工する。セルの変更と半数までの行の削除ができ、加工データ Y と各行の元の"
             "行番号 I を提出する。Y は行をシャッフルして公開する。攻撃者は X をすべて知り、Y の各行の元の行番号を"
-            "推定する。13の指標と、他チームによる最良の攻撃のそれぞれで順位を付け、その合計が小さいチームを上位とする。"
+            "推定する。13の指標のそれぞれで順位を付け、その合計が小さいチームを上位とする。攻撃の成績は別の順位表とする。"
             "データと食い違う行番号(山岡匿名化)には注意が付く。",
             data_files=(FileRole("X", "the microdata, with a header", "ミクロデータ(ヘッダー付き)"),),
             release_files=(
@@ -188,7 +189,7 @@ class Pwscup2015(Edition):
         return GuessScore(score.value, details)
 
     def rank(self, entries: Sequence[Entry]) -> list[Standing]:
-        """Order the teams by the sum of their ranks over the indices and the best attack; equals share the mean rank.
+        """Order the teams by the sum of their ranks over the thirteen indices; equals share the mean rank.
 
         Releases with suspicious row numbers are not among those ranked, unless the options say so.
         """
@@ -197,8 +198,8 @@ class Pwscup2015(Edition):
         sums = _rank_sums({entry.team: numbers[entry.team] for entry in ranked})
         lines = []
         for entry in entries:
-            line = numbers[entry.team]
-            safety = max(entry.release.safety or 0.0, line[SUBMITTED])
+            line = numbers[entry.team] | {SUBMITTED: best_attack(entry)}
+            safety = entry.release.safety
             # The first flag names no rows, which must stay secret while attacks go on.
             reason = next(iter(entry.release.flags), "")
             value = sums.get(entry.team)
@@ -248,12 +249,9 @@ class Pwscup2015(Edition):
 
 
 def _numbers_of(entry: Entry) -> dict[str, float]:
-    """Give the thirteen indices of a release and the success of the best attack of another team."""
+    """Give the thirteen indices of a release."""
     details: Mapping[str, Mapping[str, Any]] = entry.release.details
-    numbers = {name: float(value) for kind in details.values() for name, value in kind.items()}
-    # A team knows its own truth, so what it finds in its own release proves nothing.
-    others = [attempt.score.success for attempt in entry.attempts if attempt.attacker != entry.team]
-    return {**numbers, SUBMITTED: max(others, default=0.0)}
+    return {name: float(value) for kind in details.values() for name, value in kind.items()}
 
 
 def _rank_sums(numbers: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

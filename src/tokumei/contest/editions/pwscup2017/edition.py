@@ -38,6 +38,7 @@ from tokumei.contest.editions.pwscup2017.rules import (
     Originals,
     check_guess,
     check_release,
+    check_two_anonymous,
 )
 from tokumei.contest.places import place_teams
 from tokumei.contest.source import sample_purchases
@@ -122,7 +123,11 @@ class Pwscup2017(Edition):
             f"{self.utility_weight:g}·U + {self.safety_weight:g}·S の小さい順で、U は7つの有用性指標の最悪値、"
             "S は最良の攻撃の成功率である。",
             data_files=(
-                FileRole("M", "customers: id, sex, birth decade, country", "顧客マスター(ID、性別、生年代、国)"),
+                FileRole(
+                    "M",
+                    "customers: id, sex, birth decade, country; nobody is alone with these three",
+                    "顧客マスター(ID、性別、生年代、国。2-匿名性を満たす)",
+                ),
                 FileRole(
                     "T",
                     "purchases: customer, invoice, date, time, item, price, quantity",
@@ -155,7 +160,9 @@ class Pwscup2017(Edition):
         frame = history.frame.with_columns(invoice=pl.lit("0"), time=pl.col("time").fill_null(pl.time(0, 0)))
         folder.mkdir(parents=True, exist_ok=True)
         files.write_history(History(frame, "T"), folder / "T.csv")
-        files.write_master(make_master(history.customers, seed=seed), folder / "M.csv")
+        master = make_master(history.customers, seed=seed)
+        check_two_anonymous(master)
+        files.write_master(master, folder / "M.csv")
 
     def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
         """Write T_α for each level, drawn independently of each other."""
