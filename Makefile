@@ -7,11 +7,12 @@ DEMO := tokumei-demo
 PORT ?= 8000
 # Two at a time: the machines this is made for have two cores.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+QUICK := $(addprefix tests/,core data hierarchy measure predict anonymize attack report job cli)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench docs format locks clean
+.PHONY: help run test quick coverage check bench docs format locks clean
 
 help: ## Show what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -21,6 +22,12 @@ run: $(VENV)/ready-to-run ## Start the server with made-up contests; prints its 
 
 test: check ## Run every check and every test.
 	$(PYTEST)
+
+quick: $(VENV)/ready-to-develop ## Run the tests of the rooms that need no browser, engine, database or process: two minutes.
+	$(PYTEST) -m "not slow" $(QUICK)
+
+coverage: $(VENV)/ready-to-develop ## Run every test and print which lines none of them reaches.
+	$(PYTEST) --cov=tokumei --cov-report=term-missing:skip-covered
 
 check: $(VENV)/ready-to-develop ## Run the linters, the type checker and the order of the rooms.
 	$(BIN)/ruff check .
