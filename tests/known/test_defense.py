@@ -20,6 +20,6 @@ def test_pipeline_of_the_docs_keeps_every_attack_under_a_fifth(shared_data: Path
     original = read_history(shared_data / "pwscup2017" / "T.csv.gz")
     known = {"25": read_knowledge(shared_data / "pwscup2017" / "T25.csv.gz")}
     release = pipeline_of(tomllib.loads(pipelines[0])).anonymize(original, seed=1)
-    done = evaluate(original, History(release.frame), known, seed=1, attacks=HISTORY_ATTACKS.names())
+    done = evaluate(original, History(release.frame), known, attacks=HISTORY_ATTACKS.names())
     assert done.best_attack("25")[1] < 0.2
     assert done.contest_utility < 0.89

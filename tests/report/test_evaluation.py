@@ -13,14 +13,14 @@ def test_evaluation_of_pseudonyms_loses_no_rows_and_finds_someone() -> None:
     original = History.of(make_retail(20, seed=1))
     released = History(Pseudonyms(1).anonymize(original, seed=1).frame)
     known = {"50": original.known(0.5, seed=1), "100": original.known(1.0, seed=1)}
-    done = evaluate(original, released, known, seed=1, attacks=["s1", "s6"])
+    done = evaluate(original, released, known, attacks=["s1", "s6"])
     assert done.utility["rows"].value == 0
     assert done.contest_utility == max(score.value for score in done.utility.values())
     assert done.best_attack("100")[0] == "s6"
     assert done.attacks.height == 4
     assert done.exposed["found"].is_between(0, 1).all()
     assert done.exposed["found"].is_sorted(descending=True)
-    again = evaluate(original, released, known, seed=1, attacks=["s1", "s6"])
+    again = evaluate(original, released, known, attacks=["s1", "s6"])
     assert again.attacks.equals(done.attacks)
 
 
@@ -28,7 +28,7 @@ def test_page_of_an_evaluation_ends_with_the_frontier_where_there_is_one() -> No
     original = History.of(make_retail(10, seed=1))
     released = History(Pseudonyms(1).anonymize(original, seed=1).frame)
     known = {"100": original.known(1.0, seed=1)}
-    done = evaluate(original, released, known, seed=1, attacks=["s6"])
+    done = evaluate(original, released, known, attacks=["s6"])
     swept = pl.DataFrame(
         {"name": ["<a>"], "utility": [0.2], "found": [0.3], "attack": ["s6"], "is_on_frontier": [True]}
     )

@@ -39,11 +39,11 @@ def judge(
     """Judge guesses of customer, period and pseudonym against the truth in the same form.
 
     A customer and month missing from the truth has no pseudonym there, and is right where the guess says so too.
-    `row` is the share of customers who are right in every month, as the contests counted; `cell` is the share of
-    all cells that hold a pseudonym and are right; `pseudonym` is the share of pseudonyms whose customer is named in
-    every month they live, as the papers on 2016 count; `transaction` is the share of published rows whose customer has
-    been found in that month. Where several pseudonyms of a month are given to one customer, the own one must be among
-    them; each of them may then be given to one customer only.
+    `row` is the share of customers who are right in every month, as the contests counted; `cell` is the share of the
+    months of customers that are right (its inputs have the share of all cells, which the paper prints); `pseudonym` is
+    the share of pseudonyms whose customer is named in every month they live, as the papers on 2016 count;
+    `transaction` is the share of published rows whose customer has been found in that month. Where several pseudonyms
+    of a month are given to one customer, the own one must be among them; each may then be given to one customer only.
     """
     _check_is_function(guesses)
     cells = _cells(guesses, truth, customers, periods)
@@ -60,7 +60,15 @@ def judge(
             interval=wilson_interval(n_right, len(customers)),
             baseline=blind_row_success(cells),
         ),
-        cell=Score("cell success", n_found / n_cells, best=0, worst=1, baseline=n_present / n_cells / n_customers),
+        # Of the months that customers have: of all months, one who finds everybody would seem to have failed.
+        cell=Score(
+            "cell success",
+            n_found / max(1, n_present),
+            best=0,
+            worst=1,
+            baseline=min(1, n_present) / n_customers,
+            inputs={"found": n_found, "months": n_present, "of all cells": n_found / n_cells},
+        ),
         pseudonym=_pseudonym_success(cells, n_customers),
         transaction=None if published is None else _transaction_success(cells, published, n_customers),
     )
@@ -97,6 +105,27 @@ def _pseudonym_success(cells: pl.DataFrame, n_customers: int) -> Score:
     found, baseline = int(lives["is_found"].sum()) / max(1, n_lives), min(1, n_lives) / n_customers
     interval = wilson_interval(int(lives["is_found"].sum()), n_lives)
     return Score("pseudonym success", found, best=0, worst=1, interval=interval, baseline=baseline)
+
+
+def judge_transactions(guess: pl.Series, truth: pl.DataFrame, published: History, n_customers: int) -> Score:
+    """Judge a guess of the customer of each published row, in their order; one without a guess is wrong.
+
+    It is the safety of transactions of PWSCUP 2017: |{i : R(i) = the customer of row i}| / |S|.
+    """
+    rows = published.kept.select(pseudonym="customer", period=period_of(pl.col("date")))
+    if len(guess) != rows.height:
+        raise InputError.of(f"a customer for each of the {rows.height:,} published rows", value=f"{len(guess):,} lines")
+    owners = truth.select("pseudonym", "period", "customer").unique(["pseudonym", "period"], keep="none")
+    whose = rows.join(owners, on=["pseudonym", "period"], how="left", maintain_order="left")["customer"]
+    n_right = int((whose == guess).fill_null(False).sum())
+    return Score(
+        "transaction success",
+        n_right / max(1, rows.height),
+        best=0,
+        worst=1,
+        interval=wilson_interval(n_right, rows.height),
+        baseline=min(1, rows.height) / max(1, n_customers),
+    )
 
 
 def _transaction_success(cells: pl.DataFrame, published: History, n_customers: int) -> Score:

@@ -37,7 +37,7 @@ def demo(
         original = History.of(make_retail(customers, seed=seed), name="made-up retail")
         release = HISTORY_ANONYMIZERS.make("pseudonyms", lifetime=1).anonymize(original, seed=seed)
         known = {str(share): original.known(share / 100, seed=seed) for share in KNOWN_PER_CENT}
-        done = evaluate(original, History(release.frame), known, seed=seed)
+        done = evaluate(original, History(release.frame), known)
         page = history_page(
             "A new name each month does not hide a customer",
             done,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from tokumei.cli.options import ForceOption, names, part_options
-from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_histories
 from tokumei.core.errors import InputError
+from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 measure_app = typer.Typer(help="Measure what use of a release is left.", no_args_is_help=True)
@@ -23,7 +23,7 @@ SetOption = Annotated[
 OutFormatOption = Annotated[
     str | None,
     typer.Option(
-        "--out-format", metavar="FORMAT", help="table, or that of a contest such as pwscup2017; as read if not given."
+        "--out-format", metavar="FORMAT", help="table, or a contest's such as pwscup2017; as it was read if not given."
     ),
 ]
 OriginalOption = Annotated[Path, typer.Option("--original", metavar="T", help="The original history.")]
@@ -32,7 +32,7 @@ ReleaseOption = Annotated[Path, typer.Option("--release", metavar="A", help="The
 
 @reads_histories
 def anonymize_history(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A history: T of a contest, or a table with a header.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A history: a table with a header, or T of a contest.")],
     out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, row for row, deleted rows too.")],
     method: Annotated[str | None, typer.Option("--method", help="See 'tokumei parts history-anonymizer'.")] = None,
     options: SetOption = None,
@@ -58,66 +58,23 @@ def anonymize_history(
 
     Example: tokumei anonymize history T.csv --method pseudonyms --set lifetime=1 --seed 1 --out AT.csv
     """
-    from tokumei.anonymize.pipeline import Pipeline, read_pipeline
-    from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
-    from tokumei.attack.truth import published as publish
-    from tokumei.attack.truth import truth_of
-    from tokumei.cli.generalized import is_generalized, write_generalized
-    from tokumei.core.seeds import fresh_seed
-    from tokumei.data.files.histories import (
-        form_of,
-        form_of_release,
-        read_history,
-        write_released_history,
-    )
+    from tokumei.data.files.histories import form_of, form_of_release
     from tokumei.data.files.outputs import guarded
-    from tokumei.data.files.pseudonyms import write_pseudonyms
-    from tokumei.data.history import History
+    from tokumei.job.anonymize_history import anonymize_history as anonymize
+    from tokumei.job.histories import history_of
 
     if (method is None) == (pipeline is None):
         raise InputError.of("either --method or --pipeline")
-    started = time.perf_counter()
     outputs = {"--out": out, "--published": published, "--truth": truth}
     with showing_progress(), guarded(outputs, inputs=[file, pipeline], force=force) as drafts:
-        original = read_history(file, reading)
         form = out_format or form_of_release(form_of(file, reading))
-        if pipeline is not None:
-            steps = read_pipeline(pipeline)
-            used = seed if seed is not None else steps.seed
-        else:
-            steps = Pipeline((HISTORY_ANONYMIZERS.make_from_text(str(method), part_options(options)),))
-            used = seed
-        if used is None:
-            # Who can guess the seed can make the release again, and sees whose each pseudonym is.
-            used = fresh_seed()
-        release = steps.anonymize(original, seed=used)
-        if is_generalized(release):
-            n_released, n_pseudonyms = write_generalized(
-                release, drafts["--out"], drafts.get("--published"), drafts.get("--truth")
-            )
-        else:
-            released = History(release.frame, str(out))
-            n_released, n_pseudonyms = released.kept.height, len(released.customers)
-            write_released_history(released, drafts["--out"], form)
-            if published is not None:
-                write_released_history(publish(released, seed=used), drafts["--published"], form)
-            if truth is not None:
-                # Rows that a method adds have no row of the original beside them, but their customers have names.
-                named = release.pseudonyms if release.pseudonyms is not None else truth_of(original, released)
-                write_pseudonyms(named, original.customers, drafts["--truth"], form)
-    result: dict[str, Any] = {
-        "method": method or "pipeline",
-        "rows": original.n_rows,
-        "released": n_released,
-        "made_up": 0 if release.rows is None else release.rows.null_count(),
-        "customers": len(original.customers),
-        "pseudonyms": n_pseudonyms,
-        "seed": used,
-        "seconds": round(time.perf_counter() - started, 3),
-        "out": str(out),
-    }
+        original = history_of(file, reading)
+        typed = part_options(options)
+        done = anonymize(original, method=method, pipeline=pipeline, seed=seed, form=form, **typed)
+        done.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"))
+    result = {**done.to_dict(), "out": str(out)}
     # A seed is a name, not an amount.
-    print_json(result) if json else print_facts(result | {"seed": str(used)})
+    show(Answer(result, [Facts({**result, "seed": str(done.seed)})]), json=json)
 
 
 @measure_app.command("history")
@@ -128,37 +85,24 @@ def measure_history(
     measures: Annotated[
         str | None, typer.Option("--measures", metavar="A,B,…", help="Only these; all if not given.")
     ] = None,
+    master: Annotated[
+        Path | None,
+        typer.Option("--master", metavar="M", help="The customers' sex, birth, country, for measures of buyers."),
+    ] = None,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
-    """Measure how much use a released history lost, by every measure.
+    """Measure how much use a released history lost, by every measure that its columns allow.
 
     Example: tokumei measure history --original T.csv --release AT.csv
     """
-    from tokumei.cli.generalized import measure_generalized
-    from tokumei.core.progress import step
-    from tokumei.data.files.histories import is_generalized_file, read_history, read_released_history
-    from tokumei.measure.registry import HISTORY_UTILITIES
+    from tokumei.job.measure_history import measure_history as measure
 
-    if is_generalized_file(release):
-        measure_generalized(original, release, json=json)
-        return
-    wanted = names(measures, "--measures") if measures else list(HISTORY_UTILITIES)
-    parts = {name: HISTORY_UTILITIES.make(name) for name in wanted}
-    started = time.perf_counter()
-    scores = {}
+    wanted = names(measures, "--measures") if measures else None
     with showing_progress():
-        before, after = read_history(original, reading), read_released_history(release, reading)
-        with step("measuring", len(parts)) as bar:
-            for name, part in parts.items():
-                scores[name] = part.measure(before, after)
-                bar.advance()
-    seconds = round(time.perf_counter() - started, 3)
-    if json:
-        print_json({"scores": {name: score.as_dict() for name, score in scores.items()}, "seconds": seconds})
-        return
-    rows = [[name, score.value, score.best, score.worst] for name, score in scores.items()]
-    print_table(["measure", "value", "best", "worst"], rows)
+        people = None if master is None else _master(master)
+        done = measure(original, release, wanted, master=people, reading=reading)
+    show(done, json=json)
 
 
 @attack_app.command("history")
@@ -184,87 +128,43 @@ def attack_history(
 
     Example: tokumei attack history linkage --master M.csv --knowledge T25.csv --release S.csv --out Fh.csv
     """
-    from tokumei.attack.generalized import GENERALIZED_ATTACKS
-    from tokumei.attack.registry import HISTORY_ATTACKS
-    from tokumei.cli.generalized import attack_generalized
-    from tokumei.contest.editions.pwscup2017.files import read_master
-    from tokumei.core.progress import step
-    from tokumei.data.files.histories import (
-        form_of,
-        form_of_release,
-        read_known_history,
-        read_released_history,
-    )
+    from tokumei.data.files.histories import form_of, form_of_release
     from tokumei.data.files.outputs import guarded
-    from tokumei.data.files.pseudonyms import write_pseudonyms
+    from tokumei.job.attack_history import attack_history as run
+    from tokumei.job.judge_history import judge_files
 
-    if attack in GENERALIZED_ATTACKS:
-        attack_generalized(attack, knowledge, release, out, force=force, json=json)
-        return
-    part = HISTORY_ATTACKS.make_from_text(attack, part_options(options))
-    started = time.perf_counter()
     guard = guarded({"--out": out}, inputs=[knowledge, release, master, truth], force=force)
-    with showing_progress(), guard as drafts, step(f"attacking by {attack}"):
-        known, seen = read_known_history(knowledge, reading), read_released_history(release, reading)
-        form = out_format or form_of_release(form_of(knowledge, reading))
-        customers = known.customers if master is None else read_master(master)["customer"].to_list()
-        guesses = part.guess(known, seen)
-        write_pseudonyms(guesses, customers, drafts["--out"], form)
-    result: dict[str, Any] = {
-        "attack": attack,
-        "customers": len(customers),
-        "guesses": guesses.height,
-        "seconds": round(time.perf_counter() - started, 3),
-        "out": str(out),
-    }
-    if truth is not None:
-        result["success"] = _judge_files(out, truth)
-    if json:
-        print_json(result)
+    with showing_progress(), guard as drafts:
+        customers = None if master is None else _master(master)["customer"].to_list()
+        done = run(knowledge, release, attack, customers=customers, reading=reading, **part_options(options))
+        done.write(drafts["--out"], out_format or form_of_release(form_of(knowledge, reading)))
+    result: dict[str, Any] = {**done.to_dict(), "out": str(out)}
+    if truth is None:
+        show(Answer(result), json=json)
         return
-    success = result.pop("success", None)
-    print_facts(result)
-    if success is not None:
-        _print_success(success)
+    judged = judge_files(out, truth, release, reading=reading)
+    success = {name: one for name, one in judged.to_dict().items() if name != "customers"}
+    show(Answer({**result, "success": success}, [Facts(result), *judged.sections()]), json=json)
 
 
-def _judge_files(guess: Path, truth: Path) -> dict[str, dict[str, Any]]:
-    """Judge a file of guesses by the file of the truth."""
-    from tokumei.attack.judge import judge as judge_guesses
-    from tokumei.data.files.pseudonyms import read_pseudonyms
-
-    right, customers, periods = read_pseudonyms(truth)
-    guessed, _, _ = read_pseudonyms(guess)
-    verdict = judge_guesses(guessed, right, customers, periods)
-    scores = {"row": verdict.row, "cell": verdict.cell, "pseudonym": verdict.pseudonym}
-    return {name: score.as_dict() for name, score in scores.items()}
-
-
-def _print_success(scores: dict[str, dict[str, Any]]) -> None:
-    rows = [[name, one["value"], one["baseline"], one.get("interval")] for name, one in scores.items()]
-    print_table(["success", "value", "guessing blindly", "95 % interval"], rows)
-
-
+@reads_histories
 def judge(
-    guess: Annotated[Path, typer.Argument(metavar="Fh", help="The guesses.")],
+    guess: Annotated[Path, typer.Argument(metavar="Fh", help="The guesses: by customer, by pseudonym, or by row.")],
     truth: Annotated[Path, typer.Option("--truth", metavar="F", help="Who is who.")],
+    published: Annotated[
+        Path | None,
+        typer.Option("--published", metavar="S", help="What was published: also judge purchase by purchase."),
+    ] = None,
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
-    """Judge guesses by the truth: the share of customers, and of customer months, that are found.
+    """Judge guesses by the truth: the share of customers, of customer months, and of purchases that are found.
 
-    Example: tokumei judge --truth F.csv Fh.csv
+    Example: tokumei judge --truth F.csv --published S.csv Fh.csv
     """
-    from tokumei.cli.generalized import is_guess_of_2018, judge_generalized
-    from tokumei.data.files.pseudonyms import read_pseudonyms
+    from tokumei.job.judge_history import judge_files
 
-    if is_guess_of_2018(truth):
-        judge_generalized(guess, truth, json=json)
-        return
-    scores = _judge_files(guess, truth)
-    if json:
-        print_json(scores | {"customers": len(read_pseudonyms(truth)[1])})
-        return
-    _print_success(scores)
+    show(judge_files(guess, truth, published, reading=reading), json=json)
 
 
 @reads_histories
@@ -273,6 +173,14 @@ def knowledge(
     release: Annotated[
         Path | None, typer.Option("--release", metavar="A", help="Look for them in this release instead.")
     ] = None,
+    weight: Annotated[
+        str,
+        typer.Option(
+            "--weight",
+            metavar="baskets|rows|usual",
+            help="What share meets a piece of knowledge: of baskets, of rows, or of rows where an item is known.",
+        ),
+    ] = "usual",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
     ] = None,
@@ -284,26 +192,25 @@ def knowledge(
 
     Example: tokumei knowledge T.csv --out knowledge.html
     """
-    from tokumei.attack.background import danger_by_kind, measure_risks, predict_risks
-    from tokumei.core.progress import step
-    from tokumei.data.files.histories import read_history, read_released_history
     from tokumei.data.files.outputs import guarded
-    from tokumei.report.knowledge_page import knowledge_page
+    from tokumei.job.knowledge_history import knowledge_history
 
-    guard = guarded({"--out": out}, inputs=[file, release], force=force)
-    with showing_progress(), guard as drafts, step("measuring knowledge"):
-        original = read_history(file, reading)
-        risks = measure_risks(original, None if release is None else read_released_history(release, reading))
-        theory = predict_risks(original)
-        danger = danger_by_kind(risks)
+    with showing_progress(), guarded({"--out": out}, inputs=[file, release], force=force) as drafts:
+        done = knowledge_history(file, release, weight=weight, reading=reading)  # type: ignore[arg-type]
         if out is not None:
-            knowledge_page(original, risks, theory, danger).write(drafts["--out"])
-    rows = [
-        {"attacker": number, "knows": score.name, "measured": score.value, "theory": expected}
-        for number, (score, expected) in enumerate(zip(risks, theory, strict=True))
-    ]
-    if json:
-        print_json({"attackers": rows, "danger": danger.to_dicts()})
-        return
-    print_table(["attacker", "knows", "measured", "theory"], [list(row.values()) for row in rows])
-    print_table(danger.columns, [list(row) for row in danger.iter_rows()], title="Which kind of knowledge is dangerous")
+            done.page().write(drafts["--out"])
+    show(done, json=json)
+
+
+def _master(path: Path) -> Any:
+    """Read the customers: M of 2017, or a table with the column customer."""
+    from tokumei.contest.editions.pwscup2017.files import read_master
+    from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame
+    from tokumei.data.files.histories import first_cells
+
+    if format_of(path) in TEXT_SUFFIXES and "customer" not in first_cells(path):
+        return read_master(path)
+    people = read_frame(path)
+    if "customer" not in people.columns:
+        raise InputError.of("a column named customer", file=path, value=", ".join(people.columns))
+    return people

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from tokumei.cli.options import part_options
-from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, print_facts, print_json, showing_progress
+from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_histories
+from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 
@@ -35,10 +36,7 @@ def measure_safety(
     with showing_progress(), step(f"measuring {name}"):
         history = read_released_history(release, reading)
         score, holds = part.measure(history), part.holds(history)
-    result: dict[str, Any] = {"measure": name, "holds": holds, "score": score.as_dict()}
-    if json:
-        print_json(result)
-    else:
-        print_facts({"measure": name, "value": score.value, "holds": holds, **score.inputs})
+    facts = {"measure": name, "value": score.value, "holds": holds, **score.inputs}
+    show(Answer({"measure": name, "holds": holds, "score": score.as_dict()}, [Facts(facts)]), json=json)
     if not holds:
         raise typer.Exit(EXIT_CHECK_FAILED)

@@ -28,6 +28,12 @@ def as_frame(data: Any) -> pl.DataFrame:
     raise InputError.of("a Polars, pandas or Arrow frame", value=f"{type(data).__module__}.{type(data).__name__}")
 
 
+def kind_of(data: Any) -> str:
+    """Say what frames the caller works with: pandas, arrow or else polars."""
+    module = type(data).__module__.partition(".")[0]
+    return {"pandas": "pandas", "pyarrow": "arrow"}.get(module, "polars")
+
+
 def as_lazy(data: Any) -> pl.LazyFrame:
     """Give a lazy frame of anything `as_frame` accepts, without collecting one that is lazy already."""
     return data if isinstance(data, pl.LazyFrame) else as_frame(data).lazy()

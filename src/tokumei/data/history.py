@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.data.frames import as_frame
+from tokumei.data.frames import as_frame, kind_of
 from tokumei.data.history_columns import SCHEMA, Source, read_columns_of_history
 from tokumei.data.knowledge import Draw, known_rows
 
@@ -30,6 +30,8 @@ class History:
 
     frame: pl.DataFrame
     name: str
+    # What frames whoever made it works with: polars, pandas or arrow.
+    kind: str
 
     def __init__(
         self,
@@ -61,6 +63,7 @@ class History:
             frame = read_columns_of_history(frame, Source(name), columns, date_format=date_format)
         object.__setattr__(self, "frame", frame)
         object.__setattr__(self, "name", name)
+        object.__setattr__(self, "kind", kind_of(data))
 
     @classmethod
     def of(cls, data: Any, *, name: str = "history", columns: Mapping[str, str] | None = None) -> History:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from tokumei.attack.judge import judge
+from tokumei.attack.judge import Verdict, judge
 from tokumei.attack.registry import HISTORY_ATTACKS
-from tokumei.attack.truth import published, truth_of
+from tokumei.attack.truth import truth_of
 from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.data.history import History
 from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.report.needs import check_needs, lacks, why_left_out
 
 # The seven values of E1 to E6 of PWSCUP 2017; the worst of them was a release's utility.
 CONTEST_UTILITIES = ("item-cf-supply", "item-cf-retail", "top-items", "item-cf-top", "date", "price", "rows")
@@ -24,16 +25,25 @@ STRONG_ATTACKS = (*SAMPLE_ATTACKS, "linkage")
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The scores of one release: losses by measure, and attacks by name and by how much was known."""
+    """The scores of one release: losses by measure, and attacks by name and by how much was known.
+
+    `left_out` says which measures and attacks the history does not allow, and why.
+    """
 
     utility: Mapping[str, Score]
     attacks: pl.DataFrame
     exposed: pl.DataFrame
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def contest_utility(self) -> float:
-        """The worst of the contest's seven utility values: 0 untouched, 1 useless."""
-        return max(self.utility[name].value for name in CONTEST_UTILITIES if name in self.utility)
+        """The worst of the contest's seven utility values that could be measured: 0 untouched, 1 useless."""
+        return max((self.utility[name].value for name in CONTEST_UTILITIES if name in self.utility), default=0.0)
+
+    @property
+    def least_known(self) -> str:
+        """The least of what was known, in per cent."""
+        return str(min(self.attacks["known"], key=int))
 
     def best_attack(self, known: str) -> tuple[str, float]:
         """Give the attack that finds most customers with some knowledge, and the share it finds."""
@@ -46,6 +56,7 @@ class Evaluation:
             "utility": {name: score.value for name, score in self.utility.items()},
             "attacks": self.attacks.to_dicts(),
             "exposed": self.exposed.head(20).to_dicts(),
+            "left_out": dict(self.left_out),
         }
 
 
@@ -54,27 +65,61 @@ def evaluate(
     released: History,
     knowledge: Mapping[str, History],
     *,
-    seed: int,
     utilities: Sequence[str] = CONTEST_UTILITIES,
     attacks: Sequence[str] = STRONG_ATTACKS,
+    attacked: tuple[History, History] | None = None,
+    is_named: bool = False,
 ) -> Evaluation:
-    """Measure and attack a release that keeps the rows of its original; what is published is shuffled by the seed."""
-    truth = truth_of(original, released)
-    seen = published(released, seed=seed)
+    """Measure and attack a release that keeps the rows of its original.
+
+    Attackers see the rows that are left in the order of the release, as those of PWSCUP 2017 did when it was scored, so
+    that scoring an edition gives the same digits. `attacked` has the rows of some customers where attacking all would
+    take too long. What the history does not allow is left out; an attack that was asked for by name is an error then.
+    """
+    before, after = attacked or (original, released)
+    truth = truth_of(before, after)
+    seen = History(after.kept, f"{released.name}, published")
     losses, rows, found = {}, [], []
+    left_out: dict[str, str] = {}
     with step("evaluating", len(utilities) + len(attacks) * len(knowledge)) as bar:
         for name in utilities:
-            losses[name] = HISTORY_UTILITIES.make(name).measure(original, released)
+            part = HISTORY_UTILITIES.make(name)
+            reason = why_left_out(original, part, name)
+            if reason is None:
+                losses[name] = part.measure(original, released)
+            else:
+                left_out[name] = reason
             bar.advance()
         for name in attacks:
             attack = HISTORY_ATTACKS.make(name)
-            for known, part in knowledge.items():
-                guesses = attack.guess(part, seen)
-                verdict = judge(guesses, truth, original.customers, original.periods)
-                rows.append({"attack": name, "known": known, "row": verdict.row.value, "cell": verdict.cell.value})
-                found.append(guesses.join(truth, on=["customer", "period", "pseudonym"], how="semi").select("customer"))
+            absent = lacks(original, attack, name)
+            if absent and is_named:
+                check_needs(original, attack, name)
+            for known, part_known in knowledge.items():
+                if absent:
+                    left_out[name] = f"the history has no {' and no '.join(absent)}"
+                else:
+                    guesses = attack.guess(part_known, seen)
+                    verdict = judge(guesses, truth, before.customers, before.periods, seen)
+                    rows.append({"attack": name, "known": known, **_shares(verdict)})
+                    found.append(_found(guesses, truth))
                 bar.advance()
-    return Evaluation(losses, pl.DataFrame(rows), _exposed(found, truth))
+    schema = {"attack": pl.String, "known": pl.String, "row": pl.Float64, "cell": pl.Float64, "transaction": pl.Float64}
+    return Evaluation(losses, pl.DataFrame(rows, schema=schema), _exposed(found, truth), left_out)
+
+
+def _shares(verdict: Verdict) -> dict[str, float]:
+    transaction = 0.0 if verdict.transaction is None else verdict.transaction.value
+    return {"row": verdict.row.value, "cell": verdict.cell.value, "transaction": transaction}
+
+
+def _found(guesses: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame:
+    """Give the customer of each month that was found, once a month however often it was guessed."""
+    return (
+        guesses.join(truth, on=["customer", "period", "pseudonym"], how="semi")
+        .unique(["customer", "period"])
+        .select("customer")
+    )
 
 
 def _exposed(found: Sequence[pl.DataFrame], truth: pl.DataFrame) -> pl.DataFrame:

@@ -21,15 +21,23 @@ def history_page(
     page = Page(title)
     if introduction is not None:
         page.paragraph(introduction)
-    least = min(evaluation.attacks["known"], key=int)
-    attack, share = evaluation.best_attack(str(least))
-    page.paragraph(
-        f"The best attack that knows {least} % of the purchases, {attack}, names {share:.1%} of the customers rightly "
-        f"in every month. The worst of the contest's seven losses is {evaluation.contest_utility:.3f}."
-    )
+    worst = f"The worst of the contest's seven losses is {evaluation.contest_utility:.3f}."
+    if evaluation.attacks.height:
+        least = evaluation.least_known
+        attack, share = evaluation.best_attack(least)
+        worst = (
+            f"The best attack that knows {least} % of the purchases, {attack}, names {share:.1%} of the customers "
+            f"rightly in every month. {worst}"
+        )
+    page.paragraph(worst)
     _add_utility(page, evaluation)
-    _add_attacks(page, evaluation)
-    _add_exposed(page, evaluation)
+    if evaluation.attacks.height:
+        _add_attacks(page, evaluation)
+        _add_exposed(page, evaluation)
+    if evaluation.left_out:
+        page.heading("What was left out")
+        left_out = [list(pair) for pair in evaluation.left_out.items()]
+        page.table(["measure or attack", "because"], left_out, "Not measured, so neither good nor bad.")
     if swept is not None:
         add_frontier(page, swept)
     return page
@@ -69,19 +77,24 @@ def _add_utility(page: Page, evaluation: Evaluation) -> None:
     page.table(["measure", "loss", "what it says"], rows, "Losses: 0 is as useful as the original.")
 
 
+def attack_figure(evaluation: Evaluation) -> str:
+    """Draw the share of customers found against what is known."""
+    points = evaluation.attacks.with_columns(share=pl.col("known").cast(pl.Float64) / 100)
+    return line_figure(
+        points,
+        x="share",
+        y="row",
+        series="attack",
+        x_title="share of purchases the attacker knows",
+        y_title="customers found",
+        series_title="attack",
+    )
+
+
 def _add_attacks(page: Page, evaluation: Evaluation) -> None:
     page.heading("Who is found")
-    points = evaluation.attacks.with_columns(share=pl.col("known").cast(pl.Float64) / 100)
     page.figure(
-        line_figure(
-            points,
-            x="share",
-            y="row",
-            series="attack",
-            x_title="share of purchases the attacker knows",
-            y_title="customers found",
-            series_title="attack",
-        ),
+        attack_figure(evaluation),
         "Share of customers whose pseudonym is named rightly in every month. Lower is safer.",
     )
     wide = evaluation.attacks.pivot("known", index="attack", values="row")
@@ -89,6 +102,12 @@ def _add_attacks(page: Page, evaluation: Evaluation) -> None:
         ["attack", *(f"{known} % known" for known in wide.columns[1:])],
         [list(row) for row in wide.iter_rows()],
         "The attacks in figures: 0 is nobody, 1 is everybody.",
+    )
+    by_row = evaluation.attacks.pivot("known", index="attack", values="transaction")
+    page.table(
+        ["attack", *(f"{known} % known" for known in by_row.columns[1:])],
+        [list(row) for row in by_row.iter_rows()],
+        "Share of the published purchases whose customer is named rightly.",
     )
 
 

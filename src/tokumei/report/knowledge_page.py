@@ -33,20 +33,25 @@ def knowledge_page(history: History, risks: Sequence[Score], theory: Sequence[fl
         [["" if cell is None else cell for cell in row] for row in danger.iter_rows()],
         "Which kind is dangerous, the worst first.",
     )
+    page.figure(
+        crowd_drawing(history),
+        "Every point is something one may know. Theory takes |U| to equal |R|; the lower a point, the more it errs.",
+    )
+    return page
+
+
+def crowd_drawing(history: History) -> str:
+    """Draw how many customers fit what may be known."""
     points = [
         knowledge_points(history, attacker).with_columns(attacker=pl.lit(str(attacker)))
         for attacker in ATTACKERS
         if attacker.number in SHOWN
     ]
-    page.figure(
-        crowd_figure(
-            pl.concat(points),
-            x="n_rows",
-            y="n_customers",
-            series="attacker",
-            x_title="rows that fit what is known, |R|",
-            y_title="customers who fit, |U|",
-        ),
-        "Every point is something one may know. Theory takes |U| to equal |R|; the lower a point, the more it errs.",
+    return crowd_figure(
+        pl.concat(points),
+        x="n_rows",
+        y="n_customers",
+        series="attacker",
+        x_title="rows that fit what is known, |R|",
+        y_title="customers who fit, |U|",
     )
-    return page

@@ -22,7 +22,7 @@ from tokumei.core.progress import step
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.source import check_is_file
 from tokumei.data.history import History
-from tokumei.report.evaluation import CONTEST_UTILITIES, evaluate
+from tokumei.report.evaluation import evaluate
 
 
 def read_grid(path: Path | str) -> dict[str, dict[str, Any]]:
@@ -73,29 +73,32 @@ def sweep(
     original: History,
     knowledge: Mapping[str, History],
     grid: Mapping[str, Mapping[str, Any]],
-    folder: Path,
+    folder: Path | None,
     *,
     seed: int,
     attacks: Sequence[str],
 ) -> pl.DataFrame:
     """Anonymize, measure and attack in every way; give a row for each: name, utility, safety, the best attack."""
-    results = folder / "results"
-    results.mkdir(parents=True, exist_ok=True)
+    results = None if folder is None else folder / "results"
+    if results is not None:
+        results.mkdir(parents=True, exist_ok=True)
     pipelines = {name: pipeline_of(settings) for name, settings in grid.items()}
     least = min(knowledge, key=int)
     rows = []
     with step("sweeping", len(grid)) as bar:
         for name, settings in grid.items():
-            file = results / f"{_key(original, knowledge, settings, seed, attacks)}.json"
-            if not file.exists():
+            file = None if results is None else results / f"{_key(original, knowledge, settings, seed, attacks)}.json"
+            if file is not None and file.exists():
+                row = json.loads(file.read_text(encoding="utf-8"))
+            else:
                 release = pipelines[name].anonymize(original, seed=seed)
-                done = evaluate(
-                    original, History(release.frame), knowledge, seed=seed, utilities=CONTEST_UTILITIES, attacks=attacks
-                )
+                done = evaluate(original, History(release.frame), knowledge, attacks=attacks)
                 best, found = done.best_attack(least)
                 row = {"name": name, "utility": done.contest_utility, "found": found, "attack": best}
-                write_text(file, json.dumps(row | {"evaluation": done.as_dict(), "pipeline": settings}) + "\n")
-            rows.append({**json.loads(file.read_text(encoding="utf-8")), "name": name})
+                row |= {"evaluation": done.as_dict(), "pipeline": settings}
+                if file is not None:
+                    write_text(file, json.dumps(row) + "\n")
+            rows.append({**row, "name": name})
             bar.advance()
     table = pl.DataFrame([{key: row[key] for key in ("name", "utility", "found", "attack")} for row in rows])
     return table.with_columns(is_on_frontier=frontier(table))

@@ -74,9 +74,7 @@ class Pwscup2017Lifetimes:
     def _evaluate(self, original: History, knowledge: Mapping[str, History], life: int) -> Evaluation:
         released = History(Pseudonyms(life).anonymize(original, seed=self.seed).frame)
         attacks = (*SAMPLE_ATTACKS, *(STRONG if life in ATTACKED_LIVES else ()))
-        return evaluate(
-            original, released, knowledge, seed=self.seed, utilities=tuple(LOSSES.values()), attacks=attacks
-        )
+        return evaluate(original, released, knowledge, utilities=tuple(LOSSES.values()), attacks=attacks)
 
 
 def _lines(found: Mapping[int, Evaluation]) -> list[StudyLine]:

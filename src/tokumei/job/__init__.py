@@ -1,0 +1,1 @@
+"""Whole jobs, each one function that takes tables or histories and gives a result: what every door calls."""

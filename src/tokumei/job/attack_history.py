@@ -1,0 +1,139 @@
+"""Who is found in a released history by somebody who knows some purchases."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.attack.generalized import GENERALIZED_ATTACKS
+from tokumei.attack.judge import Verdict, judge
+from tokumei.attack.registry import HISTORY_ATTACKS
+from tokumei.core.progress import step
+from tokumei.core.registry import part_name
+from tokumei.core.result import Facts, Result, Rows, Section, as_kind
+from tokumei.data.files.histories import CONTEST_2018, TABLE
+from tokumei.data.files.history_formats import history_format
+from tokumei.data.files.pseudonyms import write_pseudonyms
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.history import History
+from tokumei.job.histories import history_of, known_of, released_of
+from tokumei.job.history_release import HistoryRelease
+from tokumei.report.needs import check_needs
+
+
+@dataclass(frozen=True, repr=False)
+class Guesses(Result):
+    """The guesses of an attack and, where the truth is known, how right they are.
+
+    `guesses` has the columns customer, period and pseudonym; of a generalized release pseudonym and customer.
+    """
+
+    guesses: pl.DataFrame
+    customers: Sequence[str]
+    facts: Mapping[str, Any]
+    success: Mapping[str, Any] | None = None
+    frame_kind: str = "polars"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the facts as `tokumei attack history --json` prints them."""
+        return {**self.facts, **({} if self.success is None else {"success": self.success})}
+
+    def sections(self) -> Sequence[Section]:
+        """Give the facts, and how right the guesses are."""
+        return [Facts(self.facts), *([] if self.success is None else [success_rows(self.success)])]
+
+    def to_frame(self) -> Any:
+        """Give the guesses."""
+        return as_kind(self.guesses, self.frame_kind)
+
+    def write(self, out: Path, form: str = TABLE) -> None:
+        """Write the guesses to submit: a line a customer, or a line a pseudonym."""
+        if "period" in self.guesses.columns:
+            write_pseudonyms(self.guesses, list(self.customers), out, form)
+        else:
+            contest: Any = history_format(CONTEST_2018, "write_guess")
+            contest.write_guess(self.guesses, out)
+
+    def __repr__(self) -> str:
+        found = "" if self.success is None else f", {self.success['row']['value']:.1%} of customers found"
+        return f"Guesses(by {self.facts['attack']}, {self.facts['guesses']:,} guesses{found})"
+
+
+def attack_history(
+    knowledge: Any,
+    release: Any,
+    attack: Any = "linkage",
+    *,
+    reading: Reading = AS_IT_IS,
+    customers: Sequence[str] | None = None,
+    **options: Any,
+) -> Guesses:
+    """Guess the pseudonym of each customer in each month; judged at once where the release knows who is who."""
+    if isinstance(attack, str) and attack in GENERALIZED_ATTACKS:
+        return _attack_generalized(knowledge, release, attack, reading)
+    started = time.perf_counter()
+    part = _made(attack, options)
+    name = attack if isinstance(attack, str) else part_name(part)
+    known = known_of(knowledge, reading)
+    is_ours = isinstance(release, HistoryRelease)
+    seen = release.published if is_ours else released_of(release, reading)
+    check_needs(known, part, name)
+    with step(f"attacking by {name}"):
+        guesses = part.guess(known, seen)
+    named = list(customers) if customers is not None else known.customers
+    success = None
+    if is_ours:
+        original = release.original
+        success = success_of(judge(guesses, release.truth, original.customers, original.periods, seen))
+    facts = {
+        "attack": name,
+        "customers": len(named),
+        "guesses": guesses.height,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    return Guesses(guesses, named, facts, success, known.kind)
+
+
+def success_of(verdict: Verdict) -> dict[str, Any]:
+    """Give the measures of a verdict by name."""
+    scores = {"row": verdict.row, "cell": verdict.cell, "pseudonym": verdict.pseudonym}
+    scores |= {} if verdict.transaction is None else {"transaction": verdict.transaction}
+    return {name: score.as_dict() for name, score in scores.items()}
+
+
+def success_rows(success: Mapping[str, Any]) -> Rows:
+    """Give the measures as a table for people."""
+    rows = [[name, one["value"], one["baseline"], one.get("interval")] for name, one in success.items()]
+    return Rows(["success", "value", "guessing blindly", "95 % interval"], rows)
+
+
+def _made(attack: Any, options: dict[str, Any]) -> Any:
+    if not isinstance(attack, str):
+        return attack
+    if options and all(isinstance(value, str) for value in options.values()):
+        return HISTORY_ATTACKS.make_from_text(attack, options)
+    return HISTORY_ATTACKS.make(attack, **options)
+
+
+def _attack_generalized(knowledge: Any, release: Any, attack: str, reading: Reading) -> Guesses:
+    """Guess the customers of a generalized release from the whole original."""
+    started = time.perf_counter()
+    original: History = history_of(knowledge, reading)
+    if isinstance(release, (str, Path)):
+        form: Any = history_format(CONTEST_2018, "read_published")
+        cells = form.read_published(release)
+    else:
+        cells = release.cells.filter(~release.cells.is_deleted)
+    with step(f"attacking by {attack}"):
+        guesses = GENERALIZED_ATTACKS[attack]().guess(original, cells).select("pseudonym", "customer")
+    facts = {
+        "attack": attack,
+        "guesses": guesses.height,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    return Guesses(guesses, original.customers, facts, None, original.kind)

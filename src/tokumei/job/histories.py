@@ -1,0 +1,29 @@
+"""Histories as jobs take them: an object, a frame, or the name of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tokumei.data.files.histories import read_history, read_known_history, read_released_history
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.history import History
+
+
+def history_of(data: Any, reading: Reading = AS_IT_IS) -> History:
+    """Give the original history of whatever was handed over."""
+    if isinstance(data, History):
+        return data
+    return read_history(data, reading) if isinstance(data, (str, Path)) else History(data)
+
+
+def released_of(data: Any, reading: Reading = AS_IT_IS) -> History:
+    """Give a released history: that of `tk.anonymize`, a history, a frame or a file."""
+    if isinstance(data, (str, Path)):
+        return read_released_history(data, reading)
+    return history_of(getattr(data, "history", data))
+
+
+def known_of(data: Any, reading: Reading = AS_IT_IS) -> History:
+    """Give what an attacker knows."""
+    return read_known_history(data, reading) if isinstance(data, (str, Path)) else history_of(data)

@@ -1,0 +1,146 @@
+"""What anonymizing a history gives: the release, who is who in it, and how it came about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.attack.truth import published, truth_of
+from tokumei.core.result import Facts, Result, Section, as_kind
+from tokumei.data.files.atomic import write_text
+from tokumei.data.files.generalized import cells_of
+from tokumei.data.files.histories import CONTEST_2018, TABLE, write_released_history
+from tokumei.data.files.history_formats import history_format
+from tokumei.data.files.outputs import guarded
+from tokumei.data.files.pseudonyms import write_pseudonyms
+from tokumei.data.generalized import GeneralizedHistory
+from tokumei.data.history import History
+from tokumei.data.release import Recipe, Release
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HistoryRelease(Result):
+    """The release of a history, row for row as the original where the method keeps rows.
+
+    `release` holds the rows each came from and the pseudonyms of the customers: secrets of the publisher, as the
+    recipe with its seed is.
+    """
+
+    original: History
+    release: Release
+    facts: Mapping[str, Any]
+    form: str = TABLE
+    frame_kind: str = "polars"
+
+    @property
+    def frame(self) -> Any:
+        """The released rows, deleted ones missing in every column, as a frame of the kind that the original was."""
+        return as_kind(self.release.frame, self.frame_kind)
+
+    @property
+    def recipe(self) -> Recipe:
+        """How the release came about, seed and all."""
+        return self.release.recipe
+
+    @property
+    def seed(self) -> int:
+        """What the release was drawn by; who has it can make the release again."""
+        return int(self.facts["seed"])
+
+    @property
+    def is_generalized(self) -> bool:
+        """Whether cells are ranges and sets, written as text."""
+        return self.release.frame.schema["date"] == pl.String()
+
+    @cached_property
+    def history(self) -> History:
+        """The release as a history."""
+        return History(self.release.frame, "release")
+
+    @cached_property
+    def cells(self) -> GeneralizedHistory:
+        """The release as generalized cells."""
+        return cells_of(self.release.frame, "release") if self.is_generalized else GeneralizedHistory.of(self.history)
+
+    @cached_property
+    def truth(self) -> pl.DataFrame:
+        """The pseudonym of each customer in each month: customer, period, pseudonym."""
+        # Rows that a method adds have no row of the original beside them, but their customers have names.
+        named = self.release.pseudonyms
+        return truth_of(self.original, self.history) if named is None else named
+
+    @cached_property
+    def published(self) -> History:
+        """What is published: the rows that are left, in an order that tells nothing."""
+        return published(self.history, seed=self.seed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all facts as `tokumei anonymize history --json` prints them."""
+        return dict(self.facts)
+
+    def sections(self) -> Sequence[Section]:
+        """Give the facts; a seed is a name, not an amount."""
+        return [Facts({**self.facts, "seed": str(self.facts["seed"])})]
+
+    def __repr__(self) -> str:
+        said = f"{self.facts['rows']:,} rows, {self.facts['released']:,} released, by {self.facts['method']}"
+        return f"HistoryRelease({said}, {self.facts['customers']:,} customers, {self.facts['pseudonyms']:,} pseudonyms)"
+
+    def to_frame(self) -> Any:
+        """Give the released rows."""
+        return self.frame
+
+    def save(
+        self,
+        out: Path | str,
+        *,
+        published: Path | str | None = None,
+        truth: Path | str | None = None,
+        recipe: Path | str | None = None,
+        force: bool = False,
+    ) -> None:
+        """Write the release and, where named, what is published of it, who is who, and how it came about.
+
+        A file that exists is replaced only with `force`; all files get their names together.
+        """
+        outputs = {"out": out, "published": published, "truth": truth, "recipe": recipe}
+        with guarded(outputs, force=force) as drafts:
+            self.write(drafts["out"], drafts.get("published"), drafts.get("truth"))
+            if recipe is not None:
+                write_text(drafts["recipe"], json.dumps(self.recipe.as_dict()) + "\n")
+
+    def write(self, out: Path, published: Path | None, truth: Path | None) -> None:
+        """Write the files without a guard, for who has one."""
+        if self.is_generalized:
+            self._write_generalized(out, published, truth)
+            return
+        write_released_history(self.history, out, self.form)
+        if published is not None:
+            write_released_history(self.published, published, self.form)
+        if truth is not None:
+            write_pseudonyms(self.truth, self.original.customers, truth, self.form)
+
+    def _write_generalized(self, out: Path, published: Path | None, truth: Path | None) -> None:
+        """Write A, A′ and who is who as in 2018, the only form that has ranges and sets."""
+        form: Any = history_format(CONTEST_2018, "write_release", "write_published", "write_guess")
+        form.write_release(self.cells, out)
+        if published is not None:
+            form.write_published(self.cells, published)
+        pseudonyms = self.release.pseudonyms
+        if truth is not None and pseudonyms is not None:
+            form.write_guess(pseudonyms.select("pseudonym", "customer").unique().sort("pseudonym"), truth)
+
+    def report(self, out: Path | str, *, force: bool = False, **options: Any) -> Any:
+        """Measure and attack the release in every way and write one self-contained page; see `report_history`."""
+        from tokumei.job.report_history import report_history
+
+        done = report_history(self.original, self, seed=self.seed, **options)
+        with guarded({"out": out}, force=force) as drafts:
+            done.page().write(drafts["out"])
+        return done

@@ -1,0 +1,75 @@
+"""How right guesses in files are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokumei.attack.hypothesis import judge_guesses
+from tokumei.attack.judge import judge, judge_transactions
+from tokumei.core.errors import InputError
+from tokumei.core.result import Answer, Result, Section
+from tokumei.data.files.histories import CONTEST_2018, first_cells
+from tokumei.data.files.history_formats import history_format
+from tokumei.data.files.pseudonyms import is_row_guess, read_pseudonyms, read_row_guess
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.job.attack_history import success_of, success_rows
+from tokumei.job.histories import released_of
+
+GUESS_OF_2018_CELLS = 2
+
+
+@dataclass(frozen=True, repr=False)
+class Judged(Result):
+    """The measures of a guess by name, and how many customers it was about."""
+
+    success: dict[str, Any]
+    n_customers: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the measures as `tokumei judge --json` prints them."""
+        return {**self.success, "customers": self.n_customers}
+
+    def sections(self) -> Sequence[Section]:
+        """Give the measures as a table."""
+        return [success_rows(self.success)]
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} {one['value']:.4g}" for name, one in self.success.items())
+        return f"Judged({found}, {self.n_customers:,} customers)"
+
+
+def judge_files(guess: Path | str, truth: Path | str, published: Any = None, *, reading: Reading = AS_IT_IS) -> Result:
+    """Judge guesses by the truth.
+
+    guess: by customer (Fh), by pseudonym, or by row: the customer of each row of `published`, in their order.
+    published: the rows that were published, for the share of purchases whose customer was found.
+    """
+    cells = first_cells(Path(truth))
+    if len(cells) == GUESS_OF_2018_CELLS and "customer" not in cells:
+        return _judge_generalized(guess, truth)
+    right, customers, periods = read_pseudonyms(truth)
+    seen = None if published is None else released_of(published, reading)
+    if is_row_guess(guess):
+        if seen is None:
+            raise InputError.of("--published S, which a guess row by row is about", file=guess)
+        score = judge_transactions(read_row_guess(guess), right, seen, len(customers))
+        return Judged({"transaction": score.as_dict()}, len(customers))
+    guessed, _, _ = read_pseudonyms(guess)
+    return Judged(success_of(judge(guessed, right, customers, periods, seen)), len(customers))
+
+
+def _judge_generalized(guess: Path | str, truth: Path | str) -> Answer:
+    """Tell whether guesses prove a generalized release unsafe."""
+    form: Any = history_format(CONTEST_2018, "read_guess")
+    verdict = judge_guesses(form.read_guess(guess), form.read_guess(truth))
+    return Answer(
+        {
+            "guesses": verdict.n_guesses,
+            "right": verdict.n_right,
+            "needed": verdict.n_needed,
+            "is_unsafe": verdict.is_unsafe,
+        }
+    )

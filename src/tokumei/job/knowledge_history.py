@@ -1,0 +1,97 @@
+"""What each kind of knowledge of a purchase is worth to an attacker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from tokumei.attack.background import danger_by_kind, measure_risks, predict_risks
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.core.result import Drawing, Result, Rows, Section, Sentence
+from tokumei.core.score import Score
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.history import History
+from tokumei.job.histories import history_of, released_of
+from tokumei.report.knowledge_page import crowd_drawing, knowledge_page
+from tokumei.report.page import Page
+
+Weight = Literal["usual", "baskets", "rows"]
+WEIGHTS = ("usual", "baskets", "rows")
+ABOVE_ONE = (
+    "Theory is Π ω / m, the number of things that may be known by the number of rows. It takes every row to be another "
+    "customer's and all kinds of knowledge to be independent: where there are more combinations than rows it exceeds "
+    "1, and says that about so many combinations fall on each row, not a chance."
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Knowledge(Result):
+    """The risk of being found by each of ten attackers, measured and by theory."""
+
+    history: History
+    risks: Sequence[Score]
+    theory: Sequence[float]
+    danger: pl.DataFrame
+    weight: Weight = "usual"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the attackers and the kinds of knowledge, as `tokumei knowledge --json` prints them."""
+        attackers = [
+            {
+                "attacker": number,
+                "knows": score.name,
+                "measured": score.value,
+                "theory": expected,
+                "theory_is_a_chance": expected <= 1,
+            }
+            for number, (score, expected) in enumerate(zip(self.risks, self.theory, strict=True))
+        ]
+        return {"attackers": attackers, "danger": self.danger.to_dicts(), "weight": self.weight}
+
+    def sections(self) -> Sequence[Section]:
+        """Give both tables, and a word where theory is no chance."""
+        rows = [
+            [number, score.name, score.value, expected, "" if expected <= 1 else "above 1: no chance"]
+            for number, (score, expected) in enumerate(zip(self.risks, self.theory, strict=True))
+        ]
+        danger = Rows(
+            self.danger.columns,
+            [list(row) for row in self.danger.iter_rows()],
+            "Which kind of knowledge is dangerous",
+        )
+        parts: list[Section] = [Rows(["attacker", "knows", "measured", "theory", ""], rows), danger]
+        return [*parts, *([Sentence(ABOVE_ONE)] if any(one > 1 for one in self.theory) else [])]
+
+    def figure(self) -> Drawing:
+        """Draw how many customers fit what may be known."""
+        return Drawing(crowd_drawing(self.history))
+
+    def page(self) -> Page:
+        """Give the page with the tables and the figure."""
+        return knowledge_page(self.history, self.risks, self.theory, self.danger)
+
+    def __repr__(self) -> str:
+        worst = max(self.risks, key=lambda score: score.value)
+        return f"Knowledge(of {len(self.history.customers):,} customers, at worst {worst.value:.4g} by {worst.name})"
+
+
+def knowledge_history(
+    history: Any, release: Any = None, *, weight: Weight = "usual", reading: Reading = AS_IT_IS
+) -> Knowledge:
+    """Measure how dangerous each kind of knowledge is.
+
+    weight: what share meets a piece of knowledge: of `rows`, of `baskets`, or as `usual`, of rows where an item is
+        known and of baskets otherwise.
+    """
+    if weight not in WEIGHTS:
+        raise InputError.of(f"one of {', '.join(WEIGHTS)}", column="weight", value=weight)
+    original = history_of(history, reading)
+    original.check_has(["item"], "knowledge")
+    with step("measuring knowledge"):
+        released = None if release is None else released_of(release, reading)
+        risks = measure_risks(original, released, met=weight)
+        return Knowledge(original, risks, predict_risks(original), danger_by_kind(risks), weight)

@@ -1,0 +1,85 @@
+"""How much use a released history lost, by every measure that its columns allow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.progress import step
+from tokumei.core.result import Result, Rows, Section
+from tokumei.core.score import Score
+from tokumei.data.files.histories import CONTEST_2018, is_generalized_file
+from tokumei.data.files.history_formats import history_format
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.history import History
+from tokumei.job.histories import history_of, released_of
+from tokumei.measure.generalized_error import measure_generalized_error
+from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.report.needs import NEEDS_MASTER, why_left_out
+
+
+@dataclass(frozen=True, repr=False)
+class HistoryUse(Result):
+    """Losses by measure, and which measures were left out for what reason."""
+
+    scores: Mapping[str, Score]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    frame_kind: str = "polars"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give scores by measure, as `tokumei measure history --json` prints them."""
+        scores = {name: score.as_dict() for name, score in self.scores.items()}
+        return {"scores": scores, "left_out": dict(self.left_out), "seconds": self.seconds}
+
+    def sections(self) -> Sequence[Section]:
+        """Give the losses, and below them what could not be measured."""
+        rows = [[name, one.value, one.best, one.worst] for name, one in self.scores.items()]
+        parts: list[Section] = [Rows(["measure", "value", "best", "worst"], rows)]
+        if self.left_out:
+            parts.append(Rows(["left out", "because"], [list(pair) for pair in self.left_out.items()]))
+        return parts
+
+    def __repr__(self) -> str:
+        worst = max((one.value for one in self.scores.values() if one.worst == 1), default=0.0)
+        return f"HistoryUse({len(self.scores)} measures, worst loss {worst:.4g}, {len(self.left_out)} left out)"
+
+
+def measure_history(
+    original: Any,
+    release: Any,
+    measures: Sequence[str] | str | None = None,
+    *,
+    reading: Reading = AS_IT_IS,
+    master: Any = None,
+) -> HistoryUse:
+    """Measure a release against its original; all measures that can be, or those that are named."""
+    started = time.perf_counter()
+    if isinstance(release, (str, Path)) and is_generalized_file(release):
+        form: Any = history_format(CONTEST_2018, "read_release")
+        return _generalized(history_of(original, reading), form.read_release(release), started)
+    if getattr(release, "is_generalized", False):
+        return _generalized(history_of(original, reading), release.cells, started)
+    before, after = history_of(original, reading), released_of(release, reading)
+    wanted = [measures] if isinstance(measures, str) else list(measures or HISTORY_UTILITIES)
+    scores: dict[str, Score] = {}
+    left_out: dict[str, str] = {}
+    with step("measuring", len(wanted)) as bar:
+        for name in wanted:
+            of_people = master is not None and name in NEEDS_MASTER
+            part = HISTORY_UTILITIES.make(name, **({"master": master} if of_people else {}))
+            reason = why_left_out(before, part, name, has_master=master is not None)
+            if reason is None:
+                scores[name] = part.measure(before, after)
+            else:
+                left_out[name] = reason
+            bar.advance()
+    return HistoryUse(scores, left_out, round(time.perf_counter() - started, 3), before.kind)
+
+
+def _generalized(original: History, cells: Any, started: float) -> HistoryUse:
+    score = measure_generalized_error(original, cells)
+    return HistoryUse({score.name: score}, {}, round(time.perf_counter() - started, 3), original.kind)

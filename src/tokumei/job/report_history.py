@@ -1,0 +1,184 @@
+"""One release in full, and many in comparison: `tokumei report` and `tokumei sweep`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.history import History
+from tokumei.job.histories import history_of, known_of, released_of
+from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.report.evaluation import STRONG_ATTACKS, Evaluation, evaluate
+from tokumei.report.figures import frontier_figure
+from tokumei.report.history_page import add_frontier, attack_figure, history_page
+from tokumei.report.page import Page
+from tokumei.report.sampling import MOST_CUSTOMERS, sampled_pair
+from tokumei.report.sweep import default_grid, read_grid
+from tokumei.report.sweep import sweep as run_sweep
+
+REPORT_SHARES, SWEEP_SHARES = (25, 50, 75, 100), (25,)
+
+
+@dataclass(frozen=True, repr=False)
+class HistoryReport(Result):
+    """The scores of one release, and the page that shows them."""
+
+    name: str
+    evaluation: Evaluation
+    seconds: float
+    swept: pl.DataFrame | None = None
+    sampled: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all scores as `tokumei report --json` prints them."""
+        return {
+            **self.evaluation.as_dict(),
+            "contest_utility": self.evaluation.contest_utility,
+            "sampled": self.sampled,
+            "seconds": self.seconds,
+        }
+
+    def sections(self) -> Sequence[Section]:
+        """Give the worst loss and the best attack."""
+        done = self.evaluation
+        facts: dict[str, Any] = {"use lost": done.contest_utility}
+        if done.attacks.height:
+            attack, share = done.best_attack(done.least_known)
+            facts |= {"customers found": share, "by": attack}
+        said: list[Section] = [Facts(facts)]
+        if done.left_out:
+            said.append(Rows(["left out", "because"], [list(pair) for pair in done.left_out.items()]))
+        return [*said, *([] if self.sampled is None else [Sentence(self.sampled)])]
+
+    def figure(self) -> Drawing | None:
+        """Draw who is found by whom."""
+        return Drawing(attack_figure(self.evaluation)) if self.evaluation.attacks.height else None
+
+    def page(self) -> Page:
+        """Give the page."""
+        return history_page(self.name, self.evaluation, self.swept, introduction=self.sampled)
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Result):
+    """Many ways to anonymize one history, each with the use it lost and the customers found."""
+
+    ways: pl.DataFrame
+    seconds: float
+    sampled: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the ways, the safest first, as `tokumei sweep --json` prints them."""
+        ordered = self.ways.sort("found", "utility")
+        return {"ways": ordered.to_dicts(), "sampled": self.sampled, "seconds": self.seconds}
+
+    def sections(self) -> Sequence[Section]:
+        """Give the ways, the safest first."""
+        ordered = self.ways.sort("found", "utility").select("name", "utility", "found", "attack", "is_on_frontier")
+        rows = [[n, u, f, a, "frontier" if b else ""] for n, u, f, a, b in ordered.iter_rows()]
+        table = Rows(["way", "use lost", "found", "by", ""], rows)
+        return [table, *([] if self.sampled is None else [Sentence(self.sampled)])]
+
+    def figure(self) -> Drawing:
+        """Draw what safety costs."""
+        return Drawing(
+            frontier_figure(
+                self.ways,
+                x="utility",
+                y="found",
+                is_best="is_on_frontier",
+                x_title="use lost (worst of seven losses)",
+                y_title="customers found by the best attack",
+            )
+        )
+
+    def page(self) -> Page:
+        """Give the page with the frontier."""
+        page = Page("What safety costs")
+        if self.sampled is not None:
+            page.paragraph(self.sampled)
+        add_frontier(page, self.ways)
+        return page
+
+    def __repr__(self) -> str:
+        return f"Sweep({self.ways.height} ways, {int(self.ways['is_on_frontier'].sum())} on the frontier)"
+
+
+def report_history(
+    original: Any,
+    release: Any,
+    *,
+    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    attacks: Sequence[str] | None = None,
+    swept: pl.DataFrame | None = None,
+    sample: int = MOST_CUSTOMERS,
+    seed: int = 0,
+    reading: Reading = AS_IT_IS,
+    name: str | None = None,
+) -> HistoryReport:
+    """Measure and attack a release in every way.
+
+    knowledge: how much is known in per cent, each drawn anew, or `25=FILE` or a mapping from it to a history.
+    sample: attack at most so many customers, drawn at random, if there are more.
+    """
+    started = time.perf_counter()
+    before, after = history_of(original, reading), released_of(release, reading)
+    some, said = sampled_pair(before, after, sample, seed=seed)
+    known = read_knowledge(knowledge or list(REPORT_SHARES), some[0], seed, reading)
+    done = evaluate(
+        before,
+        after,
+        known,
+        utilities=list(HISTORY_UTILITIES),
+        attacks=list(attacks or STRONG_ATTACKS),
+        attacked=None if said is None else some,
+        is_named=attacks is not None,
+    )
+    title = name or f"Report on {after.name}"
+    return HistoryReport(title, done, round(time.perf_counter() - started, 2), swept, said)
+
+
+def sweep_history(
+    history: Any,
+    out: Path | str | None = None,
+    *,
+    grid: Path | str | Mapping[str, Any] | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    attacks: Sequence[str] | None = None,
+    sample: int = MOST_CUSTOMERS,
+    seed: int = 0,
+    reading: Reading = AS_IT_IS,
+) -> Sweep:
+    """Anonymize a history in many ways, measuring and attacking each; with a folder, nothing is done twice."""
+    started = time.perf_counter()
+    (original, _), said = sampled_pair(history_of(history, reading), None, sample, seed=seed)
+    ways = default_grid() if grid is None else grid if isinstance(grid, Mapping) else read_grid(grid)
+    known = read_knowledge(knowledge or list(SWEEP_SHARES), original, seed, reading)
+    folder = None if out is None else Path(out)
+    swept = run_sweep(original, known, ways, folder, seed=seed, attacks=list(attacks or STRONG_ATTACKS))
+    return Sweep(swept, round(time.perf_counter() - started, 2), said)
+
+
+def read_knowledge(
+    given: Sequence[str | int] | Mapping[str, Any], original: History, seed: int, reading: Reading = AS_IT_IS
+) -> dict[str, History]:
+    """Give what is known by how much of it, in per cent; drawn anew where no file is named."""
+    if isinstance(given, Mapping):
+        known = {str(share): known_of(one, reading) for share, one in given.items()}
+    else:
+        known = {}
+        for text in map(str, given):
+            share, _, file = text.partition("=")
+            if not share.isdecimal() or not 0 < int(share) <= 100:
+                raise InputError.of("a share in per cent, as in 25=T25.csv", column="--knowledge", value=text)
+            known[share] = known_of(file, reading) if file else original.known(int(share) / 100, seed=seed)
+    # Numbers as text: in the order of the shares, so that the smallest is the first.
+    return dict(sorted(known.items(), key=lambda pair: int(pair[0])))

@@ -1,0 +1,71 @@
+"""What a method, a measure or an attack needs of a history, and whether the history has it.
+
+A history of visits has no items, one of log-ins no prices: a part that would count what is absent says so instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tokumei.core.registry import part_name
+from tokumei.data.history import History
+
+GOODS = ("item",)
+# A measure of what customers are needs a master that says it; without one it would compare one mean with itself.
+NEEDS_MASTER = ("crosstab", "buyers")
+# By the name of the part; one that is not listed needs who and when alone, as one of another package may declare
+# its own in a class attribute `needs`.
+NEEDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("dummies", "km-anonymity", "frequent-itemsets", "association-rules", "buyers"), GOODS),
+    **dict.fromkeys(("jaccard", "tfidf", "top-items", "item-cf-top", "item-item"), GOODS),
+    **dict.fromkeys(("item-cf-supply", "item-cf-retail"), ("item", "quantity")),
+    **dict.fromkeys(("price", "crosstab"), ("price",)),
+    "rfm-table": ("price", "quantity"),
+    "generalize": ("item", "price", "quantity"),
+    "linkage": GOODS,
+    "delete": ("item", "price", "quantity"),
+    "s1": ("quantity",),
+    "s2": ("item", "price"),
+    "s3": ("item", "quantity"),
+    "s4": GOODS,
+    "s5": ("item", "price", "quantity"),
+    "s6": ("item", "quantity"),
+    "same-item": GOODS,
+    "same-month-and-item": GOODS,
+}
+
+
+def lacks(history: History, part: object, name: str | None = None) -> list[str]:
+    """Name the columns that a part needs and the history does not have."""
+    needed = needs_of(part, name)
+    return [column for column in needed if column in history.absent]
+
+
+def check_needs(history: History, part: object, name: str | None = None) -> None:
+    """Refuse a part that needs what the history does not have."""
+    history.check_has(needs_of(part, name), name or part_name(part))
+
+
+def needs_of(part: Any, name: str | None = None) -> tuple[str, ...]:
+    """Tell which columns a part needs, besides customer and date."""
+    if name == "perturb" or part_name(part) == "perturb":
+        used = {"item": part.items, "price": part.prices, "quantity": part.quantities}
+        return tuple(column for column, amount in used.items() if amount)
+    if name == "statistic" or part_name(part) == "statistic":
+        return () if part.column == "date" else (part.column,)
+    declared: tuple[str, ...] | None = getattr(part, "needs", None)
+    return NEEDS.get(name or part_name(part), ()) if declared is None else declared
+
+
+def why_left_out(original: History, part: object, name: str, *, has_master: bool = False) -> str | None:
+    """Say why a measure cannot tell anything about a history, or None where it can."""
+    if not original.kept.height:
+        return "the history has no rows"
+    absent = lacks(original, part, name)
+    if absent:
+        return f"the history has no {' and no '.join(absent)}"
+    if name in NEEDS_MASTER and not has_master:
+        return "it needs the customers' attributes (--master)"
+    if name.startswith("item-") and original.kept["item"].n_unique() == 1:
+        return "the history has a single item, so no two that could be alike"
+    return None
