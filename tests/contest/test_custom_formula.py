@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokumei.contest.custom.formula import Formula
+from tokumei.contest.custom.toml import parse_toml
 from tokumei.core.errors import InputError
 
 NAMES = ("U", "S", "date", "item_cf_supply")
@@ -78,10 +79,22 @@ def test_formula_with_an_unknown_name_is_told_the_nearest() -> None:
         Formula("U + item_cf_suply", NAMES)
 
 
-@pytest.mark.parametrize("text", ["U / (S - S)", "U / 0", "1e308 * 1e308 - 1e308 * 1e308"])
-def test_formula_without_a_value_is_an_input_error(text: str) -> None:
+@pytest.mark.parametrize("text", ["U / (S - S)", "U / 0", "1e308 * 1e308 - 1e308 * 1e308", "U / S", "1 / (U - 0.5)"])
+def test_formula_without_a_value_for_some_scores_is_refused_when_it_is_made(text: str) -> None:
     with pytest.raises(InputError, match="finite"):
-        Formula(text, NAMES).value(VALUES)
+        Formula(text, NAMES)
+
+
+@pytest.mark.parametrize("text", ["~" * 400, "9" * 400, "1e99999 * U", "U" + "²", "U if S else 1"])
+def test_formula_that_would_take_a_parser_long_is_refused_before_it_is_parsed(text: str) -> None:
+    with pytest.raises(InputError):
+        Formula(text, NAMES)
+
+
+@pytest.mark.parametrize("text", [".".join(["a"] * 9_000) + " = 1", "[" + ".".join(["a"] * 9_000) + "]"])
+def test_keys_of_thousands_of_parts_are_refused_before_they_are_parsed(text: str) -> None:
+    with pytest.raises(InputError, match="keys of at most 10 parts"):
+        parse_toml(text, "my.toml")
 
 
 @given(st.text(alphabet="US()+-*/., 0123456789emaxinj_[]'\"\\\n:=<>!%", max_size=60))

@@ -7,15 +7,24 @@ computed here. Nothing in it is ever run.
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tokumei.core.errors import InputError, nearest
+from tokumei.core.seeds import generator
 
 LONGEST = 500
 DEEPEST = 20
+MOST_DIGITS = 20
+STRANGE = re.compile(r"[^A-Za-z0-9_.+\-*/(),\s]", re.ASCII)
+LONG_NUMBER = re.compile(rf"[0-9]{{{MOST_DIGITS + 1}}}|[eE][+-]?[0-9]{{4}}")
+# What losses and successes may be: nothing, some, all.
+SAMPLES = (0.0, 0.5, 1.0)
+N_DRAWN = 50
 OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -39,6 +48,20 @@ class Formula:
 
     def __post_init__(self) -> None:
         _check(_parse(self.text), self.names, 0)
+        self._try_out()
+
+    def _try_out(self) -> None:
+        """Refuse a formula without a value for scores that a release may well have, before anybody relies on it."""
+        rng = generator(0, "formula", self.text)
+        drawn = [dict(zip(self.names, rng.choice(SAMPLES, len(self.names)), strict=True)) for _ in range(N_DRAWN)]
+        alike = [dict.fromkeys(self.names, sample) for sample in SAMPLES]
+        apart = [
+            dict.fromkeys(self.names, others) | {name: one}
+            for name in self.names
+            for one, others in itertools.permutations(SAMPLES, 2)
+        ]
+        for values in (*alike, *apart, *drawn):
+            self.value(values)
 
     def value(self, values: Mapping[str, float]) -> float:
         """Compute the formula; a value that is no number, as after dividing by 0, is an input error."""
@@ -55,6 +78,12 @@ class Formula:
 def _parse(text: str) -> ast.expr:
     if len(text) > LONGEST:
         raise InputError.of(f"a formula of at most {LONGEST} characters", column="formula", value=text)
+    # Before anything parses it: each of these takes a parser long, or brings it down.
+    strange = STRANGE.search(text)
+    if strange is not None:
+        raise InputError.of(f"only {EXPECTED}", column="formula", value=strange[0])
+    if LONG_NUMBER.search(text):
+        raise InputError.of(f"numbers of at most {MOST_DIGITS} digits", column="formula", value=text)
     # ast gives up on deep nesting in its own ways; parentheses and signs are what makes it deep.
     if sum(text.count(mark) for mark in "(-+") > LONGEST // 4:
         raise InputError.of(f"at most {LONGEST // 4} parentheses and signs", column="formula", value=text)
