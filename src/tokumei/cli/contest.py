@@ -141,9 +141,7 @@ def score(folder: FolderArgument, files: FilesArgument, json: JsonFlag = False) 
     with showing_progress():
         if is_kit(folder):
             rules, data, known = open_kit(folder)
-            release = _found(files, rules.terms.release_files)
-            rules.check(data, release)
-            found = rules.score(data, known, release)
+            found = rules.check_and_score(data, known, _found(files, rules.terms.release_files))
         else:
             found = score_release(_open(folder), files)
     _show_score({}, found.as_dict(), json)
@@ -240,8 +238,7 @@ def judge(
             raise InputError.of("a guess, --published and --truth, to judge in a kit")
         rules, data, _ = open_kit(folder)
         seen, guess = _found(published, rules.terms.published_files), _found(files, rules.terms.guess_files)
-        rules.check_guess(data, seen, guess)
-        verdict = rules.judge(data, seen, _found(truth, rules.terms.truth_files), guess)
+        verdict = rules.check_and_judge(data, seen, _found(truth, rules.terms.truth_files), guess)
         _show_score({}, verdict.as_dict(), json)
         return
     with showing_progress():
@@ -269,13 +266,20 @@ def rank(
     Example: tokumei contest rank cup --close
     """
     from tokumei.contest.phases import close, ranking
+    from tokumei.contest.places import rank_attackers
+    from tokumei.contest.results_page import attacker_table
 
     contest = _open(folder)
     standings = close(contest) if is_closing else ranking(contest)
+    season = contest.season()
+    attackers = rank_attackers(season.entries())
     if json:
-        print_json({"phase": contest.season().phase, "ranking": [standing.as_dict() for standing in standings]})
+        board = {"ranking": [one.as_dict() for one in standings], "attackers": [one.as_dict() for one in attackers]}
+        print_json({"phase": season.phase} | board)
         return
     print_ranking(standings, contest.terms.title)
+    if attackers:
+        print_table(*attacker_table(season.entries()), title="Attackers")
 
 
 def chosen_edition(edition: str | None, own: Path | None, options: list[str] | None) -> Edition:

@@ -78,8 +78,7 @@ def score(
     known = _knowledge_files(judge, knowledge)
     files = _in_order(judge.terms.release_files, release)
     with showing_progress():
-        judge.check(given, files)
-        found = judge.score(given, known, files)
+        found = judge.check_and_score(given, known, files)
     if json:
         print_json(found.details)
         return

@@ -15,14 +15,35 @@ digits. Files go by the names that the edition gives them, such as `T` or `AT`; 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tokumei.core.errors import InputError
 
 Files = Mapping[str, Path]
+Read = TypeVar("Read")
+
+
+class OpenFiles(dict[str, Path]):
+    """Files of which what was read is kept, so that checking and scoring read them once."""
+
+    def __init__(self, files: Files) -> None:
+        super().__init__(files)
+        self._kept: dict[Callable[[Files], Any], Any] = {}
+
+    def read_once(self, read: Callable[[Files], Read]) -> Read:
+        """Read the files, or give what the same reader gave before."""
+        if read not in self._kept:
+            self._kept[read] = read(self)
+        found: Read = self._kept[read]
+        return found
+
+
+def read_once(files: Files, read: Callable[[Files], Read]) -> Read:
+    """Read files; those that are kept open are read the first time only."""
+    return files.read_once(read) if isinstance(files, OpenFiles) else read(files)
 
 
 @dataclass(frozen=True)
@@ -205,6 +226,18 @@ class Edition(ABC):
     @abstractmethod
     def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
         """Score a release that passed the check; `knowledge` holds the files of all levels by their names."""
+
+    def check_and_score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
+        """Check a release and score it; the data are read once for both."""
+        opened = OpenFiles(data)
+        self.check(opened, release)
+        return self.score(opened, knowledge, release)
+
+    def check_and_judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
+        """Check a guess and judge it; the data are read once for both."""
+        opened = OpenFiles(data)
+        self.check_guess(opened, published, guess)
+        return self.judge(opened, published, truth, guess)
 
     @abstractmethod
     def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:

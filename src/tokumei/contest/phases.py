@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from tokumei.contest.edition import Edition, GuessScore, ReleaseScore, Standing, files_in
+from tokumei.contest.edition import Edition, Files, GuessScore, OpenFiles, ReleaseScore, Standing, files_in
 from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, move, seal, take_in
 from tokumei.contest.log import start_log
 from tokumei.contest.season import ATTACK, Guess, Season
@@ -95,22 +95,23 @@ def prepare(
 
 def check_release(contest: Contest, given: Path) -> None:
     """Check a release as submitting it would, and leave no trace."""
-    with _taken_release(contest, contest.season(), given):
+    with _taken_release(contest, contest.data_files(contest.season()), given):
         pass
 
 
 def score(contest: Contest, given: Path) -> ReleaseScore:
     """Check and score a release as submitting it would, and leave no trace; for the organizer, who may know all."""
     season = contest.season()
-    with _taken_release(contest, season, given) as files:
-        return contest.edition.score(contest.data_files(season), contest.knowledge_files(season), files)
+    data = OpenFiles(contest.data_files(season))
+    with _taken_release(contest, data, given) as files:
+        return contest.edition.score(data, contest.knowledge_files(season), files)
 
 
 def submit(contest: Contest, team: str, given: Path) -> Submitted:
     """Take a team's release, if it passes the check; the last one taken is the one that counts."""
     season = contest.season()
     season.check_may_submit(team)
-    data, knowledge = contest.data_files(season), contest.knowledge_files(season)
+    data, knowledge = OpenFiles(contest.data_files(season)), contest.knowledge_files(season)
     with contest.draft() as draft:
         files = take_in(given, contest.terms.release_files, draft / "release")
         with _naming(given, files), _logging_faults(contest, "release", team, draft):
@@ -252,9 +253,8 @@ def close(contest: Contest) -> list[Standing]:
 
 
 @contextmanager
-def _taken_release(contest: Contest, season: Season, given: Path) -> Iterator[dict[str, Path]]:
+def _taken_release(contest: Contest, data: Files, given: Path) -> Iterator[dict[str, Path]]:
     """Give a copy of a release that passed the check."""
-    data = contest.data_files(season)
     with contest.draft() as draft:
         files = take_in(given, contest.terms.release_files, draft / "release")
         with _naming(given, files):

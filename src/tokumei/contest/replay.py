@@ -148,8 +148,7 @@ class _Worker:
     def _submit(self, line: Line) -> None:
         contest, season = self.contest, self.season
         data, files = contest.data_files(season), contest.release_files(season, season.releases[-1])
-        contest.edition.check(data, files)
-        score = contest.edition.score(data, contest.knowledge_files(season), files)
+        score = contest.edition.check_and_score(data, contest.knowledge_files(season), files)
         self._same(line, "the score", score.as_dict(), line.facts["score"])
 
     def _publish(self, line: Line) -> None:

@@ -32,6 +32,7 @@ class _Words:
     limits: str
     releases_allowed: str
     guesses_allowed: str
+    hidden: str
     counts: str
     refused: str
     own: str
@@ -60,6 +61,7 @@ ENGLISH = _Words(
     limits="Limits",
     releases_allowed="Releases of a team in all: {:,}.",
     guesses_allowed="Guesses of a team at one release with one level of knowledge: {:,}.",
+    hidden="How right a guess was is told when the attacks are over.",
     counts="The last release that passed the check is the one that counts.",
     refused="A submission that fails its check is refused with its faults. Run by hand, a contest does not count "
     "it as an attempt; a server does.",
@@ -88,6 +90,7 @@ JAPANESE = _Words(
     limits="回数の上限",
     releases_allowed="加工データの提出:1 チームあたり {:,} 回。",
     guesses_allowed="推定の提出:1 つの加工データと 1 つの知識レベルごとに {:,} 回。",
+    hidden="推定の正解率は、攻撃フェーズの終了後に公表します。",
     counts="検査に通った最後の加工データを採用します。",
     refused="検査に通らない提出は誤りの一覧とともに差し戻します。手作業で運営するコンテストでは回数に数えませんが、"
     "サーバーで運営するコンテストでは数えます。",
@@ -119,6 +122,7 @@ def rules_text(terms: Terms, language: Language = "en") -> str:
     limits = [
         words.releases_allowed.format(terms.n_releases_allowed),
         words.guesses_allowed.format(terms.n_guesses_allowed),
+        words.hidden,
         words.counts,
         words.refused,
         words.own,

@@ -39,6 +39,7 @@ from tokumei.contest.edition import (
     ReleaseScore,
     Standing,
     Terms,
+    read_once,
 )
 from tokumei.contest.measures import (
     BASELINE,
@@ -163,7 +164,7 @@ class CustomEdition(Edition):
 
     def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
         """Write some rows of T for each level, each row with the same chance and each level drawn for itself."""
-        known = self._known_rows(read_original(self.settings, data["T"]))
+        known = self._known_rows(self._read_original(data))
         for percent in self.settings.percents:
             order = generator(seed, "knowledge", percent).permutation(known.height)
             rows = np.sort(order[: max(1, round(percent / 100 * known.height))])
@@ -175,13 +176,19 @@ class CustomEdition(Edition):
         numbers = pl.int_range(1, original.height + 1, eager=True).alias(ROW)
         return seen.select(numbers, pl.all())
 
+    def _read_original(self, data: Files) -> pl.DataFrame:
+        return read_once(data, self._read_t)
+
+    def _read_t(self, data: Files) -> pl.DataFrame:
+        return read_original(self.settings, data["T"])
+
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of A."""
-        check_release(self.settings, read_original(self.settings, data["T"]), release["A"])
+        check_release(self.settings, self._read_original(data), release["A"])
 
     def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
         """Measure the losses and try the attacks of the contest."""
-        original = read_original(self.settings, data["T"])
+        original = self._read_original(data)
         released = read_release(self.settings, original, release["A"])
         losses = {label: _loss(score) for label, score in self._measure(original, released).items()}
         utility = self._utility(losses)
@@ -248,7 +255,7 @@ class CustomEdition(Edition):
 
     def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
         """Write the kept rows in an order drawn anew, and apart from them the truth."""
-        original = read_original(self.settings, data["T"])
+        original = self._read_original(data)
         released = read_release(self.settings, original, release["A"])
         order = generator(seed, "publish").permutation(released.height)
         published, true = self._published(original, released, order)
@@ -260,7 +267,7 @@ class CustomEdition(Edition):
 
     def check_guess(self, data: Files, published: Files, guess: Files) -> None:
         """Raise one InputError with every fault of Fh."""
-        original = read_original(self.settings, data["T"])
+        original = self._read_original(data)
         seen = read_published(self.settings, original, published["S"])
         if self.settings.is_history:
             check_history_guess(as_history(original, "T"), seen, guess["Fh"])
@@ -269,7 +276,7 @@ class CustomEdition(Edition):
 
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:  # noqa: ARG002
         """Hold a guess against the truth."""
-        original = read_original(self.settings, data["T"])
+        original = self._read_original(data)
         if self.settings.is_history:
             guesses, true = (purchases.read_cells(original, path) for path in (guess["Fh"], truth["F"]))
             return purchases.judge_cells(self.settings, guesses, true, original)
@@ -300,7 +307,7 @@ class CustomEdition(Edition):
 
     def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
         """Write A; what the contest's checks forbid to change stays as it is."""
-        released = self._play(name, read_original(self.settings, data["T"]), seed)
+        released = self._play(name, self._read_original(data), seed)
         write_form(released, folder / "A.csv", is_deleted=~_kept_mask(released))
 
     def _play(self, name: str, original: pl.DataFrame, seed: int) -> pl.DataFrame:
@@ -318,7 +325,7 @@ class CustomEdition(Edition):
         known_attacks = {attack.label: attack for attack in self.settings.attacks}
         if name not in known_attacks:
             raise UnknownPart("attack of the contest", name, known_attacks)
-        original = read_original(self.settings, data["T"])
+        original = self._read_original(data)
         seen = read_published(self.settings, original, published["S"])
         known = self._read_knowledge(original, next(iter(knowledge.values()), None))
         part = known_attacks[name].part

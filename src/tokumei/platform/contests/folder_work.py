@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.contest import phases
-from tokumei.contest.edition import Edition, FileRole, files_in
+from tokumei.contest.edition import Edition, FileRole, OpenFiles, files_in
 from tokumei.contest.folder import DRAFT, SECRET, Contest, files_below, open_contest
 from tokumei.contest.season import ANONYMIZE, ATTACK, CLOSED
 from tokumei.contest.setting import SETTING, read_setting
@@ -35,7 +35,7 @@ def score(asked: Asked) -> dict[str, Any]:
     """Check and score a release."""
     contest = open_contest(asked["folder"])
     season = contest.season()
-    data = contest.data_files(season)
+    data = OpenFiles(contest.data_files(season))
     release = files_in(Path(asked["given"]), contest.terms.release_files)
     with step("check"), _refusing():
         contest.edition.check(data, release)
@@ -48,7 +48,7 @@ def judge(asked: Asked) -> dict[str, Any]:
     contest = open_contest(asked["folder"])
     season = contest.season()
     target = asked["target"]
-    data, published = contest.data_files(season), contest.published_files(season, target)
+    data, published = OpenFiles(contest.data_files(season)), contest.published_files(season, target)
     guess = files_in(Path(asked["given"]), contest.terms.guess_files)
     with step("check"), _refusing():
         contest.edition.check_guess(data, published, guess)

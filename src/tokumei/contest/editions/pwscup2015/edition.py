@@ -24,6 +24,7 @@ from tokumei.contest.edition import (
     ReleaseScore,
     Standing,
     Terms,
+    read_once,
 )
 from tokumei.contest.editions.pwscup2015.files import SURVEY, Microdata
 from tokumei.contest.editions.pwscup2015.indices import (
@@ -234,6 +235,9 @@ class Pwscup2015(Edition):
         write_rows(guess.zip_with(guess.is_not_null(), drawn) + 1, folder / "Q.csv")
 
     def _read_original(self, data: Files) -> Table:
+        return read_once(data, self._read_x)
+
+    def _read_x(self, data: Files) -> Table:
         return self.form.read(data["X"], "X")
 
     def _read_release(self, release: Files) -> NumberedRelease:

@@ -19,6 +19,7 @@ from tokumei.contest.edition import (
     ReleaseScore,
     Standing,
     Terms,
+    read_once,
 )
 from tokumei.contest.editions.pwscup2016.attacks import ATTACKS, Seen
 from tokumei.contest.editions.pwscup2016.files import (
@@ -181,11 +182,11 @@ class Pwscup2016(Edition):
 
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of M_release, T_release and P."""
-        check_release(Originals.read(data), release)
+        check_release(read_once(data, Originals.read), release)
 
     def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
         """Measure the three losses, try the built-in attacks, and look whether P is a lie."""
-        originals = Originals.read(data)
+        originals = read_once(data, Originals.read)
         master, history = read_released_master(release["M_release"]), read_released_history(release["T_release"])
         rows = read_permutation(release["P"])
         losses, price_error = _losses(originals, master, history)
@@ -216,7 +217,7 @@ class Pwscup2016(Edition):
 
     def check_guess(self, data: Files, published: Files, guess: Files) -> None:
         """Raise one InputError with every fault of Q."""
-        check_guess(Originals.read(data), guess["Q"])
+        check_guess(read_once(data, Originals.read), guess["Q"])
 
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
         """Give the share of customers with Q = P."""
@@ -247,7 +248,7 @@ class Pwscup2016(Edition):
         """Write M_release, T_release and P."""
         if name not in ANONYMIZERS:
             raise UnknownPart("anonymizer of PWSCUP 2016", name, ANONYMIZERS)
-        originals = Originals.read(data)
+        originals = read_once(data, Originals.read)
         draft = ANONYMIZERS[name](originals.master, originals.history.frame, seed)
         order = generator(seed, "rows").permutation(draft.history.height)
         write_released_master(draft.master, folder / "M_release.csv")
@@ -262,7 +263,7 @@ class Pwscup2016(Edition):
         """Write Q."""
         if name not in ATTACKS:
             raise UnknownPart("attack of PWSCUP 2016", name, ATTACKS)
-        originals = Originals.read(data)
+        originals = read_once(data, Originals.read)
         master = read_released_master(published["M_release"])
         history = read_released_history(published["T_release"])
         seen = Seen(originals.master, originals.history.frame, master, history.frame)

@@ -27,6 +27,7 @@ from tokumei.contest.edition import (
     ReleaseScore,
     Standing,
     Terms,
+    read_once,
 )
 from tokumei.contest.editions.pwscup2017 import files
 from tokumei.contest.editions.pwscup2017.measures import measures_of
@@ -166,7 +167,7 @@ class Pwscup2017(Edition):
 
     def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
         """Write T_α for each level, drawn independently of each other."""
-        history = Originals.read(data).history
+        history = read_once(data, Originals.read).history
         folder.mkdir(parents=True, exist_ok=True)
         for share in self.known:
             part = history.known(share / 100, seed=seed)
@@ -174,14 +175,14 @@ class Pwscup2017(Edition):
 
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of A(T)."""
-        check_release(Originals.read(data), release["AT"])
+        check_release(read_once(data, Originals.read), release["AT"])
 
     def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
         """Score A(T): E1 to E6, and S1 to S6 at each level with S taken in the order of A(T).
 
         Without any knowledge, as a team is before attacks begin, only the utility is scored.
         """
-        originals = Originals.read(data)
+        originals = read_once(data, Originals.read)
         released = files.read_release(release["AT"])
         parts = self._read_knowledge(knowledge)
         with step("scoring", len(UTILITIES) + len(SAMPLE_ATTACKS) * len(parts)) as bar:
@@ -221,7 +222,7 @@ class Pwscup2017(Edition):
 
         The rows are sorted before they are shuffled, so that S depends on what they say and never on where they stood.
         """
-        originals = Originals.read(data)
+        originals = read_once(data, Originals.read)
         released = files.read_release(release["AT"])
         truth = truth_of(originals.history, released)
         rows = released.kept.sort(pl.all())
@@ -233,7 +234,7 @@ class Pwscup2017(Edition):
 
     def check_guess(self, data: Files, published: Files, guess: Files) -> None:
         """Raise one InputError with every fault of Fh."""
-        check_guess(Originals.read(data), files.read_published(published["S"]), guess["Fh"])
+        check_guess(read_once(data, Originals.read), files.read_published(published["S"]), guess["Fh"])
 
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
         """Give the share of customers whose twelve cells are all right, with what blind guessing would score."""
@@ -276,7 +277,7 @@ class Pwscup2017(Edition):
         """Write A(T) as a built-in anonymizer makes it."""
         if name not in ANONYMIZERS:
             raise UnknownPart("anonymizer", name, ANONYMIZERS)
-        release = ANONYMIZERS[name].anonymize(Originals.read(data).history, seed=seed)
+        release = ANONYMIZERS[name].anonymize(read_once(data, Originals.read).history, seed=seed)
         folder.mkdir(parents=True, exist_ok=True)
         files.write_release(History(release.frame, "A(T)"), folder / "AT.csv")
 

@@ -20,6 +20,7 @@ from tokumei.contest.edition import (
     ReleaseScore,
     Standing,
     Terms,
+    read_once,
 )
 from tokumei.contest.editions.pwscup2018 import files
 from tokumei.contest.editions.pwscup2018.measures import MEASURES
@@ -114,16 +115,16 @@ class Pwscup2018(Edition):
 
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of A."""
-        check_release(files.read_history(data["T"]), release["A"])
+        check_release(read_once(data, _read_original), release["A"])
 
     def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
         """Score A by U; whether it is safe only attacks can tell."""
-        loss = measure_generalized_error(files.read_history(data["T"]), files.read_release(release["A"]))
+        loss = measure_generalized_error(read_once(data, _read_original), files.read_release(release["A"]))
         return ReleaseScore({"utility": loss.value}, loss.value)
 
     def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
         """Write A′, whose order follows from what the rows say, and F apart from it."""
-        original = files.read_history(data["T"])
+        original = read_once(data, _read_original)
         released = files.read_release(release["A"])
         truth = pl.DataFrame({"pseudonym": released.customer, "customer": original.frame["customer"]})
         for place in (folder, truth_folder):
@@ -134,7 +135,7 @@ class Pwscup2018(Edition):
     def check_guess(self, data: Files, published: Files, guess: Files) -> None:
         """Raise one InputError with every fault of F′."""
         seen = files.read_published(published["A_published"])
-        check_guess(files.read_history(data["T"]), seen, guess["Fh"])
+        check_guess(read_once(data, _read_original), seen, guess["Fh"])
 
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
         """Give the share of the guesses that are right, and whether they prove the release unsafe."""
@@ -171,7 +172,7 @@ class Pwscup2018(Edition):
         """Write A as a built-in anonymizer makes it."""
         if name not in (*COARSE, *GROUPED):
             raise UnknownPart("anonymizer", name, self.anonymizers())
-        original = files.read_history(data["T"])
+        original = read_once(data, _read_original)
         if name in COARSE:
             cells = COARSE[name].anonymize(original, seed=seed)
         else:
@@ -187,7 +188,7 @@ class Pwscup2018(Edition):
         """Write F′ as a built-in attack guesses it."""
         if name not in ATTACKS:
             raise UnknownPart("attack", name, ATTACKS)
-        original = files.read_history(data["T"])
+        original = read_once(data, _read_original)
         seen = files.read_published(published["A_published"])
         if name == BLIND:
             guesses = _guess_blindly(original, seen, seed)
@@ -195,6 +196,10 @@ class Pwscup2018(Edition):
             guesses = GENERALIZED_ATTACKS[name]().guess(original, seen)
         folder.mkdir(parents=True, exist_ok=True)
         files.write_guess(guesses.select("pseudonym", "customer"), folder / "Fh.csv")
+
+
+def _read_original(data: Files) -> History:
+    return files.read_history(data["T"])
 
 
 def _guess_blindly(original: History, published: GeneralizedHistory, seed: int) -> pl.DataFrame:
