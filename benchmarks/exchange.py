@@ -18,6 +18,7 @@ from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, open_desk
 from tokumei.exchange.keys import PrivateKey, write_keys
 from tokumei.exchange.learning import rule_quadrants
+from tokumei.exchange.noise import secret_of
 from tokumei.exchange.offer import FirstRelease, Lots, Offer, Words
 from tokumei.exchange.offering import Terms, make_offer
 from tokumei.exchange.request import Request
@@ -78,10 +79,14 @@ def _answering() -> list[Figure]:
         key = PrivateKey.fresh()
         write_keys(folder / "shop", key)
         table = CountedTable(lattice, source)
-        offer, text = make_offer("people", WORDS, table, Terms([Criterion("own", 50)], lots=RARE))
+        secret = secret_of(key, table)
+        terms = Terms([Criterion("own", 50)], lots=RARE, predictor="margins")
+        offer, text = make_offer("people", WORDS, table, terms, secret)
+        assert table.n_passes == 1
         seconds = []
         for number in range(3):
-            desk = open_desk(folder / f"desk{number}", offer, text, source, {}, key)
+            at = folder / f"desk{number}"
+            desk = open_desk(at, offer, text, source, {}, key, secret=secret, table=table.digest)
             request = _write_request(desk, offer, folder / f"{number}.json", key)
             code = ANSWER.format(desk=str(desk.folder), key=str(folder / "shop.key"), request=request)
             seconds.append(in_new_process(code)[0])
@@ -107,8 +112,8 @@ def _trying() -> list[Figure]:
     columns = survey.columns[:9]
     table = survey.select(pl.col(columns).cast(pl.String))
     lattice = Lattice.of([FromData().build(column, table[column]) for column in columns])
-    terms = Terms([Criterion("own", 5)], is_vetted=False)
-    offer, _ = make_offer("people", WORDS, CountedTable(lattice, table), terms)
+    terms = Terms([Criterion("own", 5)], is_vetted=False, predictor="margins")
+    offer, _ = make_offer("people", WORDS, CountedTable(lattice, table), terms, b"secret")
     fresh = Offer(**{name: getattr(offer, name) for name in Offer.__dataclass_fields__})
     nodes = sorted(lattice, key=lambda node: (lattice.class_count(node), node))
     times = []

@@ -17,6 +17,7 @@ from tokumei.exchange.offering import Terms, make_offer
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
 
+SECRET = b"what lots and noise are drawn by"
 WORDS = Words("A shop", "Research", "No attempt to find anybody.", "We share how many customers are of which age.")
 
 # Six ages in three pairs and in two triples, which cross.
@@ -39,7 +40,9 @@ def offer_of(frame: pl.DataFrame, k: int = 3, **terms: Any) -> tuple[Offer, Coun
     """Make an offer of people, by margins unless told otherwise."""
     criteria = terms.pop("criteria", [Criterion("own", k)])
     table = CountedTable(LATTICE, frame)
-    offer, _ = make_offer("people", WORDS, table, Terms(criteria, **terms))
+    # Hardly any noise, so that what is tested is the rule.
+    decided = Terms(criteria, **{"predictor": "margins", "epsilon": 100.0, **terms})
+    offer, _ = make_offer("people", WORDS, table, decided, SECRET)
     return offer, table
 
 

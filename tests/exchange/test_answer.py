@@ -87,8 +87,9 @@ def test_a_promise_that_fails_is_refused_like_any_other_and_so_is_all_that_is_fi
     assert offer.zone(offer.joint(node({"age": 0})), 3).zone == "allowed"
     found = ask(offer, table, {"age": 0, "sex": 0})
     assert (found.outcome, found.quadrant, found.reason) == ("refused", "gamma", "count")
-    finer = ask(offer, table, {"age": 0, "sex": 0, "town": 1}, found.desk)
-    assert (finer.outcome, finer.reason) == ("refused", "before")
+    again = ask(offer, table, {"age": 0, "sex": 0}, found.desk)
+    assert (again.outcome, again.reason) == ("refused", "before")
+    assert ask(offer, table, {"age": 0, "sex": 0, "town": 1}, found.desk).outcome == "refused"
     coarser = ask(offer, table, {"age": 1, "sex": 0}, found.desk)
     assert coarser.outcome == "served"
 
@@ -191,7 +192,8 @@ def test_an_offer_takes_one_pass_an_answer_at_most_one_and_a_try_none() -> None:
     engine = CountingEngine()
     frame = people(200, 1)
     offer, _ = make_offer(
-        "people", WORDS, CountedTable(LATTICE, frame, engine=engine), Terms([Criterion("own", 3)], lots=RARE)
+        *("people", WORDS, CountedTable(LATTICE, frame, engine=engine)),
+        *(Terms([Criterion("own", 3)], lots=RARE, predictor="margins"), SECRET),
     )
     assert engine.n_passes == 1
     for at in LATTICE:
@@ -216,10 +218,14 @@ def test_columns_that_are_carried_go_along_and_classes_are_counted_without_them(
     frame = ages(8, 8, 8, 8, 8, 8).with_columns(ill=pl.Series(["yes", "no"] * 24))
     table = CountedTable(LATTICE, frame, carried=["ill"])
     terms = Terms([Criterion("own", 8)], first_levels={"age": 1}, lots=RARE)
-    offer, text = make_offer("people", WORDS, table, terms)
-    assert text.splitlines()[:3] == ["age,sex,town,ill,n_rows", "a,*,*,no,8", "a,*,*,yes,8"]
-    assert sorted(read_release(text, LATTICE.attributes)["n_rows"]) == [16, 16, 16]
+    offer, text = make_offer("people", WORDS, table, terms, SECRET)
+    # Everybody gets the first release: the columns that are carried along are not in it.
+    assert text.splitlines() == ["age,sex,town,n_rows", "a,*,*,16", "b,*,*,16", "c,*,*,16"]
     assert offer.carried == ("ill",)
+    released = answer(offer, node({"age": 1}), 8, desk=Desk(), table=table, secret=SECRET).release
+    assert released is not None
+    assert released.splitlines()[:3] == ["age,sex,town,ill,n_rows", "a,*,*,no,8", "a,*,*,yes,8"]
+    assert sorted(read_release(released, LATTICE.attributes)["n_rows"]) == [16, 16, 16]
 
 
 def test_a_first_release_that_does_not_hold_is_refused() -> None:

@@ -19,8 +19,9 @@ from tokumei.exchange.desk import DeskFolder, answer_request, check_answer, open
 from tokumei.exchange.disclosure import disclosure, disclosure_text
 from tokumei.exchange.documents import Signed
 from tokumei.exchange.keys import PrivateKey
-from tokumei.exchange.offer import Lots
-from tokumei.exchange.offering import Terms, make_offer
+from tokumei.exchange.offer import Lots, Recipient
+from tokumei.exchange.offering import Terms
+from tokumei.exchange.opening import open_offer
 from tokumei.exchange.request import Approval, Request
 from tokumei.exchange.transport import FolderTransport, serve
 
@@ -29,11 +30,13 @@ RARE = Lots(1e-9, 1e-9)
 
 def make_desk(folder: Path, key: PrivateKey, **terms: object) -> DeskFolder:
     source = folder / "people.parquet"
-    people(200, 1).write_parquet(source)
+    people(200, 3).write_parquet(source)
     table = CountedTable(LATTICE, str(source))
-    decided = Terms([Criterion("own", 3)], lots=RARE, **terms)  # type: ignore[arg-type]
-    offer, text = make_offer("people", WORDS, table, decided)
-    return open_desk(folder / "desk", offer, text, str(source), {}, key)
+    decided = Terms([Criterion("own", 3)], **{"predictor": "margins", "lots": RARE, **terms})  # type: ignore[arg-type]
+    opened = open_offer(
+        *(folder / "desk", "people", WORDS, table, decided), key=key, source=str(source), reading={}, registry=None
+    )
+    return opened.desk
 
 
 @pytest.fixture
@@ -170,7 +173,8 @@ def test_the_same_request_is_answered_once_and_one_for_another_offer_never(desk:
 
 def test_only_named_others_can_approve(tmp_path: Path, key: PrivateKey) -> None:
     second, user, stranger = (PrivateKey.fresh() for _ in range(3))
-    desk = make_desk(tmp_path, key, approvals_needed=1, approvers=[second.public])
+    listed = [Recipient(user.public, "a user", "own")]
+    desk = make_desk(tmp_path, key, approvals_needed=1, approvers=[second.public], recipients=listed)
     made, signed = request(desk, {"age": 2}, user)
     for votes in ([], [(Approval(signed.digest, True), stranger)], [(Approval("0" * 64, True), second)]):
         given = [(each, each.signed(by)) for each, by in votes]
@@ -231,7 +235,7 @@ def test_the_public_is_told_what_was_given_without_the_recipe(desk: DeskFolder, 
 def test_a_desk_needs_a_folder_of_its_own(desk: DeskFolder, key: PrivateKey) -> None:
     offer, _ = desk.offer()
     with pytest.raises(NotAllowed, match="a folder of its own"):
-        open_desk(desk.folder, offer, "", "x", {}, key)
+        open_desk(desk.folder, offer, "", "x", {}, key, secret=b"", table="")
     with pytest.raises(InputError, match="a desk made by"):
         DeskFolder(desk.folder / "private").source  # noqa: B018 - reading it is what is tested.
 

@@ -101,8 +101,8 @@ def test_trying_with_what_is_known_to_be_out_joins_it(offer: Offer) -> None:
 
 def test_a_request_is_made_only_where_the_formula_allows_it(offer: Offer) -> None:
     with pytest.raises(NotAllowed, match="predicted k is too small"):
-        make_request(offer, "digest", LATTICE.levels(LATTICE.bottom), user="me", purpose="study")
-    made = make_request(offer, "digest", LATTICE.levels(LATTICE.top), user="me", purpose="study")
+        make_request(offer, "digest", LATTICE.levels(LATTICE.bottom), signer="key", user="me", purpose="study")
+    made = make_request(offer, "digest", LATTICE.levels(LATTICE.top), signer="key", user="me", purpose="study")
     assert made.criterion == "own"
 
 

@@ -234,7 +234,7 @@ def test_a_refusal_of_what_is_allowed_proves_nothing() -> None:
     # Those who take every such refusal for a sign of small classes are often wrong.
     n_wrong = n_right = 0
     for seed in range(12):
-        offer, table = law_offer(people(150, seed), 3, lots=Lots(0.2, 0.5))
+        offer, table = law_offer(people(150, seed), 3, lots=Lots(0.5, 0.5))
         attackers = Attackers(offer, table, seed)
         attackers.ask(100)
         reasons = [found.reason for _, _, found in attackers.answers]

@@ -11,10 +11,11 @@ from tests.exchange.people import LATTICE, WORDS, people
 from tokumei.core.errors import PromiseBroken
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
-from tokumei.exchange.desk import DeskFolder, answer_request, open_desk
+from tokumei.exchange.desk import DeskFolder, answer_request
 from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.offer import Lots
-from tokumei.exchange.offering import Terms, make_offer
+from tokumei.exchange.offering import Terms
+from tokumei.exchange.opening import open_offer
 from tokumei.exchange.public_desk import verify_public
 from tokumei.exchange.repeating import repeat_answer
 from tokumei.exchange.request import make_request
@@ -25,9 +26,11 @@ from tokumei.exchange.transport import Incoming
 def desk(tmp_path: Path, key: PrivateKey) -> DeskFolder:
     people(400, 1).write_csv(tmp_path / "people.csv")
     source = str(tmp_path / "people.csv")
-    terms = Terms([Criterion("own", 3)], lots=Lots(1e-9, 1e-9))
-    made, text = make_offer("people", WORDS, CountedTable(LATTICE, source), terms)
-    return open_desk(tmp_path / "desk", made, text, source, {}, key)
+    terms = Terms([Criterion("own", 3)], lots=Lots(1e-9, 1e-9), predictor="margins")
+    table = CountedTable(LATTICE, source)
+    return open_offer(
+        *(tmp_path / "desk", "people", WORDS, table, terms), key=key, source=source, reading={}, registry=None
+    ).desk
 
 
 def public_half(desk: DeskFolder, folder: Path) -> Path:
@@ -64,8 +67,9 @@ def test_public_half_with_a_changed_file_is_refused(
 def test_answer_is_repeated_to_the_letter_and_only_where_there_was_one(desk: DeskFolder, key: PrivateKey) -> None:
     offer, offered = desk.offer()
     levels = offer.lattice.levels(offer.lattice.top) | {"sex": 0}
-    made = make_request(offer, offered.digest, levels, user="one", purpose="a study")
-    signed = made.signed(PrivateKey.fresh())
+    user = PrivateKey.fresh()
+    made = make_request(offer, offered.digest, levels, signer=user.public, user="one", purpose="a study")
+    signed = made.signed(user)
     incoming = Incoming("one", signed.text())
     assert repeat_answer(desk, incoming, key) is None
     answer, release = answer_request(desk, made, signed, key=key, table=desk.table())

@@ -61,12 +61,15 @@ def journey(tmp_path: Path) -> Journey:
 
 def test_an_exchange_from_offer_to_repair_and_audit(journey: Journey) -> None:
     folder = journey.folder
-    # A power law that was not vetted promises more than holds; almost nothing is refused by lot here.
+    # A power law that was not vetted promises more than holds; almost nothing is refused by lot here, and the noise is
+    # next to none.
     offered = journey.run(
         *("offer", "people.csv", "--qi", "age,sex,town", "--hierarchies", "hierarchies", "--k", 5),
         *("--name", "people", "--desk", "desk", "--key", "shop.key", "--method", "power-law", "--levels", "sex=0"),
         *("--no-vet", "--lots", "1e-9,1e-9", "--provider", "A shop", "--summary", "Ages of our customers."),
+        *("--epsilon", 100, "--tighten-every", 3),
     )
+    assert offered["attack"]["proven"] == []
     assert offered["first_release"] == {"age": 2, "sex": 0, "town": 2}
 
     # A user tries levels, and sees where a table of their own connects.
@@ -126,15 +129,27 @@ def test_an_exchange_from_offer_to_repair_and_audit(journey: Journey) -> None:
 
 def test_a_second_person_agrees_and_copies_are_found(journey: Journey) -> None:
     folder = journey.folder
-    for name, more in (("desk", ["--approvals", 1, "--approver", "two.pub"]), ("copy", [])):
+    asking = ["--approvals", 1, "--approver", "two.pub", "--recipient", "one=one.pub:own"]
+    for name, more in (("desk", asking), ("copy", ["--other-people"])):
         journey.run(
             *("offer", "people.csv", "--qi", "age,sex,town", "--hierarchies", "hierarchies", "--k", 3),
-            *("--name", name, "--desk", name, "--key", "shop.key", "--lots", "1e-9,1e-9", *more),
+            *("--name", name, "--desk", name, "--key", "shop.key", "--lots", "1e-9,1e-9", "--method", "margins", *more),
         )
     journey.request("one", "pairs", "age=1")
     assert journey.serve()["answered"] == {"pairs": "waiting"}
     journey.run("approve", "in/pairs.request.json", "--key", "two.key", "--out", "in/pairs.approval.json")
     assert journey.serve()["answered"] == {"pairs": "served"}
+    verified = ["--answer", "out/pairs.answer.json", "--request", "in/pairs.request.json"]
+    checked = journey.run("verify", "desk", *verified, "--release", "out/pairs.release.csv")
+    assert checked["log_line"] == 2
+    # Another desk of the same people is refused, unless the provider says that they are others.
+    again = ["--hierarchies", "hierarchies", "--k", 3, "--name", "again", "--desk", "again", "--key", "shop.key"]
+    refused = journey.run("offer", "people.csv", "--qi", "age,sex,town", *again, exit_code=1)
+    assert "offered as 'desk' already" in refused["message"]
+    assert journey.run("attack", "desk")["proven"] == []
+    assert journey.run("attack", "desk", "--against", "copy")["about"] == "one table"
+    admitted = journey.run("admit", "--desk", "desk", "--key", "shop.key", "--recipient", "two=two.pub:own")
+    assert admitted["recipients"] == ["one", "two"]
     found = journey.run("watch", "desk/offer.json", "copy/offer.json")
     assert [(each["one"], each["other"]) for each in found["copies"]] == [("desk/offer.json", "copy/offer.json")]
     release = folder / "out" / "pairs.release.csv"

@@ -10,10 +10,11 @@ from tests.platform.sites import do_jobs
 
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
-from tokumei.exchange.desk import DeskFolder, open_desk
+from tokumei.exchange.desk import DeskFolder
 from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.offer import Lots, Words
-from tokumei.exchange.offering import Terms, make_offer
+from tokumei.exchange.offering import Terms
+from tokumei.exchange.opening import open_offer
 from tokumei.hierarchy.files import read_hierarchies
 from tokumei.hierarchy.lattice import Lattice
 from tokumei.platform.accounts.models import User
@@ -52,14 +53,23 @@ def make_desk(folder: Path, key: PrivateKey, name: str = "people", **terms: Any)
         "criteria": [Criterion("own", 5)],
         "predictor": "power-law",
         "first_levels": {"age": 2, "sex": 0, "town": 2},
+        # Hardly any noise: what is tested is the rule.
+        "epsilon": 100.0,
+        "tighten_every": 3,
         "is_vetted": False,
         "lots": LOTS,
     } | terms
     lattice = Lattice.of(list(read_hierarchies(folder / "hierarchies", HIERARCHIES).values()))
     reading: dict[str, Any] = {"engine": "local", "delimiter": ";", "encoding": "utf-8"}
     source = str(folder / "people.csv")
-    made, text = make_offer(name, WORDS, CountedTable(lattice, source, **reading), Terms(**decided))
-    return open_desk(folder / "desk", made, text, source, reading, key)
+    table = CountedTable(lattice, source, **reading)
+    return open_offer(
+        *(folder / "desk", name, WORDS, table, Terms(**decided)),
+        key=key,
+        source=source,
+        reading=reading,
+        registry=None,
+    ).desk
 
 
 def publish(desk: DeskFolder, user: User, team: Team, slug: str = "people") -> PublishedOffer:
@@ -84,6 +94,9 @@ def host(user: User, team: Team, slug: str = "hosted", **wish: Any) -> Published
         "criteria": ["own=5"],
         "predictor": "power-law",
         "first_levels": {"sex": 0},
+        "epsilon": 100.0,
+        "other_people": True,
+        "tighten_every": 3,
         "is_vetted": False,
         "lots": (1e-9, 1e-9),
     } | wish

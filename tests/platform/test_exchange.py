@@ -17,7 +17,6 @@ from tests.platform.offers import HIERARCHIES, PUBLIC, TABLE, host, make_desk, p
 from tests.platform.sites import do_jobs
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
-from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder
 from tokumei.exchange.http_transport import HttpTransport
 from tokumei.exchange.keys import PrivateKey
@@ -27,6 +26,7 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.models import LevelRequest, OfferState, PublishedOffer, RequestState
 from tokumei.platform.exchange.services import (
     answering,
+    attacking,
     hosted_answers,
     hosting,
     learning,
@@ -194,7 +194,8 @@ def test_request_signed_at_home_is_passed_on_once_and_under_the_own_name_only(
 ) -> None:
     offer, signed = offers.document_of(people)
     name = recipients.name_of(carol.recipient)
-    made = make_request(offer, signed.digest, PAIRS, user=name, purpose="a study").signed(PrivateKey.fresh())
+    own = PrivateKey.fresh()
+    made = make_request(offer, signed.digest, PAIRS, signer=own.public, user=name, purpose="a study").signed(own)
     with pytest.raises(NotAllowed, match="An institute"):
         requesting.ask_signed(people, dave, made.text())
     sent = requesting.ask_signed(people, carol, made.text())
@@ -227,7 +228,8 @@ def test_hosted_offer_serves_refuses_learns_and_becomes_steeper(
     hosted.refresh_from_db()
     assert hosted.revision == 2
     assert trying.try_levels(hosted, list(SINGLES.values())).tried.zone == "refused"
-    with pytest.raises(NotAllowed):
+    # And not again before as many answers more.
+    with pytest.raises(NotAllowed, match="after 3 more answers"):
         learning.tighten(hosted)
     found = looking.audit(hosted)
     assert (found.fault, len(found.lines)) == ("", 5)
@@ -256,6 +258,11 @@ def test_second_person_agrees_and_nobody_else(alice: User, bob: User, mallory: U
     recipients.introduce(alice, organization="A shop")
     assert [each.user for each in hosting.possible_approvers(team, alice)] == [bob]
     offer = host(alice, team, approvals_needed=1, approvers=[second.public_key])
+    # Where others must agree, only those whom the offer lists can ask: nobody asks with a key of no name.
+    with pytest.raises(NotAllowed, match="whom the offer lists"):
+        ask(offer, carol, PAIRS)
+    for user in (carol, bob):
+        recipients.trust(offer, alice, username=user.username, criterion="own")
     request = answered(offer, ask(offer, carol, PAIRS))
     assert request.state == RequestState.WAITING
     for user in (alice, mallory, carol):
@@ -276,8 +283,10 @@ def test_second_person_agrees_and_nobody_else(alice: User, bob: User, mallory: U
 def test_criterion_of_the_trusted_is_for_those_whom_the_provider_names(
     tmp_path: Path, key: PrivateKey, alice: User, team: Team, carol: User, dave: User
 ) -> None:
-    desk = make_desk(tmp_path, key, criteria=[Criterion("all", 10), Criterion("trusted", 3)], predictor="margins")
-    offer = publish(desk, alice, team)
+    at_home = publish(make_desk(tmp_path, key), alice, team, "home")
+    with pytest.raises(NotAllowed, match="tokumei exchange admit"):
+        recipients.trust(at_home, alice, username="carol", criterion="own")
+    offer = host(alice, team, criteria=["all=10", "trusted=3"], predictor="margins")
     recipients.trust(offer, alice, username="CAROL", criterion="trusted")
     assert [one.name for one in recipients.criteria_for(offer, carol)] == ["all", "trusted"]
     assert [one.name for one in recipients.criteria_for(offer, dave)] == ["all"]
@@ -437,7 +446,9 @@ def test_offer_that_is_being_made_or_failed_is_nothing_to_others(
     assert "below 5" in failed.trouble
     assert log_in(carol).get("/exchange/failed").status_code == 404
     assert "below 5" in log_in(bob).get("/exchange/failed/desk").content.decode()
-    assert [path for path in (files / "exchange").rglob("*") if path.is_file() and "keys" not in path.parts] == []
+    kept = [path for path in (files / "exchange").rglob("*") if path.is_file() and "keys" not in path.parts]
+    # Nothing of the table: only the team's own key, by which it would be known again.
+    assert sorted(path.name for path in kept) == ["team-1.key", "team-1.pub"]
 
 
 def test_secrets_of_a_hosted_desk_are_for_the_server_alone(hosted: PublishedOffer, client: Client) -> None:
@@ -492,6 +503,7 @@ def test_form_that_hosts_a_table_makes_an_offer(
         "criteria": "public=5, trusted=3",
         "predictor": "margins",
         "first_levels": "",
+        "epsilon": "1",
         "approvals_needed": "0",
         "table": SimpleUploadedFile("people.csv", TABLE.encode()),
         "hierarchies": [SimpleUploadedFile(f"{name}.csv", text.encode()) for name, text in HIERARCHIES.items()],
@@ -523,3 +535,37 @@ def test_transport_refuses_to_send_tokens_in_the_clear(desk: DeskFolder, key: Pr
         HttpTransport("http://example.org", "token", desk, key)
     with pytest.raises(InputError):
         HttpTransport("ftp://example.org", "token", desk, key)
+
+
+def test_second_hosted_offer_of_the_same_people_is_refused_and_its_team_is_told_why(alice: User, team: Team) -> None:
+    first = host(alice, team, slug="first", other_people=False)
+    assert (first.state, first.trouble) == (OfferState.OPEN, "")
+    assert first.attack["proven"] == []
+    second = host(alice, team, slug="second", other_people=False)
+    assert second.state == OfferState.FAILED
+    assert "offered as 'hosted people' already" in second.trouble
+    stated = host(alice, team, slug="stated", other_people=True)
+    assert stated.state == OfferState.OPEN
+
+
+def test_criterion_below_the_operators_standard_is_refused(
+    alice: User, team: Team, settings: Any, tmp_path: Path, key: PrivateKey
+) -> None:
+    settings.EXCHANGE_LEAST_K = 6
+    with pytest.raises(NotAllowed, match="must be 6 or more"):
+        host(alice, team)
+    with pytest.raises(NotAllowed, match="must be 6 or more"):
+        publish(make_desk(tmp_path, key), alice, team)
+    assert not PublishedOffer.objects.exists()
+
+
+def test_attack_of_every_night_is_noted_for_the_team(hosted: PublishedOffer, carol: User) -> None:
+    answered(hosted, ask(hosted, carol, PAIRS))
+    # It was attacked when it was made, and is again when a day has passed.
+    assert attacking.start_attacks() == 0
+    PublishedOffer.objects.update(attacked=None, attack={})
+    assert attacking.start_attacks() == 1
+    do_jobs("exchange")
+    hosted.refresh_from_db()
+    assert hosted.attacked is not None
+    assert (hosted.attack["proven"], hosted.attack["open"]) == ([], 0)

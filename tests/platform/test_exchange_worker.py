@@ -45,7 +45,7 @@ def around(name, before, after, module=desk_work):
         return found
     setattr(module, name, paused)
 
-around("open_desk", "offer-counted", "desk-made")
+around("open_offer", "offer-counted", "desk-made")
 around("serve", "answer-begun", "answer-logged")
 around("facts_of", "named", "told")
 """
@@ -83,7 +83,8 @@ def let_go(site: Site, stage: str) -> None:
 def offer_people(table: bytes = TABLE.encode(), name: str = "people.csv") -> PublishedOffer:
     alice = make_person("alice")
     team = teams.create_team(alice, slug="red-team", display_name="Red Team")
-    wish = Wish("people", {"provider": "A shop"}, ["own=5"], "power-law", {"sex": 0}, lots=(1e-9, 1e-9))
+    words = {"provider": "A shop"}
+    wish = Wish("people", words, ["own=5"], "power-law", {"sex": 0}, epsilon=100.0, lots=(1e-9, 1e-9))
     return hosting.host(
         alice,
         team,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.predict.margin import Leaf, Margin, common_coarsening, leaves_and_codes, merge_small
+from tokumei.predict.margin import Leaf, Margin, common_coarsening, halving_tree, leaves_and_codes, merge_small
 
 # Two regions of three and two places, then the whole country.
 PLACES = Hierarchy.of_levels("place", [["a", "b", "c", "d", "e"], ["A", "A", "A", "D", "D"], ["*"] * 5])
@@ -17,50 +17,46 @@ def groups_of(n_rows: dict[Leaf, int], k_p: int) -> list[tuple[list[Leaf], int]]
     return Margin.of_rows(PLACES, n_rows, k_p).named_groups
 
 
-def test_counts_that_are_large_enough_stand_alone_and_empty_leaves_are_left_out() -> None:
-    assert groups_of({"a": 10, "b": 12, "d": 30}, 10) == [(["a"], 10), (["b"], 12), (["d"], 30)]
+def test_counts_that_are_large_enough_stand_alone_and_empty_leaves_with_others() -> None:
+    # The places are parted into a | b | c, after A was parted from D: b and c are not, since c has no row.
+    assert groups_of({"a": 10, "b": 12, "d": 30}, 10) == [(["a"], 10), (["b", "c"], 12), (["d", "e"], 30)]
 
 
-def test_small_leaf_joins_the_smallest_large_one_of_its_region() -> None:
-    assert groups_of({"a": 3, "b": 50, "c": 41, "d": 12, "e": 99}, 10) == [
-        (["a", "c"], 44),
-        (["b"], 50),
+def test_small_leaf_stays_with_what_it_was_to_be_parted_from_however_large() -> None:
+    assert groups_of({"a": 30, "b": 50, "c": 4, "d": 12, "e": 99}, 10) == [
+        (["a"], 30),
+        (["b", "c"], 54),
         (["d"], 12),
         (["e"], 99),
     ]
+    # The first cut is beside a: where that is small, all of its region stay together.
+    assert groups_of({"a": 3, "b": 50, "c": 41, "d": 12, "e": 99}, 10)[0] == (["a", "b", "c"], 94)
 
 
-def test_small_leaves_of_a_region_with_large_ones_join_one_of_them_together() -> None:
-    # Together a and b have 10, but if they stood alone it would be known that both are small.
-    assert groups_of({"a": 4, "b": 6, "c": 41}, 10) == [(["a", "b", "c"], 51)]
-
-
-def test_small_leaves_without_a_large_one_stand_together_if_their_sum_leaves_both_open() -> None:
-    assert groups_of({"a": 40, "d": 4, "e": 8}, 10) == [(["a"], 40), (["d", "e"], 12)]
-
-
-def test_small_leaves_whose_sum_gives_them_away_go_up_a_level() -> None:
-    # 9 + 9 is the most that two counts below 10 can have, 1 + 1 the least.
-    assert groups_of({"a": 40, "d": 9, "e": 9}, 10) == [(["a", "d", "e"], 58)]
-    assert groups_of({"a": 40, "d": 1, "e": 1}, 2) == [(["a", "d", "e"], 42)]
-
-
-def test_leaf_alone_in_its_region_joins_the_next_level() -> None:
-    assert groups_of({"a": 40, "b": 30, "d": 2}, 10) == [(["a"], 40), (["b", "d"], 32)]
+def test_region_that_is_small_stays_with_the_other_and_nothing_tells_which_is() -> None:
+    assert groups_of({"a": 4, "b": 6, "c": 41}, 10) == [(["a", "b", "c", "d", "e"], 51)]
+    assert groups_of({"a": 40, "d": 4, "e": 8}, 10) == [(["a", "b", "c"], 40), (["d", "e"], 12)]
 
 
 def test_table_of_small_leaves_is_one_group() -> None:
-    assert groups_of({"a": 1, "b": 1, "d": 1}, 3) == [(["a", "b", "d"], 3)]
+    assert groups_of({"a": 1, "b": 1, "d": 1}, 3) == [(["a", "b", "c", "d", "e"], 3)]
 
 
-def test_missing_values_are_a_leaf_that_only_the_top_joins() -> None:
-    assert groups_of({"a": 40, "d": 50, None: 3}, 10) == [(["a", None], 43), (["d"], 50)]
+def test_missing_values_stand_beside_the_last_leaf_and_ask_for_a_row_more() -> None:
+    full: dict[Leaf, int] = {"a": 40, "b": 40, "c": 40, "d": 50, "e": 10}
+    assert groups_of({**full, None: 3}, 10)[-1] == (["e", None], 13)
+    assert groups_of({**full, None: 12}, 10)[-2:] == [(["e"], 10), ([None], 12)]
+    # That there is a missing value is told: 9 and 1 would leave 9 for e.
+    assert groups_of({**full, "e": 9, None: 1}, 10)[-1] == (["d", "e", None], 60)
+    assert groups_of(full, 10)[-1] == (["e"], 10)
 
 
-def test_filler_that_crossing_levels_share_is_preferred() -> None:
-    # At the first level c and b would do, at the second only b keeps the label of a whole.
-    crossing = Hierarchy.of_levels("x", [["a", "b", "c", "d"], ["A", "A", "A", "D"], ["1", "1", "2", "2"], ["*"] * 4])
-    assert Margin.of_rows(crossing, {"a": 1, "b": 90, "c": 20, "d": 50}, 5).named_groups[0] == (["a", "b"], 91)
+def test_levels_that_cross_are_spared_where_a_cut_can_be_made_beside_them() -> None:
+    # The first level parts A from D; of its four labels two, and not one, stay on a side for the sake of the second.
+    crossing = Hierarchy.of_levels("x", [list("abcdef"), list("AABBCC"), list("111222"), ["*"] * 6])
+    assert Margin.of_rows(crossing, dict.fromkeys("abcdef", 9), 5).groups == tuple((leaf,) for leaf in range(6))
+    halves = halving_tree(leaves_and_codes(crossing)[1], has_missing=False).halves
+    assert [half.leaves for half in halves] == [(0, 1), (2, 3, 4, 5)]
 
 
 def test_published_groups_make_the_same_margin() -> None:
@@ -84,21 +80,23 @@ def test_level_of_whole_groups_is_known() -> None:
 
 def test_level_that_splits_a_group_gives_one_label_few_rows_and_says_so() -> None:
     indices = Margin.of_rows(PLACES, {"a": 3, "b": 50, "d": 12}, 10).at(0, small=3)
-    assert sorted(indices.rows.tolist()) == [3, 12, 50]
+    # a, b and c have 53 together, d and e 12: each may be few, and one has the rest.
+    assert sorted(indices.rows.tolist()) == [3, 3, 3, 9, 47]
     assert (indices.is_split, indices.hides_labels) == (True, True)
 
 
 def test_split_group_leaves_most_to_the_label_that_has_most_of_its_own() -> None:
-    # d joined b, the smallest of the other region, where a has 60 of its own.
-    margin = Margin.of_rows(PLACES, {"a": 60, "b": 30, "d": 2}, 10)
-    regions = margin.at(1, small=3)
-    assert regions.rows.tolist() == [89, 3]
-    assert (regions.is_split, regions.hides_labels) == (True, True)
-    assert regions.parts.tolist() == [0, 0]
+    # b and c cross the labels 1 and 2: their 20 rows lie in both, of which 1 has 60 of its own.
+    crossing = Hierarchy.of_levels("x", [list("abc"), list("112"), ["*"] * 3])
+    margin = Margin.of_groups(crossing, [(["a"], 60), (["b", "c"], 20)])
+    labels = margin.at(1, small=3)
+    assert labels.rows.tolist() == [77, 3]
+    assert (labels.is_split, labels.hides_labels) == (True, True)
+    assert labels.parts.tolist() == [0, 0]
 
 
 def test_shares_add_up_rows_by_part() -> None:
-    margin = Margin.of_rows(PLACES, {"a": 60, "b": 30, "d": 20}, 10)
+    margin = Margin.of_groups(PLACES, [(["a"], 60), (["b"], 30), (["d"], 20)])
     assert margin.at(1, small=3).shares.by_part(margin.sizes, np.array([0, 1, 1])).tolist() == [[60, 30], [0, 20]]
 
 
@@ -120,13 +118,13 @@ def test_groups_hold_k_p_and_every_row_once(sizes: list[int], k_p: int, extra: l
     _, codes = leaves_and_codes(crossing)
     counted = np.array([*sizes, 0])
     groups = merge_small(codes, counted, k_p)
-    assert sorted(leaf for group in groups for leaf in group) == np.flatnonzero(counted).tolist()
+    assert sorted(leaf for group in groups for leaf in group) == list(range(5))
     assert all(counted[list(group)].sum() >= k_p for group in groups)
-    # A group of several has one that is large, or a sum that leaves open what each has, if the table has any.
+    # A group was not parted since one of its halves is small, and which it is does not follow.
+    tree = halving_tree(codes, has_missing=False)
     for group in groups:
-        inside = counted[list(group)]
-        if len(group) > 1 and counted.max() >= k_p:
-            assert inside.max() >= k_p or len(group) < inside.sum() < len(group) * (k_p - 1)
+        halves = tree.of(group).halves
+        assert len(group) == 1 or min(counted[list(half.leaves)].sum() for half in halves) < k_p
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))

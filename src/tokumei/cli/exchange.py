@@ -19,6 +19,8 @@ app = typer.Typer(
 )
 
 app.command("offer")(exchange_desk.offer)
+app.command("attack")(exchange_desk.attack)
+app.command("admit")(exchange_desk.admit)
 app.command("answer")(exchange_desk.answer)
 app.command("serve-requests")(exchange_desk.serve_requests)
 app.command("learn")(exchange_desk.learn)
@@ -105,13 +107,14 @@ def try_levels(
         return
     print_facts({"offer": offer.name, "by": offer.words.provider, "k": offer.criterion(criterion).k})
     print_table(
-        [", ".join(offer.lattice.attributes), "classes", "k", "band", "zone", "why"],
+        [", ".join(offer.lattice.attributes), "classes", "k", "band", "judged by", "zone", "why"],
         [
             [
                 ", ".join(str(level) for level in each.levels.values()),
                 each.class_count,
                 round(each.prediction.k),
                 f"{each.prediction.low:,.0f}–{each.prediction.high:,.0f}",
+                round(each.judged.low),
                 each.zone,
                 each.why,
             ]
@@ -148,9 +151,12 @@ def request(
 
     offer, offered = read_offer(file)
     wanted = offer.lattice.levels(_node(offer, levels))
-    made = make_request(offer, offered.digest, wanted, user=user, purpose=purpose, criterion=criterion)
+    signing = read_private(key)
+    made = make_request(
+        *(offer, offered.digest, wanted), signer=signing.public, user=user, purpose=purpose, criterion=criterion
+    )
     with guarded({"--out": out}, inputs=[file, key], force=force) as drafts:
-        signed = made.signed(read_private(key))
+        signed = made.signed(signing)
         signed.write(drafts["--out"])
     result = {"request": signed.digest, "levels": wanted, "criterion": made.criterion, "out": str(out)}
     print_json(result) if json else print_facts(result)
@@ -192,6 +198,12 @@ def verify(
     answer: Annotated[
         Path | None, typer.Option("--answer", metavar="FILE", help="An answer, to hold against a public log.")
     ] = None,
+    request: Annotated[
+        Path | None, typer.Option("--request", metavar="FILE", help="The request that the answer must be to.")
+    ] = None,
+    release: Annotated[
+        Path | None, typer.Option("--release", metavar="FILE", help="The release that must have come with it.")
+    ] = None,
     log: Annotated[
         Path | None, typer.Option("--log", metavar="FILE", help="The public log that the answer is held against.")
     ] = None,
@@ -218,7 +230,9 @@ def verify(
         result |= verify_desk(DeskFolder(path)) if (path / "private").is_dir() else verify_public(path)
     if answer is not None:
         public_log = log or (path / "public.jsonl" if is_desk else None)
-        result |= check_answer(answer, signed.key, public_log)
+        result |= check_answer(answer, signed.key, public_log, request=request, release=release)
+    elif request is not None or release is not None:
+        raise InputError.of("--answer, which request and release are held against")
     print_json(result | {"is_good": True}) if json else print_facts(result)
 
 

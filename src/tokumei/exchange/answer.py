@@ -6,9 +6,10 @@ for each joint node by a secret of the provider: a published share of nodes is r
 them. Then the true count. Whoever is refused cannot tell which of the three it was; and since a node finer than one
 that was refused is refused as well, asking further does not tell either.
 
-What a refusal is worth to somebody who knows how good the formula is: it multiplies the odds that the joint node
-fails by at most 1/lot, with lots of 2 % from 1 : 49 (γ of 2 %) to about 1 : 1, and in the zone of discretion, with
-lots of a half, by 2. Even one who were sure of it would know that some class is too small, not which, nor how small.
+What a refusal is worth to somebody who knows how good the formula is: of the nodes that are allowed a share γ fails,
+and a share of the others, the lot, is refused too, so that a refused node fails with chance γ / (γ + (1 − γ)·lot). The
+lots are made from the measured γ, so that this is a half at most. A vetted offer has no γ: there all refusals of what
+is allowed are lots. Even one who were sure of a failure would know that some class is too small, not which.
 """
 
 from __future__ import annotations

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tokumei.core.progress import step
-from tokumei.counting.class_counts import ClassCounts, ColumnMap
+from tokumei.counting.class_counts import SIZE, ClassCounts, ColumnMap
 from tokumei.counting.count import count_classes
 from tokumei.counting.engine import Engine
 from tokumei.counting.recoding import Recoding
 from tokumei.data.files.reading import Reading
 from tokumei.exchange.joint import joint_node
+from tokumei.exchange.sensitive import Sensitive
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
 
@@ -34,14 +38,16 @@ class CountedTable:
         source: Any,
         *,
         carried: Sequence[str] = (),
+        sensitive: Sensitive | None = None,
         engine: str | Engine = "local",
         **reading: Any,
     ) -> None:
         self.lattice = lattice
         self.carried = tuple(carried)
+        self.sensitive = sensitive or Sensitive()
         self.n_passes = 0
-        self._source = source
-        self._reading: dict[str, Any] = {"engine": engine, "reading": Reading.of(reading)}
+        self.source = source
+        self.reading: dict[str, Any] = {"engine": engine, "reading": Reading.of(reading)}
         self._finest: tuple[Node, ClassCounts] | None = None
         self._maps: dict[tuple[int, int], ColumnMap] = {}
         self._ks: dict[Node, int] = {}
@@ -53,10 +59,53 @@ class CountedTable:
         return counts.roll_up({self.lattice.attributes[index]: self._map(index, node[index]) for index in indices})
 
     def k(self, node: Node) -> int:
-        """Give the true k of a node."""
+        """Give the true k of a node; 0 where a class gives away too much of a column that is carried along."""
         if node not in self._ks:
-            self._ks[node] = self.classes(node).over(self.lattice.attributes).k
+            is_diverse = all(self._is_diverse(node, column) for column in self.carried)
+            self._ks[node] = self.k_of_classes(node) if is_diverse else 0
         return self._ks[node]
+
+    def k_of_classes(self, node: Node) -> int:
+        """Give the size of the smallest class of a node, whatever is carried along."""
+        return self.classes(node).over(self.lattice.attributes).k
+
+    def smallest_of_all(self, node: Node) -> int:
+        """Give the size of the smallest class that a node's labels make: 0 if one is empty; missing is no label."""
+        classes = self.classes(node).over(self.lattice.attributes)
+        is_known = np.ones(classes.n_classes, bool)
+        for hierarchy, level, codes, domain in zip(
+            self.lattice.hierarchies, node, classes.codes, classes.domains, strict=True
+        ):
+            if len(hierarchy.levels[level]) > 1:
+                is_known &= ~domain.is_null().to_numpy()[codes]
+        if int(is_known.sum()) < self.lattice.class_count(node):
+            return 0
+        return int(classes.sizes[is_known].min())
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash of the finest counts: that of another table, were it only a row, is another."""
+        counts = self.classes(self.lattice.bottom)
+        hashed = sha256("\0".join(counts.columns).encode())
+        for domain in counts.domains:
+            hashed.update("\0".join("" if each is None else f"={each}" for each in domain).encode())
+        hashed.update(np.ascontiguousarray(counts.codes).tobytes())
+        hashed.update(counts.sizes.tobytes())
+        return hashed.hexdigest()
+
+    def _is_diverse(self, node: Node, column: str) -> bool:
+        """Whether every class of a node has enough different values of a carried column, spread as in the table."""
+        pairs = self.classes(node).over([*self.lattice.attributes, column]).to_frame()
+        by = list(self.lattice.attributes)
+        known = pairs.filter(pl.col(column).is_not_null())
+        n_values = (
+            pairs.select(by)
+            .unique()
+            .join(known.group_by(by).agg(n=pl.col(column).n_unique()), on=by, how="left", nulls_equal=True)["n"]
+        )
+        if (n_values.fill_null(0) < self.sensitive.l).any():
+            return False
+        return self.sensitive.t is None or farthest(pairs, by, column) <= self.sensitive.t + 1e-12
 
     def _map(self, index: int, level: int) -> ColumnMap:
         """Give what the labels counted become at a level."""
@@ -77,12 +126,24 @@ class CountedTable:
         columns = [*self.lattice.attributes, *self.carried]
         with step("counting"):
             # Values are looked up once for each class where that is cheaper than once for each row.
-            counts = count_classes(self._source, columns, recodings=() if is_small else recodings, **self._reading)
+            counts = count_classes(self.source, columns, recodings=() if is_small else recodings, **self.reading)
             counts = counts.roll_up(counts.maps(recodings)) if is_small else counts
         self.n_passes += 1
         self._finest = at, counts
         self._maps.clear()
         return self._finest
+
+
+def farthest(pairs: pl.DataFrame, by: Sequence[str], column: str) -> float:
+    """Give how far the shares of a column's values in a class are from those in all: the largest total variation."""
+    total = pairs[SIZE].sum()
+    whole = pairs.group_by(column).agg(all=pl.col(SIZE).sum() / total)
+    shares = pairs.with_columns(share=pl.col(SIZE) / pl.col(SIZE).sum().over(by)).join(
+        whole, on=column, how="left", nulls_equal=True
+    )
+    # Values that a class lacks differ by their whole share; with those it has, the two halves add up to the same.
+    above = shares.group_by(by).agg(d=(pl.col("share") - pl.col("all")).clip(lower_bound=0).sum())
+    return float(above["d"].max())  # type: ignore[arg-type]
 
 
 def relabeling(hierarchy: Hierarchy, fine: int, coarse: int) -> Recoding:

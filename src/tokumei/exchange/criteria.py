@@ -7,8 +7,9 @@
 | `NAME=K`                 | K  | 1/K          | whom the provider names                  |
 | `NAME=0.1`               | 10 | 0.1          | the same, by the risk that is allowed    |
 
-What one recipient may have, those who are trusted more may know too: a criterion with a larger k stands for a wider
-circle. CHEO's 0.33 is 3-anonymity, as the thesis prints it; an own risk t becomes the smallest k with 1/k ≤ t.
+Whoever the offer does not list by their key is served by the strictest. What one recipient may have, those who are
+trusted more may know too: a criterion with a larger k stands for a wider circle. CHEO's 0.33 is 3-anonymity, as the
+thesis prints it; an own risk t becomes the smallest k with 1/k ≤ t.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,16 +23,19 @@ from typing import Any
 from tokumei.core.chain import Link, canonical, digest_of
 from tokumei.core.errors import InputError, NotAllowed, PromiseBroken
 from tokumei.data.files.atomic import write_text
+from tokumei.data.files.source import check_is_file
 from tokumei.exchange.answer import REFUSED, WAITING, Answered, Desk, Given, Joint, answer
 from tokumei.exchange.audit_log import AuditLog, LogHead, check_reaches
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.documents import Fields, Signed, read_json, read_signed, sign
 from tokumei.exchange.keys import PrivateKey, fingerprint, write_secret
 from tokumei.exchange.offer import Offer, read_offer
-from tokumei.exchange.request import Approval, Request, check_fits
+from tokumei.exchange.request import REQUEST, Approval, Request, check_fits, request_of
+from tokumei.exchange.request import VERSION as REQUEST_VERSION
+from tokumei.exchange.sources import check_not_retired
 
-ANSWER, VERSION = "answer", 1
-PUBLIC_FIELDS = ("what", "revision", "offer", "request", "outcome", "release", "time")
+ANSWER, VERSION = "answer", 2
+PUBLIC_FIELDS = ("what", "revision", "offer", "slope", "request", "outcome", "release", "time")
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,23 @@ class DeskFolder:
         """Read the offer as it stands."""
         return read_offer(self.folder / "offer.json")
 
+    def revisions(self) -> list[tuple[Offer, Signed]]:
+        """Give all revisions of the offer, oldest first."""
+        return [read_offer(path) for path in sorted((self.folder / "revisions").glob("*.json"))]
+
     def digests(self) -> dict[int, str]:
         """Give the digest of each revision."""
-        found = [read_offer(path) for path in sorted((self.folder / "revisions").glob("*.json"))]
-        return {offer.revision: signed.digest for offer, signed in found}
+        return {offer.revision: signed.digest for offer, signed in self.revisions()}
+
+    def standing(self) -> set[str]:
+        """Give the digests of the revisions whose formula is still the one that stands."""
+        now, _ = self.offer()
+        same = [each for each in self.revisions() if (each[0].knowledge, each[0].slope) == (now.knowledge, now.slope)]
+        return {signed.digest for _, signed in same}
+
+    def release_path(self, digest: str) -> Path:
+        """Give where a release that was given is kept."""
+        return self.folder / "private" / "releases" / f"{digest}.csv"
 
     def answered(self) -> set[str]:
         """Give the digests of the requests that were answered, from the logs, which are verified."""
@@ -78,13 +93,24 @@ class DeskFolder:
             "source": fields.text("source"),
             "reading": dict(fields.inside("reading").shape),
             "secret": bytes.fromhex(fields.text("secret")),
+            "table": fields.text("table", most=64),
         }
 
     def table(self) -> CountedTable:
         """Give the table behind the offer; it is counted when it must be."""
         offer, _ = self.offer()
         found = self.source
-        return CountedTable(offer.lattice, found["source"], carried=offer.carried, **found["reading"])
+        return CountedTable(
+            offer.lattice, found["source"], carried=offer.carried, sensitive=offer.sensitive, **found["reading"]
+        )
+
+    def check_table(self, table: CountedTable) -> None:
+        """Refuse to answer on another table than the one that was offered, were it only a row."""
+        if table.digest != self.source["table"]:
+            raise NotAllowed(
+                "The table behind this desk is not the one that was offered: what it would tell beside what is out "
+                "is whoever came or went. Make a new offer of it."
+            )
 
     def publish(self, signed: Signed, revision: int) -> None:
         """Write a revision of the offer."""
@@ -93,16 +119,27 @@ class DeskFolder:
 
 
 def open_desk(
-    folder: Path, offer: Offer, first_release: str, source: str, reading: Mapping[str, Any], key: PrivateKey
+    folder: Path,
+    offer: Offer,
+    first_release: str,
+    source: str,
+    reading: Mapping[str, Any],
+    key: PrivateKey,
+    *,
+    secret: bytes,
+    table: str,
 ) -> DeskFolder:
-    """Make the desk of a new offer; a folder that holds anything is refused."""
+    """Make the desk of a new offer; a folder that holds anything is refused.
+
+    secret: what lots and extra steps are drawn by. table: the digest of the table that was offered.
+    """
     if folder.exists() and any(folder.iterdir()):
         raise NotAllowed(f"{folder} holds something already; an offer needs a folder of its own.")
     desk = DeskFolder(folder)
     (folder / "revisions").mkdir(parents=True, exist_ok=True)
     (folder / "private" / "releases").mkdir(mode=0o700, parents=True)
     (folder / "private").chmod(0o700)
-    hidden = {"source": source, "reading": dict(reading), "secret": secrets.token_hex(32)}
+    hidden = {"source": source, "reading": dict(reading), "secret": secret.hex(), "table": table}
     write_secret(folder / "private" / "source.json", canonical(hidden) + "\n")
     write_text(folder / "first-release.csv", first_release)
     desk.public_log.start(key, mode=0o644)
@@ -129,6 +166,8 @@ def answer_request(
     with desk.private_log.locked():
         offer, offered = desk.offer()
         _check_own(offered, key)
+        check_not_retired(desk.folder)
+        desk.check_table(table)
         links = desk.private_log.read(offered.key)
         desk.public_log.read(offered.key)
         _catch_up(desk, key)
@@ -147,7 +186,7 @@ def answer_request(
         if found.outcome == "waiting":
             return _answer(offered, signed, found, None, key), None
         if found.release is not None:
-            write_text(desk.folder / "private" / "releases" / f"{found.release_digest}.csv", found.release)
+            write_text(desk.release_path(found.release_digest), found.release)
         head = _append(desk, _line(request, signed, Joint(node, k), found, sorted(approved)), key)
         return _answer(offered, signed, found, head, key), found.release
 
@@ -155,7 +194,7 @@ def answer_request(
 def check_request(desk: DeskFolder, request: Request, signed: Signed, answered: Collection[str]) -> None:
     """Refuse a request that is not for this offer as it stands, or was answered already."""
     offer, _ = desk.offer()
-    check_fits(request, offer, desk.digests())
+    check_fits(request, signed.key, offer, desk.standing())
     if signed.digest in answered:
         raise NotAllowed("This request was answered already; its answer stands.")
 
@@ -172,8 +211,8 @@ def remembered(links: Sequence[Link]) -> Desk:
     return Desk(tuple(given), tuple(refused))
 
 
-def revise(desk: DeskFolder, offer: Offer, key: PrivateKey) -> Signed:
-    """Publish the next revision of an offer, such as one with a steeper slope."""
+def revise(desk: DeskFolder, offer: Offer, key: PrivateKey, *, is_tightened: bool = False) -> Signed:
+    """Publish the next revision of an offer, such as one with a steeper slope or with more recipients."""
     with desk.private_log.locked():
         before, offered = desk.offer()
         _check_own(offered, key)
@@ -181,7 +220,8 @@ def revise(desk: DeskFolder, offer: Offer, key: PrivateKey) -> Signed:
             raise NotAllowed("A revision follows on the offer as it stands.")
         signed = offer.signed(key)
         desk.publish(signed, offer.revision)
-        _append(desk, {"what": "offer", "revision": offer.revision, "offer": signed.digest}, key)
+        line = {"what": "offer", "revision": offer.revision, "offer": signed.digest}
+        _append(desk, line | ({"slope": offer.slope} if is_tightened else {}), key)
         return signed
 
 
@@ -197,13 +237,18 @@ def verify_desk(desk: DeskFolder) -> dict[str, Any]:
     if digest_of((desk.folder / "first-release.csv").read_bytes()) != offer.first_release.digest:
         raise PromiseBroken("first-release.csv is not the one that was offered.")
     for link in private:
-        if digest := link.says.get("release"):
-            path = desk.folder / "private" / "releases" / f"{digest}.csv"
+        if digest := link.says.get("release_file"):
+            path = desk.release_path(digest)
             if not path.is_file() or digest_of(path.read_bytes()) != digest:
                 raise PromiseBroken(f"{path.name}: is missing or not as it was given.")
     n_served = sum(link.says.get("outcome") == "served" for link in public)
     n_refused = sum(link.says.get("outcome") == "refused" for link in public)
     return {"revision": offer.revision, "lines": len(public), "served": n_served, "refused": n_refused}
+
+
+def commitment(nonce: str, digest: str) -> str:
+    """Give what the public log tells of a release: nothing to whoever lacks the request or the release."""
+    return digest_of(f"{nonce} {digest}".encode()) if digest else ""
 
 
 def public_part(says: Mapping[str, Any]) -> dict[str, Any]:
@@ -232,7 +277,8 @@ def _line(request: Request, signed: Signed, asked: Joint, found: Answered, appro
         "what": "answer",
         "request": signed.digest,
         "outcome": found.outcome,
-        "release": found.release_digest,
+        "release": commitment(request.nonce, found.release_digest),
+        "release_file": found.release_digest,
         "user": request.user,
         "user_key": signed.key,
         "purpose": request.purpose,
@@ -246,19 +292,45 @@ def _line(request: Request, signed: Signed, asked: Joint, found: Answered, appro
     }
 
 
-def check_answer(path: Path, provider: str, public_log: Path | None = None) -> dict[str, Any]:
-    """Check an answer against the provider's key and, if it is given, the public log that it tells the head of."""
+def check_answer(
+    path: Path,
+    provider: str,
+    public_log: Path | None = None,
+    *,
+    request: Path | None = None,
+    release: Path | None = None,
+) -> dict[str, Any]:
+    """Check an answer against the provider's key, the request that it is to, the release that came with it, and a log.
+
+    PromiseBroken names what does not fit.
+    """
     signed = read_signed(path, ANSWER, VERSION)
     if signed.key != provider:
         raise PromiseBroken(f"{path}: signed by {fingerprint(signed.key)}, not by the provider.")
     fields = Fields(signed.body, str(path))
-    result = {"outcome": fields.text("outcome", one_of=["served", "refused", "waiting"])}
+    result: dict[str, Any] = {"outcome": fields.text("outcome", one_of=["served", "refused", "waiting"])}
+    asked = None
+    if request is not None:
+        asked = read_signed(request, REQUEST, REQUEST_VERSION)
+        if asked.digest != fields.text("request", most=64):
+            raise PromiseBroken(f"{path}: is not the answer to {request}.")
+        result["request"] = asked.digest
+    if release is not None:
+        if digest_of(check_is_file(release).read_bytes()) != fields.text("release", most=64):
+            raise PromiseBroken(f"{release}: is not the release that the answer tells of.")
+        result["release"] = signed.body["release"]
     if signed.body.get("log") is None or public_log is None:
         return result
     head = fields.inside("log")
-    log = AuditLog(public_log)
-    check_reaches(log.lines(), LogHead(head.whole("number"), head.text("hash", most=64)), public_log.name)
-    return result | {"log_line": signed.body["log"]["number"]}
+    links = AuditLog(public_log).lines()
+    told = LogHead(head.whole("number"), head.text("hash", most=64))
+    check_reaches(links, told, public_log.name)
+    says = links[told.number - 1].says
+    if (says.get("request"), says.get("outcome")) != (signed.body["request"], result["outcome"]):
+        raise PromiseBroken(f"{public_log.name}, line {told.number}: tells of another answer.")
+    if asked is not None and says.get("release") != commitment(request_of(asked).nonce, str(signed.body["release"])):
+        raise PromiseBroken(f"{public_log.name}, line {told.number}: tells of another release.")
+    return result | {"log_line": told.number}
 
 
 def _answer(offered: Signed, request: Signed, found: Answered, head: LogHead | None, key: PrivateKey) -> Signed:

@@ -35,8 +35,12 @@ class Signed:
 
     @property
     def digest(self) -> str:
-        """The hash that other documents name this one by."""
-        return digest_of(_signed_bytes(self.kind, self.version, self.body))
+        """The hash that other documents name this one by; what somebody else signed has another."""
+        return digest_of(
+            canonical(
+                {"signed": digest_of(_signed_bytes(self.kind, self.version, self.body)), "key": self.key}
+            ).encode()
+        )
 
     def text(self) -> str:
         """Give the document as it is written."""

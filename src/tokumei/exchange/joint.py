@@ -10,26 +10,29 @@ Rule. A release is given only where the joint node with everything given before 
 Releases that form a chain, each a coarsening of another, join to their finest: a coarser one adds nothing.
 
 What the offer itself publishes (the rows of each value, some two-way tables) cannot be joined the same way, or nothing
-could ever be given. It need not be: where the tables that are out – the joint node's and the published ones – form
-*no circle*, rows can be arranged so that any class that may have rows at all has as many as the smallest table entry
+could ever be given. It need not be: where the tables that are out – the joint node's and the published ones – are
+*decomposable*, rows can be arranged so that any class that may have rows at all has as many as the smallest table entry
 it lies in, which is k or more (Dobra and Fienberg 2000; a row of one table is matched with a row of the next that
 agrees on what the two share). Then, whatever is added up and subtracted, no class is shown to be smaller than k.
-Where they close a circle, or where labels cross the groups that small values were merged into, it is not so: age bands
+Where they are not, or where labels cross the groups that small values were merged into, it is not so: age bands
 0–9: 40 and 10–19: 50 beside published groups {0–4}: 37 and {5–9, 10–19}: 53 tell of 3 people aged 5–9. Such nodes are
 refused, and since only published things decide it, everybody can tell beforehand.
+
+That values were merged tells that not both halves of their group have k rows (`predict.margin`). So a label may hold a
+merged group whole, or lie within one half of it: then its rows can all be put on one value, or are known anyway.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.fitted_margins import FittedMargins
-from tokumei.predict.margin import Ints, common_coarsening
+from tokumei.predict.margin import Ints, Margin, common_coarsening, halving_tree
 from tokumei.predict.predictor import Fitted
 
 Partitions = Mapping[int, Ints]
@@ -77,26 +80,48 @@ def published_tables(fitted: Fitted) -> list[Partitions]:
 
 
 def joiner(fitted: Fitted) -> Callable[[Node], bool]:
-    """Give what tells whether a node's table can stand beside what a predictor publishes: they close no circle."""
+    """Give what tells whether a node's table can stand beside what a predictor publishes: they are decomposable."""
     if not isinstance(fitted, FittedMargins):
         return lambda _: True
     published = [_as_keys(table) for table in published_tables(fitted)]
     by_level = [[codes[margin.group_of >= 0] for codes in margin.codes] for margin in fitted.margins]
     keys = [[_as_keys({index: parts}) for parts in levels] for index, levels in enumerate(by_level)]
 
+    @cache
+    def spares(index: int, level: int) -> bool:
+        return spares_groups(fitted.margins[index], level)
+
     def can_join(node: Node) -> bool:
+        if not all(spares(index, level) for index, level in enumerate(node)):
+            return False
         own = {name: key for index, level in enumerate(node) for name, key in keys[index][level].items()}
-        return _close_no_circle([own, *published])
+        return _are_decomposable([own, *published])
 
     return can_join
 
 
-def closes_no_circle(tables: Sequence[Partitions]) -> bool:
+def spares_groups(margin: Margin, level: int) -> bool:
+    """Whether each merged group lies in one label of a level, or each label that it meets within one half of it."""
+    codes = margin.codes[level]
+    tree = halving_tree(margin.codes, has_missing=bool(margin.group_of[-1] >= 0))
+    for group in (each for each in margin.groups if len(each) > 1):
+        labels = set(codes[list(group)].tolist())
+        if len(labels) == 1:
+            continue
+        halves = [set(half.leaves) for half in tree.of(group).halves]
+        for label in labels:
+            leaves = set(np.flatnonzero((codes == label) & (margin.group_of >= 0)).tolist())
+            if not any(leaves <= half for half in halves):
+                return False
+    return True
+
+
+def are_decomposable(tables: Sequence[Partitions]) -> bool:
     """Whether tables can be taken away one by one, each sharing with all others no more than with one of them."""
-    return _close_no_circle([_as_keys(table) for table in tables])
+    return _are_decomposable([_as_keys(table) for table in tables])
 
 
-def _close_no_circle(tables: Sequence[Mapping[int, bytes]]) -> bool:
+def _are_decomposable(tables: Sequence[Mapping[int, bytes]]) -> bool:
     left = list(tables)
     while len(left) > 1:
         ear = next((index for index in range(len(left)) if _is_ear(left[index], _without(left, index))), None)

@@ -28,6 +28,7 @@ def check_knowledge(lattice: Lattice, fields: Fields) -> None:
         fields.number("middle", least=-100, most=100)
         fields.number("extent", least=1e-9, most=1e12)
         fields.whole("n_sampled", least=2)
+        fields.number("epsilon", least=1e-6, most=100)
     fields.done()
 
 
@@ -53,7 +54,7 @@ def _group_sizes(attributes: Fields, name: str) -> list[int]:
         and isinstance(group[0], list)
         and bool(group[0])
         and all(leaf is None or isinstance(leaf, str) for leaf in group[0])
-        and _is_count(group[1], 1)
+        and _is_count(group[1], 0)
         for group in groups
     )
     if not is_sound:

@@ -17,8 +17,9 @@ from typing import Any
 from tokumei.core.chain import Link
 from tokumei.core.errors import InputError
 from tokumei.exchange.counted_table import CountedTable
+from tokumei.exchange.noise import extra_steps, stepped
 from tokumei.exchange.offer import Offer
-from tokumei.exchange.offering import vetted_slope
+from tokumei.exchange.offering import SLOPES, vetted_slope
 from tokumei.hierarchy.lattice import Node
 from tokumei.predict.methods.power_law import PowerLaw
 from tokumei.predict.quadrants import Quadrants, area_with_prediction, area_without_prediction, most_that_hold
@@ -92,9 +93,24 @@ def rule_quadrants(offer: Offer, ks: Mapping[Node, int], k: int) -> tuple[Quadra
     )
 
 
-def tightened(offer: Offer, counted: Sequence[CountedNode], offer_digest: str) -> Offer:
-    """Give the next revision of an offer, steep enough that no counted node that fails is promised."""
-    slope = vetted_slope(offer, {line.node: line.k for line in counted})
+def answers_until_tightening(offer: Offer, links: Sequence[Link]) -> int:
+    """Give how many answers must still be given before the formula may be made steeper.
+
+    The times are fixed beforehand: a steeper formula right after a refusal would tell why it was refused.
+    """
+    since = 0
+    for link in links:
+        since = 0 if link.says.get("slope") else since + (link.says["what"] == "answer")
+    return max(0, offer.tighten_every - since)
+
+
+def tightened(offer: Offer, counted: Sequence[CountedNode], offer_digest: str, secret: bytes) -> Offer:
+    """Give the next revision of an offer, steep enough that no counted node that fails is promised, or steeper.
+
+    Steps beyond what is needed are drawn in secret, so that a steeper formula proves no failure.
+    """
+    needed = vetted_slope(offer, {line.node: line.k for line in counted})
+    slope = stepped(SLOPES, needed, extra_steps(secret, f"slope {offer.revision + 1}"))
     return replace(offer, slope=slope, revision=offer.revision + 1, previous=offer_digest)
 
 
@@ -108,9 +124,10 @@ def refitted(offer: Offer, table: CountedTable, given: Sequence[Node], offer_dig
     out = offer.joint(*given)
     follow = [node for node in offer.lattice if offer.lattice.is_coarser_or_equal(node, out)]
     class_counts = [offer.lattice.class_count(node) for node in follow]
-    law = PowerLaw().fit_points(offer.lattice, class_counts, [table.k(node) for node in follow])
+    law = PowerLaw().fit_points(offer.lattice, class_counts, [table.k_of_classes(node) for node in follow])
     revision = {"revision": offer.revision + 1, "previous": offer_digest}
-    return replace(offer, knowledge=law.knowledge, slope=0.0, **revision)  # type: ignore[arg-type]
+    knowledge = law.knowledge | {"epsilon": offer.knowledge["epsilon"]}
+    return replace(offer, knowledge=knowledge, slope=0.0, is_vetted=False, **revision)  # type: ignore[arg-type]
 
 
 def _smallest_by_class_count(points: Sequence[tuple[int, int]]) -> dict[int, float]:

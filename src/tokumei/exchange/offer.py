@@ -14,13 +14,15 @@ from tokumei.exchange.documents import Fields, Signed, read_signed, sign
 from tokumei.exchange.joint import joiner, joint_node
 from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.knowledge import check_knowledge
+from tokumei.exchange.sensitive import Sensitive, sensitive_of
 from tokumei.exchange.zones import Zoned, find_zone
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.fitted_margins import FittedMargins
 from tokumei.predict.predictor import Fitted, Prediction, from_knowledge
 
-KIND, VERSION = "offer", 1
+KIND, VERSION = "offer", 2
+NONCE_LENGTH = 32
 STEEPEST = 3.0
 
 
@@ -49,6 +51,19 @@ class Lots:
 
 
 @dataclass(frozen=True)
+class Recipient:
+    """A user whom the provider knows: their public key, the name that the logs tell, and their criterion."""
+
+    key: str
+    name: str
+    criterion: str
+
+    def as_dict(self) -> dict[str, str]:
+        """Give the recipient for JSON."""
+        return {"key": self.key, "name": self.name, "criterion": self.criterion}
+
+
+@dataclass(frozen=True)
 class Words:
     """What an offer says to people: who offers what, for which use, on which terms, and what the public is told."""
 
@@ -64,7 +79,10 @@ class Offer:
 
     `hierarchies` are those of the quasi-identifiers, `carried` the columns that go along as they are. `knowledge` is
     what the predictor publishes; `slope` makes it steeper than it was fitted (the thesis's f′): k − 1 is divided by
-    the class count to this power. A revision follows on `previous`, the digest of the one before.
+    the class count to this power. A vetted offer has been held against the true k of all nodes: all that it allows
+    holds. Only `recipients` are served by another criterion than the strictest. The nonce tells desks apart that are
+    otherwise alike. A revision follows on `previous`, the digest of the one before; a formula is made steeper every
+    `tighten_every` answers and at no other time.
     """
 
     name: str
@@ -73,7 +91,12 @@ class Offer:
     knowledge: Mapping[str, Any]
     criteria: tuple[Criterion, ...]
     first_release: FirstRelease
+    nonce: str = ""
     carried: tuple[str, ...] = ()
+    sensitive: Sensitive = field(default_factory=Sensitive)
+    recipients: tuple[Recipient, ...] = ()
+    is_vetted: bool = False
+    tighten_every: int = 10
     slope: float = 0.0
     has_discretion: bool = False
     lots: Lots = field(default_factory=Lots)
@@ -111,6 +134,15 @@ class Offer:
                 return one
         raise NotFound(f"The offer has no criterion '{name}'. Known: {', '.join(one.name for one in self.criteria)}.")
 
+    def recipient(self, key: str) -> Recipient | None:
+        """Give whom a key belongs to, if the offer lists it."""
+        return next((one for one in self.recipients if one.key == key), None)
+
+    def criteria_for(self, key: str | None) -> tuple[Criterion, ...]:
+        """Give the criteria that the owner of a key is served by, the strictest first."""
+        named = {one.criterion for one in self.recipients if one.key == key}
+        return tuple(one for place, one in enumerate(self.criteria) if place == 0 or one.name in named)
+
     # Many users ask for few nodes: what was worked out once is kept.
 
     @cached_property
@@ -145,6 +177,7 @@ class Offer:
         """Give the offer for JSON."""
         return {
             "name": self.name,
+            "nonce": self.nonce,
             "revision": self.revision,
             "previous": self.previous,
             "provider": self.words.provider,
@@ -153,6 +186,10 @@ class Offer:
             "summary": self.words.summary,
             "attributes": [_hierarchy_as_dict(each) for each in self.hierarchies],
             "carried": list(self.carried),
+            "sensitive": {"l": self.sensitive.l, "t": self.sensitive.t},
+            "recipients": [one.as_dict() for one in self.recipients],
+            "vetted": self.is_vetted,
+            "tighten_every": self.tighten_every,
             "predictor": self.knowledge,
             "slope": self.slope,
             "criteria": [one.as_dict() for one in self.criteria],
@@ -190,7 +227,12 @@ def offer_of(signed: Signed, *, file: str | None = None) -> Offer:
         knowledge=fields.inside("predictor").shape,
         criteria=check_distinct(criterion_of(each) for each in fields.objects("criteria")),
         first_release=FirstRelease(first.wholes("levels"), first.text("digest", most=64)),
+        nonce=fields.text("nonce", most=NONCE_LENGTH),
         carried=fields.texts("carried"),
+        sensitive=sensitive_of(fields.inside("sensitive")),
+        recipients=tuple(_read_recipient(each) for each in fields.objects("recipients")),
+        is_vetted=fields.is_true("vetted"),
+        tighten_every=fields.whole("tighten_every", least=1, most=10**6),
         slope=fields.number("slope", least=0, most=STEEPEST),
         has_discretion=fields.is_true("discretion"),
         lots=Lots(lots.number("allowed", least=0, most=1), lots.number("discretion", least=0, most=1)),
@@ -205,12 +247,25 @@ def offer_of(signed: Signed, *, file: str | None = None) -> Offer:
     return offer
 
 
+def _read_recipient(fields: Fields) -> Recipient:
+    read = Recipient(*(fields.text(name, most=200) for name in ("key", "name", "criterion")))
+    fields.done()
+    return read
+
+
 def check_offer(offer: Offer, *, file: str | None = None) -> None:
     """Refuse an offer that cannot be used or that publishes less safely than it promises."""
     names = [*offer.lattice.attributes, *offer.carried]
     if not offer.hierarchies or len(set(names)) < len(names):
         raise InputError.of("at least one attribute, each column once", file=file, column="attributes", value=names)
     check_knowledge(offer.lattice, Fields(offer.knowledge, file, "predictor"))
+    if len(offer.nonce) != NONCE_LENGTH:
+        raise InputError.of(f"{NONCE_LENGTH} hexadecimal digits", file=file, column="nonce", value=offer.nonce)
+    for listed in ([one.key for one in offer.recipients], [one.name for one in offer.recipients]):
+        if len(set(listed)) < len(listed):
+            raise InputError.of("each key and each name once", file=file, column="recipients")
+    for one in offer.recipients:
+        offer.criterion(one.criterion)
     if len(set(offer.approvers)) < max(offer.approvals_needed, len(offer.approvers)):
         raise InputError.of("as many different approvers as approvals are needed", file=file, column="approvals")
     try:

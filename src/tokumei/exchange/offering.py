@@ -1,18 +1,21 @@
-"""Making an offer from a table: fit the predictor on what may be published, and make the first release.
+"""Making an offer from a table: fit the formula on what may be published, and make the first release.
 
 What leaves the house:
 
 - the hierarchies, so they should be made from what values there can be, not from those that occur;
-- the first release P′: class counts, none below the strictest k of the offer;
-- the predictor's knowledge. Margins publish no count below k, and their spread and the slope are each one of a few
-  numbers. A power law is fitted on nodes that follow from P′ and on no others: its numbers tell nothing that the
-  first release does not.
+- the first release P′: class counts, none below the strictest k of the offer, without the columns carried along. If
+  the provider names no levels, it is the number of rows and no more;
+- the formula. By default a power law through a few small nodes, whose k have noise of a stated ε: the formula without
+  the distribution. `margins` is the provider's explicit choice: it publishes how many rows have which value, small
+  ones merged, and two-way tables only at levels that the provider names;
+- slope and lots. Each is one of a few numbers, and some steps more than needed by a secret draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -23,11 +26,14 @@ from tokumei.counting.class_counts import SIZE, ClassCounts
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion, check_distinct
 from tokumei.exchange.knowledge import KNOWN_PREDICTORS
+from tokumei.exchange.noise import drawn, extra_steps, noisy_ks, small_nodes, stepped
 from tokumei.exchange.offer import (
+    NONCE_LENGTH,
     STEEPEST,
     FirstRelease,
     Lots,
     Offer,
+    Recipient,
     Words,
     check_offer,
 )
@@ -38,30 +44,44 @@ from tokumei.predict.predictor import Knowledge
 
 # The slope is published, so it says no more than it must: it is one of these.
 SLOPES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, STEEPEST)
-# Beyond, looking at all nodes takes longer than a provider waits.
+# So are the shares that are refused by lot.
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
+# Beyond, looking at all nodes takes longer than a provider waits; so many are drawn where γ is measured.
 MOST_VETTED = 20_000
+MOST_MEASURED = 2_000
+# A factor of e^0.4 either way, beyond chance: fixed, since one that is fitted would tell of pairs that fail.
+SPREAD = 0.4
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What a provider decides about an offer: for whom, by which predictor, and who must agree."""
+    """What a provider decides about an offer: for whom, by which formula, and who must agree.
+
+    `lots` are the shares that are refused by lot; None makes them from how often the formula fails. `tables` are the
+    two-way tables that go with margins, each by the levels of two columns.
+    """
 
     criteria: Sequence[Criterion]
-    predictor: str = "margins"
+    predictor: str = "power-law"
     first_levels: Mapping[str, int] | None = None
+    tables: Sequence[Mapping[str, int]] = ()
+    epsilon: float = 1.0
     has_discretion: bool = False
     is_vetted: bool = True
-    lots: Lots = field(default_factory=Lots)
+    lots: Lots | None = None
+    tighten_every: int = 10
+    recipients: Sequence[Recipient] = ()
     approvals_needed: int = 0
     approvers: Sequence[str] = ()
 
 
-def make_offer(name: str, words: Words, table: CountedTable, terms: Terms) -> tuple[Offer, str]:
+def make_offer(name: str, words: Words, table: CountedTable, terms: Terms, secret: bytes) -> tuple[Offer, str]:
     """Make an offer and the text of its first release, in one counting pass.
 
-    A vetted offer has been held against the true k of all its nodes: its slope is the least of a few with which the
-    rule promises no node that fails. So no answer will ever have to break a promise, and all that a thousand
-    requests could find out about failing nodes is in that one number.
+    A vetted offer has been held against the true k of all its nodes: its slope is at least the least of a few with
+    which the rule promises no node that fails. So no answer will ever have to break a promise.
+
+    secret: what lots, noise and extra steps are drawn by; `noise.secret_of` gives it.
     """
     lattice = table.lattice
     criteria = check_distinct(terms.criteria)
@@ -71,8 +91,9 @@ def make_offer(name: str, words: Words, table: CountedTable, terms: Terms) -> tu
         raise InputError.of(expected, column="predictor", value=terms.predictor)
     # The finest node first: all others are rolled up from it.
     table.classes(lattice.bottom)
-    knowledge, first = _fit(lattice, table, terms, k_p)
-    text = release_text(table.classes(first), lattice)
+    check_carried(table, k_p)
+    knowledge, first = _fit(lattice, table, terms, k_p, secret)
+    text = release_text(table.classes(first).over(lattice.attributes), lattice)
     release = FirstRelease(lattice.levels(first), digest_of(text.encode()))
     offer = Offer(
         name=name,
@@ -81,9 +102,13 @@ def make_offer(name: str, words: Words, table: CountedTable, terms: Terms) -> tu
         knowledge=knowledge,
         criteria=criteria,
         first_release=release,
+        nonce=secrets.token_hex(NONCE_LENGTH // 2),
         carried=table.carried,
+        sensitive=table.sensitive,
+        recipients=tuple(terms.recipients),
+        tighten_every=terms.tighten_every,
         has_discretion=terms.has_discretion,
-        lots=terms.lots,
+        lots=terms.lots or Lots(),
         approvals_needed=terms.approvals_needed,
         approvers=tuple(terms.approvers),
     )
@@ -94,8 +119,28 @@ def make_offer(name: str, words: Words, table: CountedTable, terms: Terms) -> tu
     if terms.is_vetted:
         if lattice.n_nodes > MOST_VETTED:
             raise InputError.of(f"at most {MOST_VETTED:,} nodes to vet", column="nodes", value=lattice.n_nodes)
-        offer = replace(offer, slope=vetted_slope(offer, _true_ks(table)))
+        needed = vetted_slope(offer, _true_ks(table, lattice))
+        offer = replace(offer, slope=stepped(SLOPES, needed, extra_steps(secret, "slope 1")), is_vetted=True)
+    if terms.lots is None:
+        offer = replace(offer, lots=_lots(offer, measured_gamma(offer, table, secret), secret))
     return offer, text
+
+
+def check_carried(table: CountedTable, k_p: int) -> None:
+    """Refuse to carry along what finds people by itself: values that fewer than k_p rows have, such as names."""
+    for column in table.carried:
+        values = table.classes(table.lattice.top).over([column])
+        n_rare = int((values.sizes < k_p).sum())
+        if values.n_classes * k_p > values.n_rows:
+            raise CannotAnonymize(
+                f"{column} has {values.n_classes:,} different values among {values.n_rows:,} rows: it is an "
+                "identifier, and cannot be carried along."
+            )
+        if n_rare:
+            raise CannotAnonymize(
+                f"{column} has {n_rare:,} values of fewer than {k_p} rows, each of which finds somebody: merge them, "
+                "or do not carry it along."
+            )
 
 
 def vetted_slope(offer: Offer, ks: Mapping[Node, int]) -> float:
@@ -107,6 +152,49 @@ def vetted_slope(offer: Offer, ks: Mapping[Node, int]) -> float:
         if not failing:
             return slope
     raise CannotAnonymize("No slope keeps the rule from promising nodes that fail: choose another predictor.")
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """How often the rule fails, of the nodes that it allows and of those at discretion."""
+
+    allowed: float
+    discretion: float
+
+
+def measured_gamma(offer: Offer, table: CountedTable, secret: bytes) -> Gamma:
+    """Measure how often nodes fail that the rule allows or leaves to discretion, at the strictest criterion."""
+    lattice = offer.lattice
+    if lattice.n_nodes <= MOST_VETTED:
+        nodes = list(lattice)
+    else:
+        rng = drawn(secret, "nodes")
+        sizes = [len(each.levels) for each in lattice.hierarchies]
+        nodes = [tuple(int(rng.integers(size)) for size in sizes) for _ in range(MOST_MEASURED)]
+    joints = {offer.joint(node) for node in nodes}
+    fails: dict[str, list[bool]] = {"allowed": [], "discretion": [], "refused": []}
+    for joint in joints:
+        zoned = offer.zone(joint, offer.k_p)
+        fails[zoned.zone].append(zoned.zone != "refused" and table.k(zoned.cover) < offer.k_p)
+    return Gamma(*(sum(fails[zone]) / max(len(fails[zone]), 1) for zone in ("allowed", "discretion")))
+
+
+def odds(gamma: float, lot: float) -> float:
+    """Give the chance that a refused node fails: γ / (γ + (1 − γ)·lot)."""
+    return gamma / (gamma + (1 - gamma) * lot)
+
+
+def _lots(offer: Offer, gamma: Gamma, secret: bytes) -> Lots:
+    """Give lots by which a refused node is as likely to hold as to fail, at least: lot ≥ γ / (1 − γ)."""
+
+    def share(least: float, failing: float, what: str) -> float:
+        needed = failing / max(1 - failing, 1e-9)
+        return least if needed <= least else max(least, stepped(SHARES, needed, extra_steps(secret, what)))
+
+    return Lots(
+        share(offer.lots.allowed, gamma.allowed, "lots"),
+        share(offer.lots.discretion, gamma.discretion, "lots at discretion"),
+    )
 
 
 def release_text(classes: ClassCounts, lattice: Lattice) -> str:
@@ -130,23 +218,28 @@ def read_release(text: str, attributes: Iterable[str], *, file: str | None = Non
         raise InputError.of(expected, file=file) from None
 
 
-def _fit(lattice: Lattice, table: CountedTable, terms: Terms, k_p: int) -> tuple[Knowledge, Node]:
-    """Fit the predictor, and choose the node of the first release."""
-
-    def count(node: Node) -> ClassCounts:
-        return table.classes(node).over(lattice.attributes)
-
-    given = None if terms.first_levels is None else lattice.node(_for_all(lattice, terms.first_levels))
+def _fit(lattice: Lattice, table: CountedTable, terms: Terms, k_p: int, secret: bytes) -> tuple[Knowledge, Node]:
+    """Fit the formula, and choose the node of the first release."""
+    first = lattice.top if terms.first_levels is None else lattice.node(_for_all(lattice, terms.first_levels))
     if terms.predictor == "margins":
-        with step("fitting"):
-            fitted = Margins(k_p=k_p).fit(lattice, count)
-        return fitted.knowledge, lattice.top if given is None else given
-    if given is None:
-        raise InputError.of("the levels of the first release, which a power law is fitted on", column="levels")
-    follow = [node for node in lattice if lattice.is_coarser_or_equal(node, given)]
-    ks = [max(1, table.k(node)) for node in follow]
-    law = PowerLaw().fit_points(lattice, [lattice.class_count(node) for node in follow], ks)
-    return law.knowledge, given
+        return _fit_margins(lattice, lambda node: table.classes(node).over(lattice.attributes), terms, k_p), first
+    if terms.tables:
+        raise InputError.of("no two-way tables, which go with margins", column="tables")
+    points = noisy_ks(table, small_nodes(lattice), first, epsilon=terms.epsilon, secret=secret)
+    if len({class_count for class_count, _ in points}) < 2:
+        raise CannotAnonymize(
+            f"A formula with noise of ε = {terms.epsilon:g} says nothing of so few rows: give a larger ε, finer levels "
+            "for the first release, or choose margins."
+        )
+    law = PowerLaw().fit_points(lattice, *zip(*points, strict=True))
+    return law.knowledge | {"epsilon": terms.epsilon}, first
+
+
+def _fit_margins(lattice: Lattice, count: Callable[[Node], ClassCounts], terms: Terms, k_p: int) -> Knowledge:
+    margins = Margins(k_p=k_p, two_way=False, spread=SPREAD)
+    with step("fitting"):
+        fitted = margins.fit(lattice, count)
+        return margins.with_tables(fitted, count, terms.tables).knowledge
 
 
 def _for_all(lattice: Lattice, levels: Mapping[str, int]) -> dict[str, int]:
@@ -155,10 +248,10 @@ def _for_all(lattice: Lattice, levels: Mapping[str, int]) -> dict[str, int]:
     return lattice.levels(lattice.top) | dict(levels)
 
 
-def _true_ks(table: CountedTable) -> dict[Node, int]:
+def _true_ks(table: CountedTable, nodes: Lattice) -> dict[Node, int]:
     ks = {}
-    with step("vetting", table.lattice.n_nodes) as bar:
-        for node in table.lattice:
+    with step("vetting", nodes.n_nodes) as bar:
+        for node in nodes:
             ks[node] = table.k(node)
             bar.advance()
     return ks

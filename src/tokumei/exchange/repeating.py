@@ -28,7 +28,7 @@ def repeat_answer(desk: DeskFolder, incoming: Incoming, key: PrivateKey) -> Outg
     if link is None or link.number > len(public):
         return None
     said = public[link.number - 1]
-    digest = link.says["release"]
+    digest = link.says["release_file"]
     body = {
         "offer": request.body["offer"],
         "request": request.digest,
@@ -39,5 +39,5 @@ def repeat_answer(desk: DeskFolder, incoming: Incoming, key: PrivateKey) -> Outg
     }
     release = None
     if digest:
-        release = (desk.folder / "private" / "releases" / f"{digest}.csv").read_text(encoding="utf-8")
+        release = desk.release_path(digest).read_text(encoding="utf-8")
     return Outgoing(incoming.name, sign(ANSWER, ANSWER_VERSION, body, key), release)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import secrets
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,23 @@ from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.offer import Offer
 from tokumei.exchange.trying import try_node
 
-REQUEST, APPROVAL, VERSION = "request", "approval", 1
+REQUEST, APPROVAL, VERSION = "request", "approval", 2
+NONCE_LENGTH = 32
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a user asks of an offer: levels, by which criterion, and for what."""
+    """What a user asks of an offer: levels, by which criterion, and for what.
+
+    The nonce keeps what the public log tells of it from being guessed.
+    """
 
     offer: str
     levels: Mapping[str, int]
     criterion: str
     user: str
     purpose: str
+    nonce: str = field(default_factory=lambda: secrets.token_hex(NONCE_LENGTH // 2))
 
     def body(self) -> dict[str, Any]:
         """Give the request for JSON."""
@@ -34,6 +40,7 @@ class Request:
             "criterion": self.criterion,
             "user": self.user,
             "purpose": self.purpose,
+            "nonce": self.nonce,
         }
 
     def signed(self, key: PrivateKey) -> Signed:
@@ -54,14 +61,23 @@ class Approval:
 
 
 def make_request(
-    offer: Offer, offer_digest: str, levels: Mapping[str, int], *, user: str, purpose: str, criterion: str | None = None
+    offer: Offer,
+    offer_digest: str,
+    levels: Mapping[str, int],
+    *,
+    signer: str,
+    user: str,
+    purpose: str,
+    criterion: str | None = None,
 ) -> Request:
     """Make a request, where the offer says that it can be had; NotAllowed tells why it cannot."""
     named = offer.criterion(criterion).name
     tried = try_node(offer, offer.lattice.node(levels), criterion=named)
     if tried.zone == "refused":
         raise NotAllowed(f"The offer does not allow these levels: {tried.why}.")
-    return Request(offer_digest, offer.lattice.levels(tried.node), named, user, purpose)
+    made = Request(offer_digest, offer.lattice.levels(tried.node), named, user, purpose)
+    check_signer(made, signer, offer)
+    return made
 
 
 def read_request(path: Path | str) -> tuple[Request, Signed]:
@@ -79,8 +95,11 @@ def request_of(signed: Signed, *, file: str | None = None) -> Request:
         criterion=fields.text("criterion", most=100),
         user=fields.text("user", most=200),
         purpose=fields.text("purpose"),
+        nonce=fields.text("nonce", most=NONCE_LENGTH),
     )
     fields.done()
+    if len(request.nonce) != NONCE_LENGTH:
+        raise fields.fault(f"{NONCE_LENGTH} hexadecimal digits", "nonce")
     return request
 
 
@@ -98,14 +117,30 @@ def approval_of(signed: Signed, *, file: str | None = None) -> Approval:
     return approval
 
 
-def check_fits(request: Request, offer: Offer, digests: Mapping[int, str]) -> None:
-    """Refuse a request that is not for this offer as it stands; `digests` are those of its revisions."""
-    if request.offer != digests[offer.revision]:
-        if request.offer in digests.values():
-            raise NotAllowed(f"The request is for an earlier revision; the offer stands at {offer.revision}.")
-        raise InputError.of("the digest of this offer", column="offer", value=request.offer)
+def check_fits(request: Request, signer: str, offer: Offer, digests: Collection[str]) -> None:
+    """Refuse a request that is not for this offer as it stands, or not its signer's to make.
+
+    digests: those of the offer's revisions with the formula as it stands.
+    """
+    if request.offer not in digests:
+        expected = f"the digest of this offer as it stands, revision {offer.revision}"
+        raise InputError.of(expected, column="offer", value=request.offer)
     if set(request.levels) != set(offer.lattice.attributes):
         expected = f"a level for each of {', '.join(offer.lattice.attributes)}"
         raise InputError.of(expected, column="levels", value=", ".join(request.levels))
     offer.lattice.node(request.levels)
     offer.criterion(request.criterion)
+    check_signer(request, signer, offer)
+
+
+def check_signer(request: Request, signer: str, offer: Offer) -> None:
+    """Refuse a request in somebody else's name, or by a criterion that its signer is not served by."""
+    known = offer.recipient(signer)
+    if known is None and request.user in {one.name for one in offer.recipients}:
+        raise NotAllowed(f"The offer lists {request.user} with another key.")
+    if known is not None and request.user != known.name:
+        raise NotAllowed(f"The offer lists this key as that of {known.name}.")
+    if request.criterion not in {one.name for one in offer.criteria_for(signer)}:
+        raise NotAllowed(f"The provider does not serve this key by the criterion '{request.criterion}'.")
+    if offer.approvals_needed and known is None:
+        raise NotAllowed("Where others must agree, only recipients whom the offer lists can ask.")

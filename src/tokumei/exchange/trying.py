@@ -10,7 +10,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.exchange.offer import Offer
-from tokumei.exchange.zones import Zone, Zoned
+from tokumei.exchange.zones import WHY_SMALL, WHY_SMALL_TOGETHER, Zone, Zoned
 from tokumei.hierarchy.lattice import Node
 from tokumei.predict.predictor import Prediction
 
@@ -20,7 +20,8 @@ class Tried:
     """What an offer says of one node: its class count, its predicted k, and whether it can be asked for.
 
     The zone is that of the `joint` node, which all releases together tell down to; where nothing but the first
-    release is known to be out, that is all that counts.
+    release is known to be out, that is all that counts. `judged` is what is predicted of the node that must hold: the
+    joint one, or a finer one that is decomposable with what is published.
     """
 
     node: Node
@@ -28,6 +29,7 @@ class Tried:
     class_count: int
     prediction: Prediction
     joint: Node
+    judged: Prediction
     zone: Zone
     why: str
 
@@ -39,6 +41,8 @@ class Tried:
             "k": self.prediction.k,
             "low": self.prediction.low,
             "high": self.prediction.high,
+            "judged_k": self.judged.k,
+            "judged_low": self.judged.low,
             "zone": self.zone,
             "why": self.why,
         }
@@ -79,8 +83,11 @@ def try_node(offer: Offer, node: Node, *, criterion: str | None = None, given: I
     zoned = offer.zone(joint, k)
     if joint == offer.joint(*given):
         zoned = Zoned("allowed", "", joint)
-    levels = offer.lattice.levels(node)
-    return Tried(node, levels, offer.lattice.class_count(node), offer.predict(node), joint, zoned.zone, zoned.why)
+    levels, own, judged = offer.lattice.levels(node), offer.predict(node), offer.predict(zoned.cover)
+    why = zoned.why
+    if why == WHY_SMALL and joint != node and own.low >= k:
+        why = WHY_SMALL_TOGETHER
+    return Tried(node, levels, offer.lattice.class_count(node), own, joint, judged, zoned.zone, why)
 
 
 def try_all(

@@ -1,7 +1,7 @@
 """Whether a joint node can be given, told by what is published alone.
 
-A joint node that would close a circle with the published tables can still be given where a finer node closes none and
-holds k as well: whoever knew the finer one could show no small class, and so can nobody who knows less. That finer
+A joint node that is not decomposable with the published tables can still be given where a finer node is and holds k as
+well: whoever knew the finer one could show no small class, and so can nobody who knows less. That finer
 node, the first found with fewest classes, is the joint node's *cover*. It is what must hold, predicted and counted.
 """
 
@@ -19,8 +19,9 @@ from tokumei.predict.predictor import Prediction
 Zone = Literal["allowed", "discretion", "refused"]
 
 WHY_SMALL = "the predicted k is too small"
+WHY_SMALL_TOGETHER = "together with what is out it tells more classes, whose predicted k is too small"
 WHY_DISCRETION = "k may be large enough: the provider decides"
-WHY_CIRCLE = "with what the offer publishes it could show small classes"
+WHY_PUBLISHED = "with what the offer publishes it could show small classes"
 # Looking further takes longer than a user waits. To predict a cover takes ten times as long as to find one.
 MOST_NODES = 15
 MOST_COVERS = 2
@@ -28,7 +29,7 @@ MOST_COVERS = 2
 
 @dataclass(frozen=True)
 class Zoned:
-    """The zone of a joint node, why it is no better, and its cover: the node itself where that closes no circle."""
+    """The zone of a joint node, why it is no better, and its cover: the node itself where that is decomposable."""
 
     zone: Zone
     why: str
@@ -54,11 +55,13 @@ def find_zone(
             return Zoned("allowed", "", cover)
         if zone == "discretion":
             discretion = discretion or cover
-    return Zoned("refused", WHY_CIRCLE, node) if discretion is None else Zoned("discretion", WHY_DISCRETION, discretion)
+    return (
+        Zoned("refused", WHY_PUBLISHED, node) if discretion is None else Zoned("discretion", WHY_DISCRETION, discretion)
+    )
 
 
 def _covers(lattice: Lattice, node: Node, can_join: Callable[[Node], bool]) -> Iterator[Node]:
-    """Give the node and finer ones that close no circle, those with fewest classes first."""
+    """Give the node and finer ones that are decomposable with what is published, those with fewest classes first."""
     waiting, seen = [(lattice.class_count(node), node)], {node}
     for _ in range(MOST_NODES):
         if not waiting:

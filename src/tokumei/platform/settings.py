@@ -14,6 +14,7 @@
 | TOKUMEI_JOB_PROCESSES | how many evaluations run at once beside one server           | 2                         |
 | TOKUMEI_LOG_LEVEL     | INFO logs every request, WARNING what went wrong             | by where the log goes     |
 | TOKUMEI_UPLOAD_BYTES  | the most bytes a request may carry                           | 64 MiB                    |
+| TOKUMEI_EXCHANGE_K    | the least k that an offer's criteria may ask for             | 3                         |
 """
 
 from __future__ import annotations
@@ -205,6 +206,8 @@ LANGUAGE_COOKIE_SECURE = IS_SECURE
 LOCALE_PATHS = [HERE / "locale"]
 USE_I18N = True
 USE_TZ = True
+# The operator's standard: no provider's criterion goes below it.
+EXCHANGE_LEAST_K = int(os.environ.get("TOKUMEI_EXCHANGE_K", "3"))
 TIME_ZONE = os.environ.get("TOKUMEI_TIME_ZONE", "Asia/Tokyo")
 
 # Mail.

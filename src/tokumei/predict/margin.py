@@ -3,6 +3,9 @@
 | age   | 0s | 10s | 20s | 30s |      | age   | 0s, 10s | 20s | 30s |
 |-------|----|-----|-----|-----|  →   |-------|---------|-----|-----|
 | rows  | 3  | 41  | 250 | 198 |      | rows  | 44      | 250 | 198 |
+
+Which values are merged follows from the hierarchy and from whether both halves of a group are large enough, and from
+nothing else: whoever knows the rule cannot tell which value of a group is the small one, nor that it has any row.
 """
 
 from __future__ import annotations
@@ -22,10 +25,13 @@ Floats = npt.NDArray[np.float64]
 Leaf = str | None
 Group = tuple[int, ...]
 
+# How far from the middle a cut may be made for the sake of levels that cross.
+MOST_ASIDE = 30
+
 
 @dataclass(frozen=True, eq=False)
 class Margin:
-    """The groups of an attribute's leaves with the rows of each; a leaf of no group has no row.
+    """The groups of an attribute's leaves with the rows of each; a leaf of a group of several may have no row.
 
     A missing value is a leaf of its own behind the others, with a label of its own at every level but those of one
     label. `codes[level, leaf]` is the index of the leaf's label at the level.
@@ -160,52 +166,104 @@ def leaves_and_codes(hierarchy: Hierarchy) -> tuple[tuple[Leaf, ...], Ints]:
 
 
 def merge_small(codes: Ints, sizes: Ints, k_p: int) -> tuple[Group, ...]:
-    """Put leaves into groups of at least k_p rows each, leaves with many rows alone; leaves without rows are left out.
+    """Put all leaves into groups of at least k_p rows: what has fewer, or none, stays with what it was split from.
 
-    Small ones are merged under the finest label that holds them and a leaf that is not small: since that one is
-    merged too, nobody can tell which of the group is small. They do without only where they are k_p together and
-    their sum leaves open what each has. All rows together must be k_p or more.
+    The leaves are halved, and halved again, along a tree that is made from the hierarchy alone; two halves are parted
+    only where each has k_p rows. So all that a group of several leaves tells, beside its rows, is that not both its
+    halves have k_p: any of its leaves may have all of its rows, and any may have none. A missing value is among the
+    leaves only where there is one, which is then known: its group has a row more.
     """
-    groups: list[Group] = [(int(leaf),) for leaf in np.flatnonzero(sizes)]
-    for level_codes in codes[1:]:
-        by_label: dict[int, list[Group]] = {}
-        rest: list[Group] = []
-        for group in groups:
-            labels = {int(level_codes[leaf]) for leaf in group}
-            (by_label.setdefault(labels.pop(), []) if len(labels) == 1 else rest).append(group)
-        groups = rest + [group for inside in by_label.values() for group in _merge_inside(inside, codes, sizes, k_p)]
-    small = [group for group in groups if sizes[list(group)].sum() < k_p]
-    if small:
-        # Only where the whole table has no leaf that is not small.
-        groups = [group for group in groups if sizes[list(group)].sum() >= k_p] + [_union(small)]
+    has_missing = bool(sizes[-1])
+    groups: list[Group] = []
+    waiting = [halving_tree(codes, has_missing=has_missing)]
+    while waiting:
+        tree = waiting.pop()
+        if tree.halves and all(_holds(half.leaves, sizes, k_p) for half in tree.halves):
+            waiting += tree.halves
+        else:
+            groups.append(tree.leaves)
     return tuple(sorted(groups))
 
 
-def _merge_inside(groups: list[Group], codes: Ints, sizes: Ints, k_p: int) -> list[Group]:
-    """Merge the small groups of one label with one that is not small."""
-    n_rows = {group: int(sizes[list(group)].sum()) for group in groups}
-    small = [group for group in groups if n_rows[group] < k_p]
-    large = [group for group in groups if n_rows[group] >= k_p]
-    if not small:
-        return groups
-    if large:
-        # Levels may cross: what shares more of them with the small ones leaves more of them whole.
-        inside = codes[:, list(_union(small))]
-        is_one = (inside == inside[:, :1]).all(axis=1)
+@dataclass(frozen=True)
+class Halving:
+    """Some leaves and the two halves that they are parted into; no halves for a single leaf."""
 
-        def n_shared(group: Group) -> int:
-            return int((is_one & (codes[:, list(group)] == inside[:, :1]).all(axis=1)).sum())
+    leaves: Group
+    halves: tuple[Halving, ...] = ()
 
-        filler = min(large, key=lambda group: (-n_shared(group), n_rows[group], group))
-        return [group for group in large if group != filler] + [_union([*small, filler])]
-    n_small, n_together = len(small), sum(n_rows[group] for group in small)
-    if n_together >= k_p and n_small < n_together < n_small * (k_p - 1):
-        return [_union(small)]
-    return groups
+    def of(self, leaves: Group) -> Halving:
+        """Find the place of some leaves in the tree."""
+        wanted, here = set(leaves), self
+        while set(here.leaves) != wanted:
+            inside = [half for half in here.halves if wanted <= set(half.leaves)]
+            if not inside:
+                raise InputError.of("groups of values as they are parted", value=len(leaves))
+            here = inside[0]
+        return here
 
 
-def _union(groups: Iterable[Group]) -> Group:
-    return tuple(sorted(leaf for group in groups for leaf in group))
+def halving_tree(codes: Ints, *, has_missing: bool) -> Halving:
+    """Give how leaves are parted into halves, from the hierarchy alone: first by its coarsest labels, then by finer.
+
+    Levels that do not follow from each other cannot all be followed: those that do not are spared where a cut can be
+    made beside their labels. The missing value, if there is one, stands beside the last leaf.
+    """
+    n_leaves = codes.shape[1] - (not has_missing)
+    placed = codes[:, :n_leaves].copy()
+    if has_missing:
+        placed[1:, -1] = placed[1:, -2]
+    nested = _nested(codes[:, :-1])
+    telling = [level for level in range(len(codes)) if codes[level, :-1].max() > 0]
+    chain = [level for level in telling if level in nested]
+    aside = [level for level in telling if level not in nested]
+    return _halved(tuple(range(n_leaves)), chain[::-1], placed, aside)
+
+
+def _halved(leaves: Group, chain: Sequence[int], codes: Ints, aside: Sequence[int]) -> Halving:
+    if len(leaves) == 1:
+        return Halving(leaves)
+    by_label: dict[int, list[int]] = {}
+    for leaf in leaves:
+        by_label.setdefault(int(codes[chain[0], leaf]) if chain else leaf, []).append(leaf)
+    if len(by_label) == 1:
+        return _halved(leaves, chain[1:], codes, aside)
+    return _parted([tuple(inside) for inside in by_label.values()], chain[1:], codes, aside)
+
+
+def _parted(blocks: Sequence[Group], chain: Sequence[int], codes: Ints, aside: Sequence[int]) -> Halving:
+    """Part the leaves of some labels, which stay whole: in the middle, but where fewest labels aside are cut."""
+    if len(blocks) == 1:
+        return _halved(blocks[0], chain, codes, aside)
+
+    at = len(blocks) // 2
+    if aside:
+        near = range(max(1, at - MOST_ASIDE), min(len(blocks), at + MOST_ASIDE + 1))
+        at = min(near, key=lambda each: (_n_cut(blocks, each, codes, aside), abs(2 * each - len(blocks)), each))
+    halves = (_parted(blocks[:at], chain, codes, aside), _parted(blocks[at:], chain, codes, aside))
+    return Halving(tuple(sorted(halves[0].leaves + halves[1].leaves)), halves)
+
+
+def _n_cut(blocks: Sequence[Group], at: int, codes: Ints, aside: Sequence[int]) -> int:
+    """Give how many levels have a label on both sides of a cut."""
+    one, other = ([leaf for block in part for leaf in block] for part in (blocks[:at], blocks[at:]))
+    return sum(bool(set(codes[level, one].tolist()) & set(codes[level, other].tolist())) for level in aside)
+
+
+def _nested(codes: Ints) -> list[int]:
+    """Give levels of which each follows from the one before, finest first."""
+    chain = [0]
+    for level in range(1, len(codes)):
+        pairs = np.unique(codes[[chain[-1], level]], axis=1)
+        if pairs.shape[1] == len(np.unique(pairs[0])):
+            chain.append(level)
+    return chain
+
+
+def _holds(leaves: Group, sizes: Ints, k_p: int) -> bool:
+    # A missing value is known to have a row, so that what stands beside it may have all others at most.
+    is_beside_missing = len(leaves) > 1 and leaves[-1] == len(sizes) - 1
+    return bool(sizes[list(leaves)].sum() >= k_p + is_beside_missing)
 
 
 def common_coarsening(first: Ints, second: Ints) -> Ints:

@@ -16,11 +16,12 @@ class ExchangeConfig(AppConfig):
         """Put the exchange at the top of every page and offers on the home page, and let its work be done."""
         # Importing it puts the exchange's operations on the API.
         from tokumei.platform.exchange import api  # noqa: F401
+        from tokumei.platform.exchange.services.attacking import ATTACK_WORK, ATTACKS, start_attacks
         from tokumei.platform.exchange.services.hosted_answers import ANSWER_WORK
         from tokumei.platform.exchange.services.hosted_answers import KIND as ANSWER
         from tokumei.platform.exchange.services.hosting import MAKE, MAKE_WORK
         from tokumei.platform.exchange.views.reading import on_home
-        from tokumei.platform.jobs.work import register
+        from tokumei.platform.jobs.work import SWEEPS, register
         from tokumei.platform.pages.slots import HOME, NAVIGATION, Entry
 
         place = next((place for place, entry in enumerate(NAVIGATION) if entry.app == "contests"), -1) + 1
@@ -28,3 +29,5 @@ class ExchangeConfig(AppConfig):
         HOME.append(on_home)
         register(MAKE, MAKE_WORK)
         register(ANSWER, ANSWER_WORK)
+        register(ATTACKS, ATTACK_WORK)
+        SWEEPS.append(start_attacks)

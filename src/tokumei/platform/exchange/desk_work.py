@@ -15,17 +15,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import SIZE
+from tokumei.data.files.atomic import write_text
+from tokumei.exchange.attack import attack as attack_desk
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import read_criterion
-from tokumei.exchange.desk import DeskFolder, open_desk
+from tokumei.exchange.desk import DeskFolder
 from tokumei.exchange.documents import Signed, parse_signed
 from tokumei.exchange.keys import PrivateKey, read_private, write_keys
 from tokumei.exchange.offer import Lots, Offer, Words
-from tokumei.exchange.offering import Terms, make_offer, read_release
+from tokumei.exchange.offering import Terms, read_release
+from tokumei.exchange.opening import open_offer, releases_at
 from tokumei.exchange.repeating import repeat_answer
 from tokumei.exchange.request import APPROVAL, VERSION, Approval, approval_of
+from tokumei.exchange.sources import Registry
 from tokumei.exchange.transport import Incoming, Outgoing, serve
 from tokumei.exchange.watch import tampering
 from tokumei.hierarchy.files import read_hierarchies
@@ -35,7 +40,7 @@ from tokumei.platform.jobs.child import refusing
 Asked = Mapping[str, Any]
 READING: Mapping[str, Any] = {"engine": "local"}
 # Beside what the desk itself keeps in its private folder.
-KEY, LOCK = "provider", ".serving.lock"
+KEY, LOCK, ATTACK = "provider", ".serving.lock", "attack.json"
 MOST_ATTRIBUTES = 12
 
 
@@ -46,11 +51,15 @@ class Wish:
     name: str
     words: Mapping[str, str]
     criteria: Sequence[str]
-    predictor: str = "margins"
+    predictor: str = "power-law"
     first_levels: Mapping[str, int] | None = None
+    epsilon: float = 1.0
+    person: str = ""
+    other_people: bool = False
     has_discretion: bool = False
     is_vetted: bool = True
-    lots: Sequence[float] = (0.02, 0.5)
+    lots: Sequence[float] | None = None
+    tighten_every: int = 10
     approvals_needed: int = 0
     approvers: Sequence[str] = ()
 
@@ -62,9 +71,11 @@ class Wish:
             criteria=[read_criterion(each) for each in self.criteria],
             predictor=self.predictor,
             first_levels=self.first_levels,
+            epsilon=self.epsilon,
             has_discretion=self.has_discretion,
             is_vetted=self.is_vetted,
-            lots=Lots(*self.lots),
+            lots=Lots(*self.lots) if self.lots else None,
+            tighten_every=self.tighten_every,
             approvals_needed=self.approvals_needed,
             approvers=self.approvers,
         )
@@ -78,23 +89,51 @@ def make(asked: Asked) -> dict[str, Any]:
             draft = folder.with_name(f".{folder.name}")
             shutil.rmtree(draft, ignore_errors=True)
             with refusing():
-                _make(Wish(**asked["wish"]), incoming, str(incoming / asked["table"]), draft)
+                _make(Wish(**asked["wish"]), incoming, asked["table"], draft, folder, Path(asked["sources"]))
             draft.rename(folder)
         return facts_of(DeskFolder(folder))
 
 
-def _make(wish: Wish, incoming: Path, table: str, draft: Path) -> None:
+def _make(wish: Wish, incoming: Path, table: str, draft: Path, folder: Path, sources: Path) -> None:
     names = sorted(path.stem for path in (incoming / "hierarchies").iterdir())
     hierarchies = read_hierarchies(incoming / "hierarchies", names).values()
     lattice = Lattice.of([each.with_top() for each in hierarchies])
     if len(lattice.hierarchies) > MOST_ATTRIBUTES:
         raise InputError.of(f"at most {MOST_ATTRIBUTES} columns with levels", column="attributes")
     words = Words(*(wish.words.get(name, "") for name in ("provider", "purpose", "terms", "summary")))
-    made, text = make_offer(wish.name, words, CountedTable(lattice, table, **READING), wish.terms())
-    key = PrivateKey.fresh()
+    source = str(incoming / table)
+    key, own = PrivateKey.fresh(), _team_key(sources)
     draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    open_desk(draft, made, text, table, READING, key)
+    opened = open_offer(
+        *(draft, wish.name, words, CountedTable(lattice, source, **READING), wish.terms()),
+        key=key,
+        source=source,
+        reading=READING,
+        registry=None if wish.other_people else Registry(sources, own),
+        person=wish.person or None,
+        seed_key=own,
+        will_be=folder,
+    )
     write_keys(draft / "private" / KEY, key)
+    write_text(draft / "private" / ATTACK, canonical({} if opened.found is None else opened.found.as_dict()))
+
+
+def _team_key(sources: Path) -> PrivateKey:
+    """Give the key by which a team's sources are known again, and by which its lots and noise are drawn."""
+    path = sources.with_suffix(".key")
+    if not path.is_file():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_keys(path.with_suffix(""), PrivateKey.fresh())
+    return read_private(path)
+
+
+def attack(asked: Asked) -> dict[str, Any]:
+    """Attack an offer with all its releases that are here, by integer programs; empty if there are too many cells."""
+    desk = DeskFolder(Path(asked["folder"]))
+    try:
+        return attack_desk(desk.offer()[0], releases_at(desk)).as_dict()
+    except InputError:
+        return {}
 
 
 def answer(asked: Asked) -> dict[str, Any]:

@@ -175,13 +175,28 @@ class HostForm(NewOfferForm):
         help_text=_("NAME=K with commas, strictest for everybody; or cheo-public-release, cheo-trusted-recipient."),
     )
     predictor = forms.ChoiceField(
-        label=_("Formula"), choices=[("margins", _("Margins (better)")), ("power-law", _("Power law (the thesis's)"))]
+        label=_("What is published"),
+        choices=[
+            ("power-law", _("A formula: three numbers with noise, without the distribution")),
+            ("margins", _("Margins: how many people have which value of each column")),
+        ],
+        help_text=_("Margins predict better and tell everybody more: see the page on what they publish."),
     )
+    epsilon = forms.FloatField(
+        label=_("ε of the formula's noise"), initial=1.0, min_value=0.01, max_value=10, help_text=_("Less hides more.")
+    )
+    person = forms.CharField(
+        label=_("Column that names people"),
+        required=False,
+        max_length=100,
+        help_text=_("So that two offers of the same people are noticed. It is kept as keyed hashes, and never shown."),
+    )
+    other_people = forms.BooleanField(label=_("Nobody in this table is in an offer of the team so far"), required=False)
     first_levels = forms.CharField(
         label=_("Levels of the first release"),
         required=False,
         max_length=300,
-        help_text=_("As age=2,sex=0; columns that are not named tell nothing. A power law needs them."),
+        help_text=_("As age=2,sex=0; columns that are not named tell nothing. Without, only the rows are counted."),
     )
     has_discretion = forms.BooleanField(label=_("Also take requests where k may hold, and decide then"), required=False)
     approvals_needed = forms.TypedChoiceField(

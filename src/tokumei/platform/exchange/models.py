@@ -62,6 +62,9 @@ class PublishedOffer(models.Model):
     # What the provider decided of a hosted offer, until it is made.
     wanted = models.JSONField(default=dict, blank=True)
     folder_key = models.CharField(max_length=32, default=new_key, editable=False)
+    # What integer programs prove of all that is out, and when they were last run; its team reads it.
+    attacked = models.DateTimeField(null=True, blank=True)
+    attack = models.JSONField(default=dict, blank=True)
     created = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

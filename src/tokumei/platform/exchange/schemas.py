@@ -33,13 +33,19 @@ class Offers(Schema):
 
 
 class TryOut(Schema):
-    """What an offer says of levels; `zone` counts what is out, `zone_alone` does not."""
+    """What an offer says of levels; `zone` counts what is out, `zone_alone` does not.
+
+    `judged_k` and `judged_low` are those of the node that must hold: the one that the first release and this tell
+    together, which may have more classes.
+    """
 
     levels: dict[str, int]
     class_count: int
     k: float
     low: float
     high: float
+    judged_k: float
+    judged_low: float
     criterion: str
     k_p: int
     zone: Literal["allowed", "discretion", "refused"]

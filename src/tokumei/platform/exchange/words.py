@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 
 from tokumei.exchange.criteria import Criterion
-from tokumei.exchange.zones import WHY_CIRCLE, WHY_DISCRETION, WHY_SMALL, Zone
+from tokumei.exchange.zones import WHY_DISCRETION, WHY_PUBLISHED, WHY_SMALL, WHY_SMALL_TOGETHER, Zone
 from tokumei.platform.exchange.services.trying import Attempt
 
 TAG_OF_ZONE = {"allowed": "good", "discretion": "warn", "refused": "bad"}
@@ -24,9 +24,11 @@ def why(attempt: Attempt) -> str:
         return _("Alone it would be fine, but together with the releases that are out it would tell more.")
     if attempt.tried.why == WHY_SMALL:
         return _("The predicted k is too small.")
+    if attempt.tried.why == WHY_SMALL_TOGETHER:
+        return _("Together with what is out it tells more classes, and their predicted k is too small.")
     if attempt.tried.why == WHY_DISCRETION:
         return _("k may be large enough: the provider decides.")
-    if attempt.tried.why == WHY_CIRCLE:
+    if attempt.tried.why == WHY_PUBLISHED:
         return _("Together with what the offer publishes it could show small classes.")
     return _("You can ask for this; the provider counts before it answers.")
 

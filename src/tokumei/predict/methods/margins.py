@@ -16,7 +16,7 @@ from tokumei.predict.counted_nodes import CountedNodes
 from tokumei.predict.fitted_margins import FittedMargins
 from tokumei.predict.margin import Leaf, Margin
 from tokumei.predict.predictor import Counter, check_caution
-from tokumei.predict.two_way import TwoWay, forest, spread_beyond
+from tokumei.predict.two_way import TwoWay, forest, spread_beyond, way_between
 
 # The spread is published, so it says no more than it must: it is one of these.
 SPREADS = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
@@ -32,12 +32,16 @@ class Margins:
 
     Knowledge: for each attribute the rows of its values, and for at most one pair fewer than there are attributes the
     rows by some level of both. Values of fewer than `k_p` rows are merged with others, and a table is chosen at levels
-    where no count but 0 is below k_p. Since the tables form no circle, to one who adds and subtracts them every class
-    that can have rows at all can have k_p or more. That values were merged says that some of them are small, not
-    which. For sex, nine ages and 47 prefectures these are about 60 to 160 counts, of the 846 of the full cross.
+    where no count but 0 is below k_p. Since the tables are decomposable, to one who adds and subtracts them every
+    class that can have rows at all can have k_p or more. That values were merged says that some of them are small or
+    absent, not which. For sex, nine ages and 47 prefectures these are about 60 to 160 counts, of the 846 of the full
+    cross.
 
     One more number, the spread, widens the band by what the counted pairs show beyond the tree, and so far that none
     of them is promised that fails. It is one of six, so that it says little of any count.
+
+    Which tables were chosen, and the spread, depend on counts that are not published: an offer to strangers does
+    without (`two_way` off, a `spread` that is given), or has tables at levels that somebody named beforehand.
 
     Weakness: three attributes that depend on each other in more than pairs; and where pairs depend in a circle,
     the spread is wide for all nodes alike.
@@ -49,8 +53,15 @@ class Margins:
         default=100_000, metadata={"help": "Largest two-way table that is counted; beyond it coarser levels are."}
     )
 
+    two_way: bool = field(default=True, metadata={"help": "Also publish two-way tables, those that explain most."})
+    spread: float | None = field(
+        default=None, metadata={"help": "How uncertain the expected sizes are, as the logarithm of a factor."}
+    )
+
     def __post_init__(self) -> None:
         check_caution(self.caution)
+        if self.spread is not None and self.spread not in SPREADS:
+            raise InputError.of(f"one of {', '.join(f'{each:g}' for each in SPREADS)}", column="spread")
         if self.k_p < 1:
             raise InputError.of("a k of 1 or more", column="k_p", value=self.k_p)
         if self.most_classes < 4:
@@ -61,16 +72,20 @@ class Margins:
         counted = CountedNodes(lattice, counter)
         indices = range(len(lattice.hierarchies))
         margins = tuple(self._count_margin(counted, index) for index in indices)
+        if not self.two_way and self.spread is not None:
+            return FittedMargins(lattice, self.k_p, self.caution, margins, (), self.spread, counted.n_classes_counted)
         finest: list[TwoWay] = []
         tables: dict[Node, TwoWay] = {}
         for pair in combinations(indices, 2):
             levels = countable_levels(lattice, pair, self.most_classes)
             finest.append(_count_pair(counted, margins, levels))
             tables |= _coarser_tables(lattice, margins, finest[-1], levels)
-        chosen = forest(table for table in tables.values() if table.holds(self.k_p))
-        spread = spread_beyond(margins, chosen, finest)
+        chosen = forest(table for table in tables.values() if self.two_way and table.holds(self.k_p))
+        spread = spread_beyond(margins, chosen, finest) if self.spread is None else self.spread
         nearest = min(SPREADS, key=lambda each: abs(each - spread))
         fitted = FittedMargins(lattice, self.k_p, self.caution, margins, chosen, nearest, counted.n_classes_counted)
+        if self.spread is not None:
+            return fitted
         return _widened(fitted, [node for node, table in tables.items() if not table.holds(self.k_p)])
 
     def _count_margin(self, counted: CountedNodes, index: int) -> Margin:
@@ -79,6 +94,29 @@ class Margins:
         if counts.n_rows < self.k_p:
             raise CannotAnonymize(f"{counts.n_rows} rows are fewer than k_p = {self.k_p}: nothing may be published.")
         return Margin.of_rows(hierarchy, dict(zip(_labels(counts, 0), counts.sizes.tolist(), strict=True)), self.k_p)
+
+    def with_tables(
+        self, fitted: FittedMargins, counter: Counter | ClassCounts, wanted: Sequence[Mapping[str, int]]
+    ) -> FittedMargins:
+        """Add two-way tables at levels that were named beforehand, each by the levels of its two attributes.
+
+        Which tables there are then tells nothing of the counts; one with a count below k_p, 0 included, is refused.
+        """
+        counted = CountedNodes(fitted.lattice, counter)
+        tables: list[TwoWay] = []
+        for levels in wanted:
+            fitted.lattice.node(levels)
+            if len(levels) != 2:
+                raise InputError.of("the levels of two attributes", column="tables", value=", ".join(levels))
+            places = {fitted.lattice.attributes.index(name): level for name, level in levels.items()}
+            table = _count_pair(counted, fitted.margins, dict(sorted(places.items())))
+            if min(table.counts.shape) < 2 or int(table.counts.min()) < self.k_p:
+                named = " and ".join(f"{name} at level {level}" for name, level in levels.items())
+                raise CannotAnonymize(f"A table of {named} cannot be published with {self.k_p} rows in each class.")
+            if way_between(tables, table.first, table.second) is not None:
+                raise InputError.of("tables that are decomposable: no circle", column="tables", value=str(levels))
+            tables.append(table)
+        return replace(fitted, tables=tuple(tables))
 
     @classmethod
     def from_knowledge(cls, lattice: Lattice, knowledge: Mapping[str, Any]) -> FittedMargins:

@@ -5,6 +5,7 @@ Whoever runs the server could read such a table. For small teams; others keep th
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterable
@@ -17,9 +18,10 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError
 from tokumei.platform.accounts.models import User
-from tokumei.platform.exchange.desk_work import Wish
+from tokumei.platform.exchange.desk_work import ATTACK, Wish
 from tokumei.platform.exchange.models import OfferState, PublishedOffer, Recipient, exchange_folder
-from tokumei.platform.exchange.services.offers import check_slug, note_desk, save_new
+from tokumei.platform.exchange.services.attacking import note_attack
+from tokumei.platform.exchange.services.offers import check_slug, check_standard, note_desk, save_new
 from tokumei.platform.files.uploads import telling_full_disk
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import Answer
@@ -44,7 +46,7 @@ def host(
 ) -> PublishedOffer:
     """Take a table and its hierarchies, and have the offer made."""
     check_slug(slug)
-    wish.terms()
+    check_standard(wish.terms().criteria)
     ending = Path(str(table.name)).suffix.lower()
     if ending not in TABLE_ENDS:
         raise InputError.of(_("a table in one of these kinds: %s") % ", ".join(TABLE_ENDS), file=str(table.name))
@@ -89,11 +91,14 @@ def _ask_make(job: Job) -> dict[str, Any]:
         "folder": str(published.folder),
         "table": table,
         "wish": wish,
+        "sources": str(exchange_folder() / "sources" / f"team-{published.team_id}"),
     }
 
 
 def _write_made(job: Job, facts: dict[str, Any]) -> None:
-    note_desk(_offer(job), facts)
+    published = _offer(job)
+    note_desk(published, facts)
+    note_attack(published, json.loads((published.folder / "private" / ATTACK).read_text(encoding="utf-8")))
     PublishedOffer.objects.filter(pk=int(job.subject)).update(state=OfferState.OPEN)
 
 

@@ -10,7 +10,14 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import NotAllowed
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, revise
-from tokumei.exchange.learning import CountedNode, Lesson, lesson, table_c, tightened
+from tokumei.exchange.learning import (
+    CountedNode,
+    Lesson,
+    answers_until_tightening,
+    lesson,
+    table_c,
+    tightened,
+)
 from tokumei.exchange.offer import Offer
 from tokumei.platform.exchange.desk_work import at_desk, desk_key, facts_of
 from tokumei.platform.exchange.models import PublishedOffer
@@ -36,15 +43,17 @@ class Learning:
     offer: Offer
     counted: Sequence[CountedNode]
     learned: Sequence[Learned]
-    can_tighten: bool
+    # How many answers are still to come before the formula may be made steeper; the times are fixed.
+    n_until: int
 
 
 def learn(published: PublishedOffer) -> Learning:
     """Show how the formula of a hosted offer did on what was counted."""
     desk = DeskFolder(published.folder)
     offer, signed = desk.offer()
-    counted = table_c(offer, desk.private_log.read(signed.key))
-    after = tightened(offer, counted, signed.digest)
+    links = desk.private_log.read(signed.key)
+    counted = table_c(offer, links)
+    after = tightened(offer, counted, signed.digest, desk.source["secret"])
     learned = [
         Learned(
             one,
@@ -55,7 +64,7 @@ def learn(published: PublishedOffer) -> Learning:
         )
         for one in reversed(offer.criteria)
     ]
-    return Learning(offer, counted, learned, after.slope > offer.slope)
+    return Learning(offer, counted, learned, answers_until_tightening(offer, links))
 
 
 def _most_allowed(offer: Offer, counted: Sequence[CountedNode], k: int) -> int:
@@ -63,13 +72,14 @@ def _most_allowed(offer: Offer, counted: Sequence[CountedNode], k: int) -> int:
 
 
 def tighten(published: PublishedOffer) -> None:
-    """Publish a steeper formula, which promises nothing that was counted and fails."""
+    """Publish the formula that is due: steep enough to promise nothing that was counted and fails, or steeper."""
     if not published.is_hosted:
         raise NotAllowed(_("The provider's own process does this."))
     with at_desk(published.folder) as desk:
         offer, signed = desk.offer()
-        after = tightened(offer, table_c(offer, desk.private_log.read(signed.key)), signed.digest)
-        if after.slope <= offer.slope:
-            raise NotAllowed(_("Nothing that was counted asks for a steeper formula."))
-        revise(desk, after, desk_key(published.folder))
+        links = desk.private_log.read(signed.key)
+        if n_until := answers_until_tightening(offer, links):
+            raise NotAllowed(_("The formula is made steeper after %s more answers, and not before.") % n_until)
+        after = tightened(offer, table_c(offer, links), signed.digest, desk.source["secret"])
+        revise(desk, after, desk_key(published.folder), is_tightened=True)
         note_desk(published, facts_of(desk))

@@ -16,7 +16,7 @@ from django.utils import timezone
 from tokumei.core.chain import Link
 from tokumei.core.errors import TokumeiError
 from tokumei.exchange.audit_log import LogHead, check_reaches
-from tokumei.exchange.desk import DeskFolder
+from tokumei.exchange.desk import DeskFolder, commitment
 from tokumei.exchange.disclosure import Disclosed
 from tokumei.exchange.documents import read_json
 from tokumei.exchange.keys import HEADER, fingerprint
@@ -99,10 +99,14 @@ def disclosed(published: PublishedOffer) -> list[Disclosed]:
         criterion = offer.criterion(request.criterion)
         day = timezone.localtime(request.answered).date().isoformat() if request.answered else ""
         standard = f"{criterion.name}, {criterion.source}"
-        found.append(
-            Disclosed(*(day, request.recipient, request.purpose, standard, criterion.k, groups, request.release_digest))
-        )
+        told = _told(request)
+        found.append(Disclosed(*(day, request.recipient, request.purpose, standard, criterion.k, groups, told)))
     return found
+
+
+def _told(request: LevelRequest) -> str:
+    """Give what the public log tells of a release."""
+    return commitment(str(read_json(request.document)["body"]["nonce"]), request.release_digest)
 
 
 def n_served_elsewhere(published: PublishedOffer) -> int:

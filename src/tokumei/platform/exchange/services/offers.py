@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
@@ -17,6 +18,7 @@ from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
 from tokumei.counting.class_counts import SIZE
 from tokumei.data.files.atomic import write_text
 from tokumei.exchange.audit_log import HEAD
+from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder
 from tokumei.exchange.documents import Signed, parse_signed
 from tokumei.exchange.offer import KIND, VERSION, Offer, offer_of, read_offer
@@ -32,6 +34,8 @@ LARGEST_OFFER = 8 * 1024 * 1024
 LARGEST_RELEASE = 32 * 1024 * 1024
 LARGEST_LOG = 32 * 1024 * 1024
 OFFERS_OF_A_TEAM = 200
+# What a revision may change of an offer.
+CHANGING = frozenset({"revision", "previous", "predictor", "slope", "vetted", "recipients"})
 # Addresses of pages, which an offer cannot have.
 TAKEN = frozenset({"watch", "requests", "offers", "profile", "key", "new"})
 
@@ -127,7 +131,18 @@ def check_usable(offer: Offer) -> Offer:
         raise InputError.of(_("at most %s columns with levels") % MOST_ATTRIBUTES, column="attributes")
     if not offer.name.strip():
         raise InputError.of(_("a name"), column="name")
+    check_standard(offer.criteria)
     return offer
+
+
+def check_standard(criteria: Iterable[Criterion]) -> None:
+    """Refuse criteria below the operator's standard, which holds for the whole platform."""
+    for one in criteria:
+        if one.k < settings.EXCHANGE_LEAST_K:
+            told = {"name": one.name, "k": one.k, "least": settings.EXCHANGE_LEAST_K}
+            raise NotAllowed(
+                _("The criterion %(name)s asks for k = %(k)s; on this platform it must be %(least)s or more.") % told
+            )
 
 
 def receive_log(published: PublishedOffer, *, log: str, head: str, revisions: dict[int, str] | None = None) -> None:
@@ -174,7 +189,7 @@ def _add_revisions(published: PublishedOffer, draft: Path, revisions: dict[int, 
         if number != before.revision + 1 or offer.revision != number or offer.previous != signed.digest:
             raise NotAllowed(_("A revision follows on the offer as it stands."))
         if after.key != published.public_key or _fixed(offer) != _fixed(before):
-            raise NotAllowed(_("A revision is signed by the same key and changes the formula alone."))
+            raise NotAllowed(_("A revision is signed by the same key and changes formula and recipients alone."))
         (draft / REVISIONS / f"{number:04}.json").write_text(after.text(), encoding="utf-8", newline="")
         before, signed = offer, after
     (draft / "offer.json").write_text(signed.text(), encoding="utf-8", newline="")
@@ -183,7 +198,7 @@ def _add_revisions(published: PublishedOffer, draft: Path, revisions: dict[int, 
 
 def _fixed(offer: Offer) -> dict[str, Any]:
     body = offer.body()
-    return {name: body[name] for name in body if name not in {"revision", "previous", "predictor", "slope"}}
+    return {name: body[name] for name in body if name not in CHANGING}
 
 
 def note_desk(published: PublishedOffer, facts: Mapping[str, Any]) -> None:

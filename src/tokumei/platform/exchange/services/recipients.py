@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import NotAllowed, NotFound
+from tokumei.exchange.admitting import admitted
 from tokumei.exchange.criteria import Criterion
+from tokumei.exchange.desk import revise
 from tokumei.exchange.keys import PRIVATE, PrivateKey, read_private, write_keys
 from tokumei.exchange.offer import Offer
+from tokumei.exchange.offer import Recipient as Listed
 from tokumei.platform.accounts.models import User
+from tokumei.platform.exchange.desk_work import at_desk, desk_key, facts_of
 from tokumei.platform.exchange.models import PublishedOffer, Recipient, Trust, exchange_folder
-from tokumei.platform.exchange.services.offers import document_of
+from tokumei.platform.exchange.services.offers import document_of, note_desk
 
 TRUSTED_BY_AN_OFFER = 500
 
@@ -49,12 +54,16 @@ def name_of(recipient: Recipient) -> str:
 
 
 def criteria_for(published: PublishedOffer, user: User | None) -> list[Criterion]:
-    """Give the criteria that a user is served by, the strictest first."""
+    """Give the criteria that a user is served by, the strictest first: by the key that the offer lists, if it does."""
     offer, _signed = document_of(published)
-    trusted = set()
-    if user is not None:
-        trusted = set(Trust.objects.filter(offer=published, user=user).values_list("criterion", flat=True))
-    return [one for place, one in enumerate(offer.criteria) if place == 0 or one.name in trusted]
+    known = None if user is None else recipient_of(user)
+    return list(offer.criteria_for(None if known is None else known.public_key))
+
+
+def name_for(offer: Offer, recipient: Recipient) -> str:
+    """Give the name that a user asks under: the one that the offer lists with their key, if it does."""
+    listed = offer.recipient(recipient.public_key)
+    return name_of(recipient) if listed is None else listed.name
 
 
 def check_criterion(published: PublishedOffer, user: User, name: str) -> None:
@@ -64,26 +73,43 @@ def check_criterion(published: PublishedOffer, user: User, name: str) -> None:
 
 
 def trust(published: PublishedOffer, by: User, *, username: str, criterion: str) -> Trust:
-    """Serve a user by a criterion that is not everybody's."""
+    """List a user in a hosted offer by their key, with the criterion that they are served by."""
     offer: Offer = document_of(published)[0]
     offer.criterion(criterion)
     user = User.objects.filter(username__iexact=username, is_active=True).first()
     if user is None:
         raise NotFound(_("There is no such user."))
+    known = recipient_of(user)
+    if known is None:
+        raise NotAllowed(_("This user has not said yet who they are to providers."))
     if published.trusted.count() >= TRUSTED_BY_AN_OFFER:
         raise NotAllowed(_("There are too many recipients."))
-    try:
-        with transaction.atomic():
-            return Trust.objects.create(offer=published, user=user, criterion=criterion, by=by)
-    except IntegrityError:
-        raise NotAllowed(_("This user is served by this criterion already.")) from None
+    if offer.recipient(known.public_key) is not None:
+        raise NotAllowed(_("This user is listed already."))
+    with transaction.atomic():
+        made = Trust.objects.create(offer=published, user=user, criterion=criterion, by=by)
+        _revise(published, [Listed(known.public_key, name_of(known), criterion)])
+    return made
 
 
 def distrust(published: PublishedOffer, trusted: int) -> None:
     """Serve a user by the strictest criterion again."""
-    n_deleted, _by_model = published.trusted.filter(pk=trusted).delete()
-    if not n_deleted:
+    found = published.trusted.filter(pk=trusted).select_related("user__recipient").first()
+    if found is None:
         raise NotFound(_("There is no such recipient."))
+    with transaction.atomic():
+        _revise(published, [], without=[found.user.recipient.public_key])
+        found.delete()
+
+
+def _revise(published: PublishedOffer, listed: list[Listed], without: Sequence[str] = ()) -> None:
+    """Publish a revision of a hosted offer with other recipients; the formula stays."""
+    if not published.is_hosted:
+        raise NotAllowed(_("The offer is signed at home: list recipients there, by 'tokumei exchange admit'."))
+    with at_desk(published.folder) as desk:
+        offer, signed = desk.offer()
+        revise(desk, admitted(offer, signed.digest, listed, without=without), desk_key(published.folder))
+        note_desk(published, facts_of(desk))
 
 
 def _keys_folder() -> Path:

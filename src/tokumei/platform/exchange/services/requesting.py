@@ -39,7 +39,7 @@ from tokumei.platform.exchange.models import (
 )
 from tokumei.platform.exchange.services.hosted_answers import start_answering
 from tokumei.platform.exchange.services.offers import document_of
-from tokumei.platform.exchange.services.recipients import check_criterion, key_of, name_of, recipient_of
+from tokumei.platform.exchange.services.recipients import check_criterion, key_of, name_for, name_of, recipient_of
 
 log = logging.getLogger("tokumei.exchange")
 REQUESTS_A_DAY = 50
@@ -55,7 +55,11 @@ def ask(
     wanted = offer.criterion(criterion).name
     check_criterion(published, user, wanted)
     made = make_request(
-        offer, offered.digest, levels, user=name_of(recipient), purpose=purpose.strip(), criterion=wanted
+        *(offer, offered.digest, levels),
+        signer=recipient.public_key,
+        user=name_for(offer, recipient),
+        purpose=purpose.strip(),
+        criterion=wanted,
     )
     return _send(published, user, made, made.signed(key_of(recipient)), is_signed_here=True)
 
@@ -67,14 +71,18 @@ def ask_signed(published: PublishedOffer, user: User, text: str) -> LevelRequest
         raise InputError.of(_("a file of at most %s bytes") % f"{LARGEST_REQUEST:,}", file="request.json")
     signed = parse_signed(text, REQUEST, VERSION, file="request.json")
     request = request_of(signed, file="request.json")
-    if request.user != name_of(recipient):
-        raise NotAllowed(_("The request must say that it is from: %s") % name_of(recipient))
     offer, offered = document_of(published)
-    check_fits(request, offer, {offer.revision: offered.digest})
-    check_criterion(published, user, request.criterion)
+    listed = offer.recipient(signed.key)
+    if request.user != (name_of(recipient) if listed is None else listed.name):
+        raise NotAllowed(_("The request must say that it is from: %s") % name_of(recipient))
+    check_fits(request, signed.key, offer, {offered.digest})
     # The same check as at home: only what the offer allows, or leaves to the provider.
     make_request(
-        offer, offered.digest, request.levels, user=request.user, purpose=request.purpose, criterion=request.criterion
+        *(offer, offered.digest, request.levels),
+        signer=signed.key,
+        user=request.user,
+        purpose=request.purpose,
+        criterion=request.criterion,
     )
     return _send(published, user, request, signed, is_signed_here=False)
 

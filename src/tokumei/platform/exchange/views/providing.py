@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import TokumeiError
+from tokumei.exchange.offer import Offer
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.exchange import words
 from tokumei.platform.exchange.desk_work import Wish
@@ -76,6 +77,9 @@ def host(request: UserRequest) -> HttpResponse:
             criteria=given["criteria"],
             predictor=given["predictor"],
             first_levels=given["first_levels"],
+            epsilon=given["epsilon"],
+            person=given["person"],
+            other_people=given["other_people"],
             has_discretion=given["has_discretion"],
             approvals_needed=given["approvals_needed"],
             approvers=given["approvers"],
@@ -138,7 +142,7 @@ def learning(request: UserRequest, published: PublishedOffer) -> HttpResponse:
 def tighten(request: UserRequest, published: PublishedOffer) -> HttpResponse:
     """Publish a steeper formula."""
     lessons.tighten(published)
-    messages.success(request, _("The formula is steeper now; the offer has a new revision."))
+    messages.success(request, _("The offer has a new revision."))
     return redirect("exchange:learning", published=published.slug)
 
 
@@ -196,7 +200,8 @@ def _desk_page(request: UserRequest, published: PublishedOffer, form: TrustForm 
             ],
             "page": Paginator(done, ON_A_PAGE).get_page(request.GET.get("page")),
             "trusted": published.trusted.select_related("user"),
-            "trust_form": form or (_trust_form(published) if len(offer.criteria) > 1 else None),
+            "trust_form": form or (_trust_form(published) if _lists_recipients(published, offer) else None),
+            "recipients": offer.recipients,
             "signed_form": SignedForm(),
             "server": request.build_absolute_uri("/").rstrip("/"),
         }
@@ -215,4 +220,10 @@ def _trust_form(published: PublishedOffer, given: Any = None) -> TrustForm:
     if not published.is_published:
         return TrustForm(given, criteria=[])
     offer, _signed = offers.document_of(published)
-    return TrustForm(given, criteria=[(one.name, words.criterion_name(one)) for one in offer.criteria[1:]])
+    # Where others must agree, only those who are listed can ask, also by the strictest.
+    listed = offer.criteria if offer.approvals_needed else offer.criteria[1:]
+    return TrustForm(given, criteria=[(one.name, words.criterion_name(one)) for one in listed])
+
+
+def _lists_recipients(published: PublishedOffer, offer: Offer) -> bool:
+    return published.is_hosted and (len(offer.criteria) > 1 or offer.approvals_needed > 0)

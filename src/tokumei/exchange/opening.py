@@ -1,0 +1,122 @@
+"""Opening a desk: an offer is made, attacked as strangers would, held against earlier ones, and only then published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.errors import InputError, NotAllowed
+from tokumei.counting.class_counts import SIZE
+from tokumei.exchange.attack import MOST_CELLS, Cells, Found, Release, attack, cell_counts
+from tokumei.exchange.counted_table import CountedTable
+from tokumei.exchange.desk import DeskFolder, open_desk
+from tokumei.exchange.keys import PrivateKey
+from tokumei.exchange.noise import secret_of
+from tokumei.exchange.offer import Offer, Words
+from tokumei.exchange.offering import Gamma, Terms, make_offer, measured_gamma, odds, read_release
+from tokumei.exchange.sources import Registry, Source, place_of
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A desk that was opened, and what only its provider is told: what the attack found, and how often the rule fails.
+
+    `found` is None where there are too many cells for integer programs.
+    """
+
+    desk: DeskFolder
+    offer: Offer
+    found: Found | None
+    gamma: Gamma
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the opening for JSON."""
+        offer = self.offer
+        return {
+            "nodes": offer.lattice.n_nodes,
+            "allowed": sum(offer.zone(offer.joint(node), offer.k_p).zone == "allowed" for node in offer.lattice)
+            if offer.lattice.n_nodes <= MOST_CELLS
+            else None,
+            "k": offer.k_p,
+            "method": offer.knowledge["method"],
+            "slope": offer.slope,
+            "lots": {"allowed": offer.lots.allowed, "discretion": offer.lots.discretion},
+            "refused_fails": {
+                "allowed": odds(self.gamma.allowed, offer.lots.allowed),
+                "discretion": odds(self.gamma.discretion, offer.lots.discretion),
+            },
+            "first_release": dict(offer.first_release.levels),
+            "attack": None if self.found is None else self.found.as_dict(),
+        }
+
+
+def open_offer(
+    folder: Path,
+    name: str,
+    words: Words,
+    table: CountedTable,
+    terms: Terms,
+    *,
+    key: PrivateKey,
+    source: str,
+    reading: Mapping[str, Any],
+    registry: Registry | None,
+    person: str | None = None,
+    seed_key: PrivateKey | None = None,
+    will_be: Path | None = None,
+) -> Opened:
+    """Make an offer of a table and open its desk; NotAllowed tells why it cannot be published.
+
+    registry: the provider's; None where they say that nobody in the table was offered before. seed_key: what lots and
+    noise are drawn by, where that is not the key that signs. will_be: where the desk goes when it is whole.
+    """
+    secret = secret_of(seed_key or key, table)
+    offer, text = make_offer(name, words, table, terms, secret)
+    noted: tuple[Source, list[Path]] | None = None
+    if registry is not None:
+        is_formula = terms.predictor == "power-law" and offer.first_node == offer.lattice.top
+        own = registry.source(
+            table, place=place_of(source), desk=will_be or folder, name=name, is_formula=is_formula, person=person
+        )
+        noted = own, registry.check(own)
+    found = attack_own(offer, text, table)
+    if found is not None and found.proven:
+        smallest = found.proven[0]
+        raise NotAllowed(
+            f"The offer would prove a class of {smallest.least} to {smallest.most} rows, fewer than {found.k}: "
+            f"{smallest.as_dict()['class']}."
+        )
+    desk = open_desk(folder, offer, text, source, reading, key, secret=secret, table=table.digest)
+    if registry is not None and noted is not None:
+        registry.add(*noted)
+    return Opened(desk, offer, found, measured_gamma(offer, table, secret))
+
+
+def attack_own(offer: Offer, first_release: str, table: CountedTable) -> Found | None:
+    """Attack an offer and its first release with the truth at hand; None if there are too many cells."""
+    cells = Cells(offer.lattice)
+    if len(cells) > MOST_CELLS:
+        return None
+    attributes = offer.lattice.attributes
+    classes = table.classes(offer.lattice.bottom).over(attributes).to_frame()
+    first = Release.of_frame(offer.lattice, offer.first_node, read_release(first_release, attributes))
+    return attack(offer, [first], truth=cell_counts(cells, classes))
+
+
+def releases_at(desk: DeskFolder) -> list[Release]:
+    """Give all releases of a desk that can be read: the first, and those given where its private half is here."""
+    offer, signed = desk.offer()
+    attributes = offer.lattice.attributes
+    path = desk.folder / "first-release.csv"
+    if not path.is_file():
+        raise InputError.of("a desk, with the first release", file=path)
+    found = [Release.of_frame(offer.lattice, offer.first_node, read_release(path.read_text("utf-8"), attributes))]
+    if desk.private_log.path.is_file():
+        for link in desk.private_log.read(signed.key):
+            if digest := link.says.get("release_file"):
+                text = desk.release_path(digest).read_text(encoding="utf-8")
+                classes = read_release(text, attributes).select(*attributes, SIZE)
+                found.append(Release.of_frame(offer.lattice, tuple(link.says["node"]), classes))
+    return found

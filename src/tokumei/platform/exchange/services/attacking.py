@@ -1,0 +1,70 @@
+"""What all that is out of an offer proves, found by integer programs in a job of every night, and shown to its team."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+
+from tokumei.platform.exchange.models import PublishedOffer
+from tokumei.platform.exchange.services.offers import visible_offers
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.process import Answer
+from tokumei.platform.jobs.queue import begin
+from tokumei.platform.jobs.work import EXCHANGE, Work
+
+log = logging.getLogger("tokumei.exchange")
+ATTACKS = "attack"
+NIGHT = timedelta(hours=24)
+
+
+def start_attacks() -> int:
+    """Have every offer attacked that was not since last night, and give how many there are."""
+    due = visible_offers().filter(Q(attacked=None) | Q(attacked__lt=timezone.now() - NIGHT))
+    listed = list(due)
+    for published in listed:
+        begin(ATTACKS, published.pk)
+    return len(listed)
+
+
+def note_attack(published: PublishedOffer, found: Mapping[str, Any]) -> None:
+    """Keep what an attack found; empty where there were too many combinations of values."""
+    now = timezone.now()
+    PublishedOffer.objects.filter(pk=published.pk).update(attacked=now, attack=dict(found))
+    published.refresh_from_db()
+    if found.get("proven"):
+        log.error("an offer proves a class below its k", extra={"facts": {"offer": published.slug}})
+
+
+def _ask_attack(job: Job) -> dict[str, Any]:
+    return {"folder": str(_offer(job).folder)}
+
+
+def _write_attack(job: Job, found: dict[str, Any]) -> None:
+    note_attack(_offer(job), found)
+
+
+def _write_faults(job: Job, answer: Answer) -> None:
+    note_attack(_offer(job), {})
+
+
+def _write_failure(job: Job, failure: str) -> None:
+    note_attack(_offer(job), {})
+
+
+def _offer(job: Job) -> PublishedOffer:
+    return PublishedOffer.objects.get(pk=int(job.subject))
+
+
+ATTACK_WORK = Work(
+    "tokumei.platform.exchange.desk_work:attack",
+    EXCHANGE,
+    ask=_ask_attack,
+    write_result=_write_attack,
+    write_faults=_write_faults,
+    write_failure=_write_failure,
+)
