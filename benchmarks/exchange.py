@@ -20,7 +20,7 @@ from tokumei.exchange.keys import PrivateKey, write_keys
 from tokumei.exchange.learning import rule_quadrants
 from tokumei.exchange.noise import secret_of
 from tokumei.exchange.offer import FirstRelease, Lots, Offer, Words
-from tokumei.exchange.offering import Terms, make_offer
+from tokumei.exchange.offering import SPREAD, Terms, make_offer
 from tokumei.exchange.request import Request
 from tokumei.exchange.trying import try_node
 from tokumei.hierarchy.build.from_data import FromData
@@ -143,7 +143,7 @@ def _quadrants() -> list[Figure]:
         for counts in counted:
             count = roll_up_counter(lattice, counts)
             ks = {node: count(node).k for node in lattice if lattice.class_count(node) > 1}
-            margins = Margins(k_p=k).fit(lattice, counts)
+            margins = Margins(k_p=k, two_way=False, spread=SPREAD).fit(lattice, counts)
             offer = Offer("service", WORDS, lattice.hierarchies, margins.knowledge, (Criterion("own", k),), NOTHING)
             by_formula, by_rule = rule_quadrants(offer, ks, k)
             formula, rule = formula + by_formula, rule + by_rule

@@ -62,6 +62,18 @@ def test_a_copy_is_found_under_other_names(predictor: str) -> None:
     assert [(pair.first, pair.second) for pair in found] == [(0, 1)]
 
 
+@pytest.mark.parametrize("predictor", ["margins", "power-law"])
+def test_a_copy_that_lacks_a_row_is_a_copy_and_no_partner(predictor: str) -> None:
+    frame = people(5_000, 3)
+    mine, _ = offer_of(frame, 3, predictor=predictor, is_vetted=False)
+    copy, _ = offer_of(frame.tail(-1), 3, predictor=predictor, is_vetted=False)
+    other, _ = offer_of(people(5_000, 4), 3, predictor=predictor, is_vetted=False)
+    found = copies([mine, copy, other])
+    assert [(pair.first, pair.second) for pair in found] == [(0, 1)]
+    assert 0.99 < found[0].likeness <= 1
+    assert (0, 1) not in [(pair.first, pair.second) for pair in partners([mine, copy, other])]
+
+
 def test_partners_are_alike_and_no_copies() -> None:
     frame = people(200, 1)
     one, _ = offer_of(frame, 3)

@@ -14,6 +14,7 @@ from tokumei.data.made.services import make_services
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.learning import rule_quadrants
 from tokumei.exchange.offer import FirstRelease, Offer, Words
+from tokumei.exchange.offering import SPREAD
 from tokumei.hierarchy.build.japan_age import JapanAge
 from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
 from tokumei.hierarchy.build.sex import Sex
@@ -58,7 +59,7 @@ def quadrants_of(counts: ClassCounts, k: int) -> tuple[Quadrants, Quadrants]:
     count = roll_up_counter(LATTICE, counts)
     ks = {node: count(node).k for node in LATTICE if LATTICE.class_count(node) > 1}
     first = FirstRelease(LATTICE.levels(LATTICE.top), "")
-    knowledge = Margins(k_p=k).fit(LATTICE, counts).knowledge
+    knowledge = Margins(k_p=k, two_way=False, spread=SPREAD).fit(LATTICE, counts).knowledge
     offer = Offer("service", Words("", "", "", ""), LATTICE.hierarchies, knowledge, (Criterion("own", k),), first)
     return rule_quadrants(offer, ks, k)
 
@@ -77,9 +78,11 @@ def test_margins_leak_and_lose_little_on_made_services(services: list[ClassCount
     assert rule.shares["beta"] <= 0.20
 
 
-@pytest.mark.parametrize(("k", "all_served"), [(2, True), (10, True), (50, False)])
-def test_the_census_leaks_nothing_and_is_all_served_up_to_10(census: ClassCounts, k: int, all_served: bool) -> None:
+@pytest.mark.parametrize(("k", "all_served"), [(2, True), (10, False), (50, False)])
+def test_the_census_leaks_nothing_and_is_nearly_all_served_up_to_10(
+    census: ClassCounts, k: int, all_served: bool
+) -> None:
     formula, rule = quadrants_of(census, k)
     assert formula.gamma == rule.gamma == 0
-    assert formula.shares["beta"] <= 0.10
+    assert formula.shares["beta"] <= (0.20 if k == 50 else 0.10)
     assert (rule.alpha == 31) == all_served
