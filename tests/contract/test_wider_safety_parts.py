@@ -28,7 +28,9 @@ LEAST: dict[str, dict[str, Any]] = {
     "multi-r-k-anonymity": {"k": 1},
     "c-t-isolation": {"share": 1.0},
     "pk-anonymity": {"k": 1, "columns": ("age",), "retentions": (0.5,)},
+    "pl-diversity": {"l": 1, "sensitive": "illness", "columns": ("age",), "retentions": (0.5,)},
     "km-anonymity": {"k": 1},
+    "k-t-privacy": {"k": 1, "t": 1},
     "lkc-privacy": {"l": 2, "k": 1, "c": 1, "sensitive": ("a",)},
     "hkp-coherence": {"h": 1, "k": 1, "p": 2, "private": ("a",)},
 }

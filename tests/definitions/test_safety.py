@@ -7,7 +7,15 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.definitions import alpha_k, beta_likeness, k_anonymity, l_diversity, populations, t_closeness
+from tests.definitions import (
+    alpha_k,
+    beta_likeness,
+    delta_disclosure,
+    k_anonymity,
+    l_diversity,
+    populations,
+    t_closeness,
+)
 from tests.definitions.cases import SENSITIVE, Case, Row, Tree, Value, frame_of, random_case
 from tests.definitions.generalizing import Levels, classes, generalized
 
@@ -17,6 +25,7 @@ from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.requirement import Requirement
 from tokumei.measure.safety.alpha_k import AlphaK
 from tokumei.measure.safety.beta_likeness import BetaLikeness
+from tokumei.measure.safety.delta_disclosure import DeltaDisclosure
 from tokumei.measure.safety.delta_presence import DeltaPresence
 from tokumei.measure.safety.journalist_risk import JournalistRisk
 from tokumei.measure.safety.k_anonymity import KAnonymity
@@ -126,6 +135,9 @@ def test_measures_of_sensitive_values(times: int, is_missing_a_value: bool) -> N
                 assert measured(part_, counts) == pytest.approx(
                     max([gain(one, everybody) if one else 0 for one in own], default=0)
                 )
+            assert measured(DeltaDisclosure(column, 1, **options), counts) == pytest.approx(
+                max([delta_disclosure.largest_difference(one, everybody) for one in own], default=0)
+            )
             assert measured(TCloseness(column, 1, **options), counts) == pytest.approx(
                 max([t_closeness.distance(one, everybody, t_closeness.equal) for one in own], default=0), abs=1e-7
             )

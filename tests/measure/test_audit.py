@@ -52,6 +52,7 @@ def test_audit_gives_the_score_of_every_measure() -> None:
         ("alpha-k", {"alpha": 1, "k": 2}),
         ("beta-likeness", {"beta": 1, "kind": "basic"}),
         ("beta-likeness", {"beta": 1, "kind": "enhanced"}),
+        ("delta-disclosure", {"delta": 1}),
     ]
     for column in ("illness", "pay"):
         for name, options in of_sensitive:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from tokumei.core.errors import InputError
 from tokumei.data.table import Table
 from tokumei.measure.table.correlation_mae import CorrelationMae
 
@@ -24,6 +25,7 @@ def test_correlation_mae_is_half_the_change_of_the_correlation(
     assert CorrelationMae().measure(table(before), table(after), ROWS).value == pytest.approx(error)
 
 
-def test_correlation_mae_of_a_single_column_is_nothing() -> None:
+def test_correlation_mae_of_a_single_column_is_not_a_perfect_zero() -> None:
     one = Table.with_quasi_identifiers({"s": [1, 2]}, [], sensitive=["s"])
-    assert CorrelationMae().measure(one, one, ROWS).value == 0
+    with pytest.raises(InputError, match="sensitive columns of numbers, 2 or more"):
+        CorrelationMae().measure(one, one, ROWS)

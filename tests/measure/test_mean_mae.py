@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
+from tokumei.core.errors import InputError
 from tokumei.data.table import Table
+from tokumei.measure.table.cross_mean import CrossMean
 from tokumei.measure.table.mean_mae import MeanMae
 
 ROWS = pl.Series([0, 1, 2, 3])
@@ -23,3 +26,10 @@ def test_mean_mae_is_the_shift_of_means_in_standard_deviations() -> None:
 
 def test_mean_mae_of_a_column_far_off_is_one() -> None:
     assert MeanMae().measure(ORIGINAL, table([100, 100], [20, 20]), ROWS).value == 0.5
+
+
+def test_means_of_no_column_are_left_out_and_no_perfect_zero() -> None:
+    nothing = Table.with_quasi_identifiers({"q": ["a", "b"]}, ["q"])
+    for part in (MeanMae(), CrossMean()):
+        with pytest.raises(InputError, match="sensitive columns of numbers, 1 or more"):
+            part.measure(nothing, nothing, pl.Series([0, 1]))

@@ -43,6 +43,7 @@ def requirements(population: ClassCounts) -> list[Requirement]:
         ("alpha-k", {"sensitive": "s", "alpha": 0.6, "k": 2}),
         ("beta-likeness", {"sensitive": "s", "beta": 0.8, "kind": "basic"}),
         ("beta-likeness", {"sensitive": "s", "beta": 1.5, "kind": "enhanced"}),
+        ("delta-disclosure", {"sensitive": "s", "delta": 1.5}),
         ("x-y-anonymity", {"y": "s", "k": 2}),
         ("prosecutor-risk", {"threshold": 0.4}),
         ("journalist-risk", {"population": population, "threshold": 0.2}),

@@ -32,6 +32,7 @@ from tokumei.cli.requirements import (
     AlphaOption,
     Asked,
     BetaOption,
+    DisclosureOption,
     KMapOption,
     KOption,
     LDiversityOption,
@@ -58,6 +59,7 @@ def table(
     t_closeness: TClosenessOption = None,
     alpha_k: AlphaOption = None,
     beta_likeness: BetaOption = None,
+    delta_disclosure: DisclosureOption = None,
     k_map: KMapOption = None,
     delta_presence: PresenceOption = None,
     population: PopulationOption = None,
@@ -107,7 +109,7 @@ def table(
     """
     from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableSearch
 
-    asked = Asked(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence)
+    asked = Asked(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence, delta_disclosure)
     typed = GoalOptions(qi, hierarchies, asked, population, suppress, loss, prices, weights, prefer, numeric)
     source = Source(file, engine, reading)
     kept = names(keep, "--keep") if keep else []

@@ -21,6 +21,7 @@ from tokumei.cli.requirements import (
     AlphaOption,
     Asked,
     BetaOption,
+    DisclosureOption,
     KMapOption,
     KOption,
     LDiversityOption,
@@ -69,9 +70,22 @@ def audit(
     t_closeness: TClosenessOption = None,
     alpha_k: AlphaOption = None,
     beta_likeness: BetaOption = None,
+    delta_disclosure: DisclosureOption = None,
     k_map: KMapOption = None,
     delta_presence: PresenceOption = None,
     population: PopulationOption = None,
+    original: Annotated[
+        str | None,
+        typer.Option(
+            "--original",
+            metavar="FILE",
+            help="What the release was made of: what compares a class with all rows is held against both.",
+        ),
+    ] = None,
+    recipe: Annotated[
+        Path | None,
+        typer.Option("--recipe", metavar="FILE", help="How the release was made: a promise that is void fails."),
+    ] = None,
     threshold: Annotated[float, typer.Option("--threshold", help="Records with a larger risk are counted.")] = 0.2,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
@@ -87,7 +101,7 @@ def audit(
     from tokumei.measure.audit import audit as audit_counts
 
     started = time.perf_counter()
-    asked = Asked(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence)
+    asked = Asked(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence, delta_disclosure)
     attributes = names(qi, "--qi")
     columns = list(dict.fromkeys([*(names(sensitive, "--sensitive") if sensitive else []), *asked.sensitive_columns()]))
     trees = _sensitive_hierarchies(hierarchies, columns)
@@ -95,7 +109,8 @@ def audit(
         counts = count_classes(file, attributes, sensitive=columns, engine=engine, reading=reading)
         everybody = None if population is None else count_classes(population, attributes, reading=reading)
         measured = audit_counts(counts, population=everybody, hierarchies=trees, threshold=threshold)
-        stated = [_checked(one, counts) for one in asked.requirements(trees, everybody)]
+        whole = None if original is None else count_classes(original, attributes, sensitive=columns, reading=reading)
+        stated = _stated(asked.requirements(trees, everybody), counts, whole) + _promised(recipe)
         together = compare_releases(
             [file, *(against or [])], attributes, columns, person, engine=engine, reading=reading
         )
@@ -119,6 +134,41 @@ def audit(
         _print_for_people(result, measured)
     if not result["holds"]:
         raise typer.Exit(EXIT_CHECK_FAILED)
+
+
+def _stated(requirements: list[Requirement], counts: ClassCounts, whole: ClassCounts | None) -> list[dict[str, Any]]:
+    """Check requirements; those that compare with all rows against the release and, if there is one, the original."""
+    from tokumei.anonymize.goal import against_original
+
+    out = []
+    for one in requirements:
+        told = [one] if whole is None else against_original([one], whole, moves=True)
+        if getattr(one, "reference", 0) is not None:
+            out += [_checked(each, counts) for each in told]
+            continue
+        for each in told:
+            whose = "the release" if getattr(each, "reference", None) is None else "the original"
+            checked = _checked(each, counts)
+            out.append(checked | {"requirement": f"{checked['requirement']} against {whose}", "against": whose})
+    return out
+
+
+def _promised(recipe: Path | None) -> list[dict[str, Any]]:
+    """Say whether what a recipe promises by its method can still be relied on."""
+    from tokumei.anonymize.recipes import read_recipe
+
+    if recipe is None:
+        return []
+    options = read_recipe(recipe).options
+    if "spent" not in options:
+        return []
+    return [
+        {
+            "requirement": f"ε-differential privacy ({options.get('promise', 'spent')})",
+            "holds": "promise" not in options,
+            "value": options["spent"],
+        }
+    ]
 
 
 def _checked(requirement: Requirement, counts: ClassCounts) -> dict[str, Any]:

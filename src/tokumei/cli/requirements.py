@@ -37,6 +37,10 @@ BetaOption = Annotated[
     list[str] | None,
     typer.Option("--beta-likeness", metavar="COLUMN=BETA[:KIND[:WHOSE]]", help=f"KIND: basic or enhanced. {WHOSE}"),
 ]
+DisclosureOption = Annotated[
+    list[str] | None,
+    typer.Option("--delta-disclosure", metavar="COLUMN=DELTA[:WHOSE]", help=f"δ-disclosure privacy, in bits. {WHOSE}"),
+]
 KMapOption = Annotated[int | None, typer.Option("--k-map", min=1, help="Fewest people of --population a record fits.")]
 PresenceOption = Annotated[
     str | None, typer.Option("--delta-presence", metavar="[MIN:]MAX", help="Share of each class of --population.")
@@ -58,6 +62,7 @@ class Asked:
     beta_likeness: list[str] | None = None
     k_map: int | None = None
     delta_presence: str | None = None
+    delta_disclosure: list[str] | None = None
 
     @property
     def needs_population(self) -> bool:
@@ -89,6 +94,9 @@ class Asked:
         for column, number, kind in _columns(self.beta_likeness, "--beta-likeness"):
             name, against = _kind(kind, "basic")
             made.append(SAFETY.make("beta-likeness", sensitive=column, beta=number, kind=name, against=against))
+        for column, number, against in _columns(self.delta_disclosure, "--delta-disclosure"):
+            options = {"sensitive": column, "delta": number, "against": against or "both"}
+            made.append(SAFETY.make("delta-disclosure", **options))
         return made + self._of_population(population)
 
     def sensitive_columns(self) -> list[str]:
@@ -98,6 +106,7 @@ class Asked:
             *_columns(self.t_closeness, "--t-closeness"),
             *_columns(self.alpha_k, "--alpha-k"),
             *_columns(self.beta_likeness, "--beta-likeness"),
+            *_columns(self.delta_disclosure, "--delta-disclosure"),
         ]
         return list(dict.fromkeys(column for column, _, _ in named))
 

@@ -15,6 +15,7 @@ from tokumei.measure.safety._population import PopulationMatch
 from tokumei.measure.safety._sensitive import SensitiveValues
 from tokumei.measure.safety.alpha_k import AlphaK
 from tokumei.measure.safety.beta_likeness import BetaLikeness
+from tokumei.measure.safety.delta_disclosure import DeltaDisclosure
 from tokumei.measure.safety.delta_presence import DeltaPresence
 from tokumei.measure.safety.journalist_risk import JournalistRisk
 from tokumei.measure.safety.k_anonymity import KAnonymity
@@ -107,6 +108,7 @@ def _sensitive_scores(
         AlphaK(column, 1, 1).score(values, k),
         BetaLikeness(column, 1, "basic").score(values),
         BetaLikeness(column, 1, "enhanced").score(values),
+        DeltaDisclosure(column, 1).score(values),
         XYAnonymity(column, 1).score(values),
     ]
     if natural_indices(values.domain) is not None:

@@ -45,7 +45,7 @@ class Requirement(Protocol):
     | entropy ℓ-diversity | yes | no | entropy is concave: a mix has at least the mean |
     | recursive (c,ℓ)-diversity | yes | no | the top adds up at most, the tail at least |
     | t-closeness | yes | no | each distance is convex: a mix is no further than the furthest part |
-    | (α,k), β-likeness | yes | no | a mix's share lies between the shares of its parts |
+    | (α,k), β-likeness, δ-disclosure | yes | no | a mix's share lies between the shares of its parts |
     | δ-presence | yes | no | (a+b)/(A+B) lies between a/A and b/B |
 
     Strongly monotone measures never suppress more rows at a coarser node; the others may, because a class that

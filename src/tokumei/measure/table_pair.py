@@ -63,6 +63,12 @@ class TablePair:
             released_amounts,
         )
 
+    def with_sensitive(self, at_least: int) -> TablePair:
+        """Give the pair if it has so many sensitive columns; of none nothing is measured, which is not a perfect 0."""
+        if len(self.sensitive) < at_least:
+            raise InputError.of(f"sensitive columns of numbers, {at_least} or more", value=len(self.sensitive))
+        return self
+
     @property
     def n_rows(self) -> int:
         """Number of rows of the original."""

@@ -32,7 +32,7 @@ class CorrelationMae:
 
     def measure(self, original: Table, released: Table, rows: pl.Series) -> Score:  # noqa: ARG002
         """Compare the correlation of each two sensitive columns."""
-        pair = TablePair.of(original, released)
+        pair = TablePair.of(original, released).with_sensitive(2)
         before, after = _correlations(pair.amounts), _correlations(pair.released_amounts)
         errors = [abs(one - other) / 2 for one, other in zip(before, after, strict=True)]
         return Score("correlation-mae", math.fsum(errors) / max(1, len(errors)), best=0, worst=1)
