@@ -1,107 +1,86 @@
-"""Tokumei: anonymize tables and purchase histories, attack the result, and measure what use is left."""
+"""Tokumei: anonymize tables and purchase histories, attack the result, and measure what use is left.
+
+| what you have and want | names |
+|---|---|
+| data with its roles | `Table`, `History`, `Hierarchy`, `Recipe`, `Score` |
+| jobs | `audit`, `anonymize`, `attack`, `measure`, `compare`, `predict`, `apply` |
+| files | `read_frame`, `write_frame`, `read_hierarchy`, `read_hierarchies`, `write_hierarchy` |
+| below the jobs | `count_classes`, `ClassCounts`, `Lattice` |
+| what can go wrong | `errors` |
+"""
 
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tokumei.anonymize.apply import apply_recipe
-    from tokumei.anonymize.goal import Goal
-    from tokumei.anonymize.tables import anonymize_table
-    from tokumei.core.errors import (
-        CannotAnonymize,
-        DuplicatePart,
-        InputError,
-        MissingExtra,
-        NotAllowed,
-        NotFound,
-        PromiseBroken,
-        TokumeiError,
-        UnknownPart,
-    )
+    from tokumei.core import errors
     from tokumei.core.score import Score
     from tokumei.counting.class_counts import ClassCounts
-    from tokumei.counting.count import count_classes, write_recoded
+    from tokumei.counting.count import count_classes
     from tokumei.data.files.formats import read_frame, write_frame
     from tokumei.data.history import History
-    from tokumei.data.release import Recipe, Release
-    from tokumei.data.table import Role, Table
+    from tokumei.data.release import Recipe
+    from tokumei.data.table import Table
     from tokumei.hierarchy.files import read_hierarchies, read_hierarchy, write_hierarchy
     from tokumei.hierarchy.hierarchy import Hierarchy
     from tokumei.hierarchy.lattice import Lattice
-    from tokumei.measure.audit import audit
+    from tokumei.job.apply_recipe import apply
+    from tokumei.job.doors import anonymize, attack, audit, compare, measure, predict
 
 # Where each public name lives. Imported on first use, so that `import tokumei` costs nothing.
 _HOMES = {
-    "CannotAnonymize": "core.errors",
-    "ClassCounts": "counting.class_counts",
-    "DuplicatePart": "core.errors",
-    "Goal": "anonymize.goal",
-    "Hierarchy": "hierarchy.hierarchy",
-    "History": "data.history",
-    "InputError": "core.errors",
-    "Lattice": "hierarchy.lattice",
-    "MissingExtra": "core.errors",
-    "NotAllowed": "core.errors",
-    "NotFound": "core.errors",
-    "PromiseBroken": "core.errors",
-    "Recipe": "data.release",
-    "Release": "data.release",
-    "Role": "data.table",
-    "Score": "core.score",
     "Table": "data.table",
-    "TokumeiError": "core.errors",
-    "UnknownPart": "core.errors",
-    "anonymize_table": "anonymize.tables",
-    "apply_recipe": "anonymize.apply",
-    "audit": "measure.audit",
-    "count_classes": "counting.count",
+    "History": "data.history",
+    "Hierarchy": "hierarchy.hierarchy",
+    "Recipe": "data.release",
+    "Score": "core.score",
+    "audit": "job.doors",
+    "anonymize": "job.doors",
+    "attack": "job.doors",
+    "measure": "job.doors",
+    "compare": "job.doors",
+    "predict": "job.doors",
+    "apply": "job.apply_recipe",
     "read_frame": "data.files.formats",
-    "read_hierarchies": "hierarchy.files",
-    "read_hierarchy": "hierarchy.files",
     "write_frame": "data.files.formats",
+    "read_hierarchy": "hierarchy.files",
+    "read_hierarchies": "hierarchy.files",
     "write_hierarchy": "hierarchy.files",
-    "write_recoded": "counting.count",
+    "Lattice": "hierarchy.lattice",
+    "ClassCounts": "counting.class_counts",
+    "count_classes": "counting.count",
+    "errors": "core",
 }
 
-__all__ = [
-    "CannotAnonymize",
-    "ClassCounts",
-    "DuplicatePart",
-    "Goal",
-    "Hierarchy",
-    "History",
-    "InputError",
-    "Lattice",
-    "MissingExtra",
-    "NotAllowed",
-    "NotFound",
-    "PromiseBroken",
-    "Recipe",
-    "Release",
-    "Role",
-    "Score",
-    "Table",
-    "TokumeiError",
-    "UnknownPart",
-    "anonymize_table",
-    "apply_recipe",
-    "audit",
-    "count_classes",
-    "read_frame",
-    "read_hierarchies",
-    "read_hierarchy",
-    "write_frame",
-    "write_hierarchy",
-    "write_recoded",
-]
+__all__ = [  # noqa: RUF022 - grouped as in the table above.
+    "Table", "History", "Hierarchy", "Recipe", "Score",
+    "audit", "anonymize", "attack", "measure", "compare", "predict", "apply",
+    "read_frame", "write_frame", "read_hierarchy", "read_hierarchies", "write_hierarchy",
+    "count_classes", "ClassCounts", "Lattice",
+    "errors",
+]  # fmt: skip
+
+
+class _Package(types.ModuleType):
+    """Keeps the jobs in sight: a room of the same name, once imported, would stand in the way of its job."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, types.ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'tokumei' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"tokumei.{_HOMES[name]}"), name)
+    home = importlib.import_module(f"tokumei.{_HOMES[name]}")
+    return home.errors if name == "errors" else getattr(home, name)
 
 
 def __dir__() -> list[str]:

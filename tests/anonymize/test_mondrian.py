@@ -132,7 +132,7 @@ def test_population_goes_where_its_values_go() -> None:
     population = count_classes(pl.DataFrame({"city": [*CITIES, "Kyoto", "Osaka", "Osaka"]}), ["city"])
     asked = [SAFETY.make("k-map", population=population, k=2)]
     assert rows(made(people, asked)) == [("Kyoto",), ("Osaka",), ("east",), ("east",)]
-    with pytest.raises(InputError, match="column kind: found 'relaxed', expected strict"):
+    with pytest.raises(InputError, match="option kind: found 'relaxed', expected strict"):
         made(people, asked, kind="relaxed")
 
 

@@ -204,7 +204,7 @@ def test_release_carries_the_promise() -> None:
         ({"pk": float("nan")}, "column pk"),
         ({"pk": 2, "scale": 1}, "column pk: found '2', expected either scale or pk"),
         ({"low": (-1e300,)}, "column low"),
-        ({"kind": "uniform"}, "column kind: found 'uniform', expected laplace or gaussian"),
+        ({"kind": "uniform"}, "option kind: found 'uniform', expected laplace or gaussian"),
         ({"low": (0, 1)}, "column low: found '0,1', expected a number for each of age"),
         ({"high": (float("inf"),)}, "column high: found 'inf', expected a finite number"),
         ({"low": (9,), "high": (3,)}, "column high: found '3', expected more than 9, which is low"),

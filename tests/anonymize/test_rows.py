@@ -184,11 +184,11 @@ def test_numbers_too_large_to_measure_widths_are_named(age: float) -> None:
 @pytest.mark.parametrize(
     ("method", "options", "message"),
     [
-        (Given((0, 0, 1, 1, 1)), {"preference": ["age"]}, "column prefer: expected no columns to prefer"),
+        (Given((0, 0, 1, 1, 1)), {"preference": ["age"]}, "option prefer: expected no columns to prefer"),
         (Given((0, 0, 1, 1, 1)), {"weights": {"illness": 2.0}}, "found 'illness', expected a quasi-identifier"),
-        (Reversed(), {"preference": ["age"]}, "column prefer: expected no columns to prefer"),
-        (Reversed(), {"weights": {"age": 2.0}}, "column weights: found 'age', expected no weights"),
-        (Reversed(), {"suppression": 0.1}, "column suppress: found '0.1', expected 0"),
+        (Reversed(), {"preference": ["age"]}, "option prefer: expected no columns to prefer"),
+        (Reversed(), {"weights": {"age": 2.0}}, "option weights: found 'age', expected no weights"),
+        (Reversed(), {"suppression": 0.1}, "option suppress: found '0.1', expected 0"),
     ],
 )
 def test_what_the_method_would_not_look_at_is_refused(method: Any, options: dict[str, Any], message: str) -> None:

@@ -39,5 +39,5 @@ def test_column_with_two_roles_is_refused() -> None:
 
 
 def test_quasi_identifier_that_is_no_column_is_refused() -> None:
-    with pytest.raises(InputError, match="column zip"):
+    with pytest.raises(InputError, match="found 'zip', expected a column of the table as a quasi-identifier"):
         Table.with_quasi_identifiers(FRAME, ["zip"])

@@ -100,7 +100,7 @@ def test_without_an_id_rows_are_matched_in_their_order(folder: Path) -> None:
         (["--id", "id"], "expected --against FILE, which --id is for"),
         (["--against", "first.csv", "--id", "name"], "column name: expected one of the columns"),
         (["--against", "first.csv", "--id", "age"], "a person's number that is no other column"),
-        (["--against", "second.csv", "--id", "id"], "column --qi: expected one of the columns age"),
+        (["--against", "second.csv", "--id", "id"], "option --qi: expected one of the columns age"),
         (["--against", "twice.csv", "--id", "id"], "expected one row a person, not row 1 and row 3"),
         (["--against", "absent.csv"], "absent.csv"),
     ],

@@ -58,8 +58,8 @@ def test_odds_of_retention_are_those_of_its_matrix(weights: list[int], retention
 
 def test_tables_that_do_not_fit_are_input_errors() -> None:
     with pytest.raises(InputError, match="found '4', expected as many rows as the original, 5"):
-        PkAnonymity(1, ("sex",), (0.5,)).measure(ORIGINAL, Table(RELEASED.frame[:4], RELEASED.roles))
-    other = Table(RELEASED.frame.with_columns(town=pl.lit("z")), RELEASED.roles)
+        PkAnonymity(1, ("sex",), (0.5,)).measure(ORIGINAL, RELEASED.with_frame(RELEASED.frame[:4]))
+    other = RELEASED.with_frame(RELEASED.frame.with_columns(town=pl.lit("z")))
     with pytest.raises(InputError, match="column town: found 'z', expected a value of the original"):
         PkAnonymity(1, ("town",), (0.5,), "shares").measure(ORIGINAL, other)
     with pytest.raises(InputError, match="column age: expected one of the columns sex, town"):

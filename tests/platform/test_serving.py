@@ -107,7 +107,7 @@ def test_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "tokumei", "serve", "--port", str(port), "--data", str(tmp_path / "data")]
         done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr == f"Error: column --port: found '127.0.0.1:{port}', expected a port that is free\n"
+    assert done.stderr == f"Error: option --port: found '127.0.0.1:{port}', expected a port that is free\n"
     assert not (tmp_path / "data").exists()
 
 

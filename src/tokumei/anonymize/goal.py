@@ -64,7 +64,7 @@ def released_columns(
     wanted = list(dict.fromkeys([*quasi_identifiers, *goal.sensitive, *keep]))
     for column in keep:
         if column in quasi_identifiers:
-            raise InputError.of("a column that is not a quasi-identifier", column="keep", value=column)
+            raise InputError.of("a column that is not a quasi-identifier", option="keep", value=column)
     return wanted if names is None else [name for name in names if name in wanted]
 
 

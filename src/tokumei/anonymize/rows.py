@@ -86,15 +86,15 @@ def _check_is_used(goal: Goal, quasi_identifiers: Sequence[str]) -> None:
     """Refuse what the method would not look at: whoever asks for it would believe that it was done."""
     name = part_name(goal.method)
     if goal.preference:
-        raise InputError.of(f"no columns to prefer: {name} does not choose between levels", column="prefer")
+        raise InputError.of(f"no columns to prefer: {name} does not choose between levels", option="prefer")
     for column in goal.weights:
         if isinstance(goal.method, Perturber):
-            raise InputError.of(f"no weights: {name} does not weigh columns", column="weights", value=column)
+            raise InputError.of(f"no weights: {name} does not weigh columns", option="weights", value=column)
         if column not in quasi_identifiers:
-            raise InputError.of("a quasi-identifier", column="weights", value=column)
+            raise InputError.of("a quasi-identifier", option="weights", value=column)
     if goal.suppression and isinstance(goal.method, Perturber):
         expected = f"0: {name} leaves no rows out to meet a requirement"
-        raise InputError.of(expected, column="suppress", value=goal.suppression)
+        raise InputError.of(expected, option="suppress", value=goal.suppression)
 
 
 @dataclass(frozen=True, eq=False)

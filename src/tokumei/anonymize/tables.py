@@ -135,6 +135,7 @@ def write_anonymized(
     out: Path | str,
     *,
     keep: Sequence[str] = (),
+    is_shuffled: bool = False,
     **reading: Any,
 ) -> Generalization:
     """Make the release of a file or table on its engine and write it there; `reading` names engine and file format.
@@ -148,15 +149,17 @@ def write_anonymized(
     decision = decide(counts, hierarchies, goal)
     columns = released_columns(column_names(source, **reading), hierarchies, goal, keep)
     with step("writing"), atomic_path(out) as draft:
-        write_recoded(source, decision.recodings, draft, columns=columns, without=decision.suppressed, **reading)
+        plan: dict[str, Any] = {"columns": columns, "without": decision.suppressed, "is_shuffled": is_shuffled}
+        write_recoded(source, decision.recodings, draft, **plan, **reading)
         check_promise(draft, goal, decision.recodings)
     return decision
 
 
-def check_promise(released: Any, goal: Goal, recodings: Sequence[Recoding]) -> None:
-    """Count a release again and raise PromiseBroken if a class does not meet a requirement."""
+def check_promise(released: Any, goal: Goal, recodings: Sequence[Recoding]) -> ClassCounts:
+    """Count a release again, give the counts, and raise PromiseBroken if a class does not meet a requirement."""
     counts = count_classes(released, [one.column for one in recodings], sensitive=goal.sensitive)
     check_classes(counts, [recoded_requirement(one, recodings) for one in goal.requirements])
+    return counts
 
 
 def recipe_of(goal: Goal, decision: Generalization, keep: Sequence[str]) -> Recipe:
@@ -181,7 +184,7 @@ def recipe_of(goal: Goal, decision: Generalization, keep: Sequence[str]) -> Reci
 def _search_of(goal: Goal) -> TableSearch:
     if isinstance(goal.method, TableSearch):
         return goal.method
-    raise InputError.of("a method that searches levels", column="method", value=part_name(goal.method))
+    raise InputError.of("a method that searches levels", option="method", value=part_name(goal.method))
 
 
 def _hierarchy_of(name: str, hierarchies: Mapping[str, Hierarchy]) -> Hierarchy:

@@ -73,7 +73,7 @@ class ThreatModel:
 
     def __post_init__(self) -> None:
         if not 0 <= self.known_share <= 1:
-            raise InputError.of("a share from 0 to 1", column="known share", value=self.known_share)
+            raise InputError.of("a share from 0 to 1", option="known share", value=self.known_share)
         shape = (self.original.n_rows, len(self.known_columns))
         if self.known_cells is not None and self.known_cells.shape != shape:
             raise InputError.of(f"known cells of {shape[0]:,} people and {shape[1]} columns")

@@ -41,7 +41,7 @@ class Source:
         from tokumei.data.files.formats import read_frame
 
         if self.engine != "local":
-            raise InputError.of(f"the local engine, which {why} needs", column="--engine", value=self.engine)
+            raise InputError.of(f"the local engine, which {why} needs", option="--engine", value=self.engine)
         return read_frame(self.file, self.how)
 
 

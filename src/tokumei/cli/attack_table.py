@@ -170,7 +170,7 @@ def chosen_attacks(name: str, options: list[str] | None) -> dict[str, Disclosure
     if name != ALL:
         return {name: DISCLOSURE_ATTACKS.make_from_text(name, part_options(options))}
     if options:
-        raise InputError.of("the name of an attack, whose option it is", column="--set", value=options[0])
+        raise InputError.of("the name of an attack, whose option it is", option="--set", value=options[0])
     return {one: DISCLOSURE_ATTACKS.make(one) for one in DISCLOSURE_ATTACKS}
 
 
@@ -239,7 +239,7 @@ def read_earlier(
 ) -> list[Published]:
     """Read earlier releases, each with its rows or all in the order of the original."""
     if rows and len(rows) != len(paths):
-        raise InputError.of(f"one file for each of {len(paths)} --earlier", column="--earlier-rows", value=len(rows))
+        raise InputError.of(f"one file for each of {len(paths)} --earlier", option="--earlier-rows", value=len(rows))
     each: Sequence[Path | None] = rows or [None] * len(paths)
     return [
         read_published(path, own, original, attributes, sensitive, option="--earlier-rows")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tokumei.cli.audit_against import compare_releases, describe_comparison
 from tokumei.cli.options import (
     EngineOption,
     HierarchiesOption,
@@ -98,6 +97,7 @@ def audit(
     Example: tokumei audit release.csv --qi sex,age --sensitive illness --k 5 --l-diversity illness=3
     """
     from tokumei.counting.count import count_classes
+    from tokumei.job.audit_releases import compare_releases
     from tokumei.measure.audit import audit as audit_counts
 
     started = time.perf_counter()
@@ -181,6 +181,8 @@ def _checked(requirement: Requirement, counts: ClassCounts) -> dict[str, Any]:
 
 
 def _print_for_people(result: dict[str, Any], measured: Audit) -> None:
+    from tokumei.job.audit_releases import describe_comparison
+
     print_facts({name: result[name] for name in ("rows", "classes", "k", "unique")})
     rows = [["", name, score.value, _direction(score)] for name, score in measured.classes.items()]
     for column, scores in measured.by_sensitive.items():

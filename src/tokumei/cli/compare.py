@@ -180,7 +180,7 @@ def _run_rows(source: Source, counts: Any, hierarchies: Any, goal: Any) -> dict[
 def _write_page(results: list[dict[str, Any]], loss: str, out: Path) -> None:
     import polars as pl
 
-    from tokumei.report.figures import bar_figure
+    from tokumei.report.figures import bar_figure, dot_figure
     from tokumei.report.page import Page
 
     done = [one for one in results if "error" not in one]
@@ -192,8 +192,8 @@ def _write_page(results: list[dict[str, Any]], loss: str, out: Path) -> None:
     if searched:
         costs = pl.DataFrame({"method": [o["method"] for o in searched], "n": [o["classes_checked"] for o in searched]})
         page.figure(
-            bar_figure(costs, x="n", y="method", x_title="classes checked (logarithmic)", is_log=True),
-            "Cost of a search: the class counts of all nodes whose k was computed, added up. Lower is cheaper.",
+            dot_figure(costs, x="n", y="method", x_title="classes checked, on a logarithmic axis"),
+            "Cost of a search: the class counts of all nodes whose k was computed, added up. Left is cheaper.",
         )
     names_of = ("method", "loss", "k", "suppressed", "nodes_checked", "classes_checked", "seconds")
     page.table(

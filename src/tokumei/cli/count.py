@@ -45,7 +45,7 @@ def count(
         raise InputError.of("--hierarchies DIR, which --levels needs")
     for name in wanted:
         if name not in columns:
-            raise InputError.of(f"a column of --by: {', '.join(columns)}", column="--levels", value=name)
+            raise InputError.of(f"a column of --by: {', '.join(columns)}", option="--levels", value=name)
     recodings = []
     if hierarchies is not None:
         found = read_hierarchies(hierarchies, wanted)

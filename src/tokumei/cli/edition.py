@@ -100,12 +100,12 @@ def _data_files(edition: Edition, master: Path | None, history: Path | None, dat
     for name, path, option in ((MASTER, master, "--master"), (HISTORY, history, "--history")):
         if path is not None:
             if name in given:
-                raise InputError.of(f"{name} once", column=option, value=path)
+                raise InputError.of(f"{name} once", option=option, value=path)
             given[name] = path
     roles = {role.name: role for role in edition.terms.data_files}
     for name in given:
         if name not in roles:
-            raise InputError.of(f"a data file of the edition: {', '.join(roles)}", column="--data", value=name)
+            raise InputError.of(f"a data file of the edition: {', '.join(roles)}", option="--data", value=name)
     for name, role in roles.items():
         if name not in given:
             raise InputError.of(f"--data {name}=FILE ({role.holds})")
@@ -121,9 +121,9 @@ def _knowledge_files(edition: Edition, knowledge: list[str] | None) -> dict[str,
     for level, path in _named(knowledge or [], "--knowledge").items():
         if level not in names:
             wanted = ", ".join(level for level in levels if level) or "none, attackers of this edition know all data"
-            raise InputError.of(f"a level of knowledge: {wanted}", column="--knowledge", value=level)
+            raise InputError.of(f"a level of knowledge: {wanted}", option="--knowledge", value=level)
         if names[level] in found:
-            raise InputError.of("each level once", column="--knowledge", value=level)
+            raise InputError.of("each level once", option="--knowledge", value=level)
         found[names[level]] = path
     return found
 
@@ -134,9 +134,9 @@ def _named(texts: Sequence[str], option: str) -> dict[str, Path]:
     for text in texts:
         name, mark, path = text.partition("=")
         if not mark or not name or not path:
-            raise InputError.of("NAME=FILE", column=option, value=text)
+            raise InputError.of("NAME=FILE", option=option, value=text)
         if name in found:
-            raise InputError.of("each name once", column=option, value=text)
+            raise InputError.of("each name once", option=option, value=text)
         found[name] = Path(path)
     return found
 

@@ -288,5 +288,5 @@ def _own_columns(offer: Any, data: Path, columns: list[str] | None, reading: Rea
     unknown = [*(set(named) - set(own)), *(set(named.values()) - set(frame.columns))]
     if unknown:
         expected = "columns of the offer and of your table"
-        raise InputError.of(expected, column="--columns", value=", ".join(sorted(unknown)))
+        raise InputError.of(expected, option="--columns", value=", ".join(sorted(unknown)))
     return {name: frame[mine] for name, mine in own.items() if mine in frame.columns}

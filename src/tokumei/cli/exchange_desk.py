@@ -421,7 +421,7 @@ def read_recipient(text: str) -> Any:
     name, mark, rest = text.partition("=")
     file, colon, criterion = rest.rpartition(":")
     if not mark or not colon or not name.strip():
-        raise InputError.of("NAME=FILE.pub:CRITERION", column="--recipient", value=text)
+        raise InputError.of("NAME=FILE.pub:CRITERION", option="--recipient", value=text)
     return Recipient(read_public(Path(file)), name.strip(), criterion.strip())
 
 
@@ -432,5 +432,5 @@ def _lots(text: str) -> Any:
     try:
         allowed, discretion = (float(each) for each in text.split(","))
     except ValueError:
-        raise InputError.of("two shares, as 0.02,0.5", column="--lots", value=text) from None
+        raise InputError.of("two shares, as 0.02,0.5", option="--lots", value=text) from None
     return Lots(allowed, discretion)

@@ -93,15 +93,15 @@ class GoalOptions:
 
         if self.loss is not None and isinstance(method, Perturber):
             expected = f"none: {part_name(method)} is measured by what it promises"
-            raise InputError.of(expected, column="--loss", value=self.loss)
+            raise InputError.of(expected, option="--loss", value=self.loss)
         if self.loss not in (None, "ncp") and not isinstance(method, TableSearch):
-            raise InputError.of("ncp, which methods that do not search levels are measured by", column="--loss")
+            raise InputError.of("ncp, which methods that do not search levels are measured by", option="--loss")
         folder = self.hierarchies
         named = [] if folder is None else [one for one in self.asked.sensitive_columns() if has_hierarchy(folder, one)]
         trees = {} if folder is None else read_hierarchies(folder, named)
         everybody = None
         if self.population is not None and not self.asked.needs_population:
-            raise InputError.of("--k-map or --delta-presence, which a population is for", column="--population")
+            raise InputError.of("--k-map or --delta-presence, which a population is for", option="--population")
         if self.population is not None:
             everybody = count_classes(self.population, self.quasi_identifiers)
         loss = self.loss or "prec"
@@ -121,4 +121,4 @@ def _weight(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError.of("a number", column=f"--weights {name}", value=text) from None
+        raise InputError.of("a number", option=f"--weights {name}", value=text) from None

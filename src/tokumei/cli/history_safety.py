@@ -56,7 +56,7 @@ def measure_safety(
         else:
             part = HISTORY_SAFETY.make_from_text(name, given)
             if original is not None:
-                raise InputError.of(f"no original: {name} looks at the release alone", column="--original")
+                raise InputError.of(f"no original: {name} looks at the release alone", option="--original")
             history = read_released_history(release, reading)
             score, holds = part.measure(history), part.holds(history)
     facts = {"measure": name, "value": score.value, "holds": holds, **score.inputs}

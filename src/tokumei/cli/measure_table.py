@@ -61,7 +61,7 @@ def measure_table(
     attributes, columns = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []
     wanted = names(measures, "--measures") if measures else list(TABLE_UTILITIES)
     if options and len(wanted) != 1:
-        raise InputError.of("one measure, whose option it is", column="--set", value=options[0])
+        raise InputError.of("one measure, whose option it is", option="--set", value=options[0])
     numbers = names(numeric, "--numeric") if numeric else []
     with showing_progress():
         before = read_table(original, attributes, columns, reading)
@@ -100,8 +100,6 @@ def print_left_out(reasons: dict[str, str]) -> None:
 
 def typed(before: Table, after: Table, numeric: list[str]) -> tuple[Table, Table]:
     """Read the columns that are declared to be numbers as such, where every cell of both tables is one."""
-    from dataclasses import replace
-
     import polars as pl
 
     from tokumei.attack.threat_model import column_of
@@ -110,8 +108,8 @@ def typed(before: Table, after: Table, numeric: list[str]) -> tuple[Table, Table
         columns = [column_of(table.frame, name, table.name) for table in (before, after)]
         numbers = [column.cast(pl.Float64, strict=False) for column in columns]
         if all(found.is_finite().sum() == column.count() for found, column in zip(numbers, columns, strict=True)):
-            before = replace(before, frame=before.frame.with_columns(numbers[0]))
-            after = replace(after, frame=after.frame.with_columns(numbers[1]))
+            before = before.with_frame(before.frame.with_columns(numbers[0]))
+            after = after.with_frame(after.frame.with_columns(numbers[1]))
     return before, after
 
 
@@ -124,7 +122,7 @@ def with_columns(name: str, given: dict[str, str], hierarchies: dict[str, Any], 
 
     more = {"hierarchies": hierarchies, "numeric": tuple(numeric)}
     for key in more.keys() & given.keys():
-        raise InputError.of(f"--{key} instead", column="--set", value=key)
+        raise InputError.of(f"--{key} instead", option="--set", value=key)
     part = TABLE_UTILITIES.make_from_text(name, given)
     known = {option.name for option in options_of(TABLE_UTILITIES.get(name))}
     return replace(part, **{key: value for key, value in more.items() if key in known})  # type: ignore[type-var]

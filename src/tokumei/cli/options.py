@@ -26,10 +26,10 @@ def names(text: str, option: str) -> list[str]:
     """Read names separated by commas; one that holds a comma stands in quotes, as in '"income, yearly",age'."""
     found = [_unquoted(name) for name in _parts(text, ",", option) if name.strip()]
     if not found:
-        raise InputError.of("names separated by commas", column=option, value=text)
+        raise InputError.of("names separated by commas", option=option, value=text)
     for name in found:
         if found.count(name) > 1:
-            raise InputError.of("each name once", column=option, value=name)
+            raise InputError.of("each name once", option=option, value=name)
     return found
 
 
@@ -39,9 +39,9 @@ def pairs(texts: list[str], option: str) -> dict[str, str]:
     for part in (part.strip() for text in texts for part in _parts(text, ",", option)):
         name, *values = _parts(part, "=", option)
         if not values or not name.strip():
-            raise InputError.of("name=value", column=option, value=part)
+            raise InputError.of("name=value", option=option, value=part)
         if _unquoted(name) in found:
-            raise InputError.of("each name once", column=option, value=part)
+            raise InputError.of("each name once", option=option, value=part)
         found[_unquoted(name)] = _unquoted("=".join(values))
     return found
 
@@ -49,7 +49,7 @@ def pairs(texts: list[str], option: str) -> dict[str, str]:
 def _parts(text: str, mark: str, option: str) -> list[str]:
     """Cut a text at each mark outside quotes."""
     if text.count('"') % 2:
-        raise InputError.of("a closing quote for each opening one", column=option, value=text)
+        raise InputError.of("a closing quote for each opening one", option=option, value=text)
     # Of the pieces between quotes every second one is inside.
     pieces = [piece if index % 2 else piece.replace(mark, "\0") for index, piece in enumerate(text.split('"'))]
     return '"'.join(pieces).split("\0")
@@ -68,7 +68,7 @@ def part_options(texts: list[str] | None) -> dict[str, str]:
     for text in texts or []:
         name, mark, value = text.partition("=")
         if not mark or not name.strip():
-            raise InputError.of("name=value", column="--set", value=text)
+            raise InputError.of("name=value", option="--set", value=text)
         found[name.strip().replace("-", "_")] = value
     return found
 
@@ -78,6 +78,6 @@ def level_pairs(texts: list[str]) -> dict[str, int]:
     levels: dict[str, int] = {}
     for name, value in pairs(texts, "--levels").items():
         if not value.isdecimal():
-            raise InputError.of("a level as a whole number", column=f"--levels {name}", value=value)
+            raise InputError.of("a level as a whole number", option=f"--levels {name}", value=value)
         levels[name] = int(value)
     return levels

@@ -105,7 +105,7 @@ def reading_of(given: dict[str, Any]) -> Reading:
         if role not in ROLES:
             near = nearest(role, ROLES)
             expected = f"'{near}'" if near else f"one of {', '.join(ROLES)}"
-            raise InputError.of(f"{expected} before =", column="--columns", value=role)
+            raise InputError.of(f"{expected} before =", option="--columns", value=role)
     nulls = given["null_values"]
     return Reading(
         encoding=given["encoding"],

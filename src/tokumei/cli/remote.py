@@ -261,7 +261,7 @@ def download(
 def _new_token(url: str, username: str | None, scope: str, days: int) -> str:
     """Ask for name, password and, where it is wanted, the code."""
     if scope not in {"read", "submit", "organize"}:
-        raise InputError.of("read, submit or organize", column="--scope", value=scope)
+        raise InputError.of("read, submit or organize", option="--scope", value=scope)
     body: dict[str, Any] = {
         "username": username or typer.prompt("User name", err=True),
         "password": typer.prompt("Password", hide_input=True, err=True),

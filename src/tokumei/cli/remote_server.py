@@ -105,9 +105,9 @@ def server_url(given: str, *, allow_plain: bool) -> str:
     except ValueError:
         is_odd = True
     if is_odd or parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        raise InputError.of("an address such as https://contest.example.org", column="--server", value=given)
+        raise InputError.of("an address such as https://contest.example.org", option="--server", value=given)
     if parts.username is not None:
-        raise InputError.of("an address without a name and a password", column="--server")
+        raise InputError.of("an address without a name and a password", option="--server")
     if parts.scheme == "http" and not allow_plain and not _is_loopback(parts.hostname):
         raise NotAllowed(
             f"{parts.scheme}://{parts.netloc} is not encrypted: whoever listens reads your password, token and data. "

@@ -134,7 +134,7 @@ def _columns(texts: list[str] | None, option: str) -> list[tuple[str, float, str
     for text in texts or []:
         column, mark, rest = text.rpartition("=")
         if not mark or not column:
-            raise InputError.of("COLUMN=NUMBER", column=option, value=text)
+            raise InputError.of("COLUMN=NUMBER", option=option, value=text)
         number, _, kind = rest.partition(":")
         found.append((column, _number(number, option), kind))
     return found
@@ -150,4 +150,4 @@ def _number(text: str, option: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError.of("a number", column=option, value=text) from None
+        raise InputError.of("a number", option=option, value=text) from None

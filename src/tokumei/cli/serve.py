@@ -85,7 +85,7 @@ def _name_hosts(host: str) -> None:
         return
     if host in WILDCARDS:
         raise InputError.of(
-            "TOKUMEI_HOSTS in the environment: the names that browsers call this server by", column="--host", value=host
+            "TOKUMEI_HOSTS in the environment: the names that browsers call this server by", option="--host", value=host
         )
     shown = f"[{host}]" if ":" in host else host
     os.environ["TOKUMEI_HOSTS"] = ",".join(dict.fromkeys([shown, "localhost", "127.0.0.1", "[::1]"]))

@@ -46,6 +46,7 @@ class Fault:
     value: str | None = None
     rule: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    option: str | None = None
 
     @property
     def wanted(self) -> str:
@@ -55,10 +56,12 @@ class Fault:
     def as_dict(self) -> dict[str, Any]:
         """Give the fault for JSON: in English, the rule and the parameters beside it where there are some."""
         found = asdict(self) | {"expected": self.wanted}
-        return {name: value for name, value in found.items() if value or name not in ("rule", "parameters")}
+        return {name: value for name, value in found.items() if value or name not in ("rule", "parameters", "option")}
 
     def __str__(self) -> str:
         index = [self.file] if self.file is not None else []
+        if self.option is not None:
+            index.append(f"option {self.option}")
         if self.line is not None:
             index.append(f"line {self.line}")
         if self.column is not None:
@@ -85,10 +88,11 @@ class InputError(TokumeiError):
         line: int | None = None,
         column: str | None = None,
         value: object = None,
+        option: str | None = None,
     ) -> InputError:
         """Make the error for a single fault."""
         name = None if file is None else str(file)
-        return cls(Fault(expected, name, line, column, None if value is None else str(value)))
+        return cls(Fault(expected, name, line, column, None if value is None else str(value), option=option))
 
     @property
     def n_unlisted(self) -> int:

@@ -14,6 +14,10 @@ class Score:
 
     `best` and `worst` are the two ends of the scale; either may be infinite. `baseline` is what
     blind guessing scores and `control` what a group the release says nothing about scores.
+
+    >>> import tokumei as tk
+    >>> tk.Score("share found", 0.25, best=0, worst=1).higher_is_better
+    False
     """
 
     name: str

@@ -57,6 +57,11 @@ class ClassCounts:
 
     `domains` holds the distinct values of each column in ascending order, missing last; `codes[c, i]` is the
     index of class i's value in the domain of column c. Classes are in ascending order of their codes.
+
+    >>> import tokumei as tk
+    >>> counts = tk.count_classes({"age": [31, 31, 52]}, ["age"])
+    >>> counts.n_classes, counts.k
+    (2, 1)
     """
 
     columns: tuple[str, ...]

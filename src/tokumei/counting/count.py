@@ -28,6 +28,10 @@ def count_classes(
     """Count the classes of some columns on an engine, in one pass over the rows.
 
     With `sensitive` columns the values of each are counted per class, in one further pass each.
+
+    >>> import tokumei as tk
+    >>> tk.count_classes({"age": [31, 31, 52], "sex": ["f", "f", "m"]}, ["age", "sex"]).n_unique
+    1
     """
     with connect(engine) as opened:
         relation = opened.open(source, reading)
@@ -66,13 +70,14 @@ def write_recoded(
     *,
     columns: Sequence[str] | None = None,
     without: pl.DataFrame | None = None,
+    is_shuffled: bool = False,
     engine: str | Engine = "local",
     reading: Reading = AS_IT_IS,
 ) -> None:
     """Write the rows of a source with some columns recoded, on an engine, as Parquet or CSV.
 
     All columns are written, or those named; rows of the classes in `without`, given by recoded values, are left out.
-    The local engine keeps the order of rows; a database has none to keep.
+    The local engine keeps the order of rows unless they are shuffled; a database has none to keep.
     """
     with connect(engine) as opened:
         relation = opened.open(source, reading)
@@ -81,7 +86,7 @@ def write_recoded(
         check_has_columns([*used, *written], list(relation.schema), relation.name)
         for column, recoding in used.items():
             _check_covered(relation.distinct(column), recoding)
-        relation.write(WritePlan(written, used, without), Path(out))
+        relation.write(WritePlan(written, used, without, is_shuffled), Path(out))
 
 
 def _check_once(columns: Sequence[str]) -> None:

@@ -33,12 +33,13 @@ class WritePlan:
     """What is written of some rows: which columns, recoded how, without which classes.
 
     `without` has recoded columns of the plan; a row that agrees with one of its rows, missing values included, is
-    left out.
+    left out. Shuffled rows come in an order that nobody can guess.
     """
 
     columns: Sequence[str]
     recodings: Mapping[str, Recoding]
     without: pl.DataFrame | None = None
+    is_shuffled: bool = False
 
 
 class Relation(Protocol):
@@ -83,7 +84,7 @@ def connect(engine: str | Engine = "local") -> Engine:
     if engine not in NAMED and "://" not in engine:
         near = nearest(engine, NAMED)
         hint = f"'{near}'" if near else f"{', '.join(NAMED)} or an address such as postgresql://host/database"
-        raise InputError.of(f"an engine: {hint}", column="engine", value=engine)
+        raise InputError.of(f"an engine: {hint}", option="engine", value=engine)
     extra = "spark" if engine.startswith(("spark", "sc:")) else "engine"
     try:
         import ibis  # noqa: F401

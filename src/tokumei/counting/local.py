@@ -48,8 +48,9 @@ class LocalRelation:
         return self.rows.select(self._recoded(column, {}).unique()).collect(engine="streaming").to_series()
 
     def write(self, plan: WritePlan, out: Path) -> None:
-        """Write rows as planned, in their order."""
-        write_frame(self.planned(plan), out)
+        """Write rows as planned, in their order or shuffled."""
+        rows = self.planned(plan)
+        write_frame(rows.collect().sample(fraction=1, shuffle=True) if plan.is_shuffled else rows, out)
 
     def planned(self, plan: WritePlan) -> pl.LazyFrame:
         """Give the rows that a plan writes, in their order."""

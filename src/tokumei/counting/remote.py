@@ -50,7 +50,7 @@ def connect_remote(address: str) -> RemoteEngine:
         reason = str(error).strip().splitlines()
         raise InputError.of(
             f"an engine that answers ({reason[0] if reason else type(error).__name__})",
-            column="engine",
+            option="engine",
             value=without_password(address),
         ) from None
 
@@ -96,6 +96,8 @@ class RemoteRelation:
             gone = self.engine.labels(plan.without.rename(names))
             # identical_to, since a missing value must find its like.
             rows = rows.anti_join(gone, [rows[column].identical_to(gone[name]) for column, name in names.items()])
+        if plan.is_shuffled:
+            rows = rows.order_by(ibis.random())
         self.engine.write(rows, out)
 
     def _recoded(self, recodings: Mapping[str, Recoding]) -> Any:
@@ -178,7 +180,7 @@ class DuckDBEngine(RemoteEngine):
         """Open DuckDB in memory, or the database of a file, which must exist."""
         _, _, file = address.partition("://")
         if file and not Path(file).is_file():
-            raise InputError.of("a DuckDB file that exists", column="engine", value=file)
+            raise InputError.of("a DuckDB file that exists", option="engine", value=file)
         return cls(ibis.duckdb.connect(file or ":memory:", read_only=bool(file)))
 
     def table_of_file(self, path: Path, reading: Reading) -> Any:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import polars as pl
 
 from tokumei.core.errors import InputError
+
+MIDNIGHT = dt.time(0)
 
 
 def as_frame(data: Any) -> pl.DataFrame:
@@ -20,7 +23,7 @@ def as_frame(data: Any) -> pl.DataFrame:
     kind = type(data).__module__.partition(".")[0]
     try:
         if kind == "pandas":
-            return pl.from_pandas(data)
+            return _from_pandas(data)
         if hasattr(data, "__arrow_c_stream__"):
             return pl.DataFrame(data)
     except ModuleNotFoundError as error:
@@ -37,3 +40,28 @@ def kind_of(data: Any) -> str:
 def as_lazy(data: Any) -> pl.LazyFrame:
     """Give a lazy frame of anything `as_frame` accepts, without collecting one that is lazy already."""
     return data if isinstance(data, pl.LazyFrame) else as_frame(data).lazy()
+
+
+def _from_pandas(data: Any) -> pl.DataFrame:
+    """Read a pandas frame; what it keeps as dates with an hour of 0 everywhere are days."""
+    for name in data.columns:
+        if not isinstance(name, str):
+            raise InputError.of("names of columns that are text", value=name)
+    for name in data.columns:
+        if list(data.columns).count(name) > 1:
+            raise InputError.of("each column once", value=name)
+    try:
+        frame = pl.from_pandas(data)
+    except (TypeError, pl.exceptions.PolarsError, ValueError) as error:
+        raise InputError.of(f"columns of one type each ({str(error).splitlines()[0]})") from None
+    except Exception as error:
+        # PyArrow has exceptions of its own, and may not be there.
+        if type(error).__module__.partition(".")[0] != "pyarrow":
+            raise
+        raise InputError.of(f"columns of one type each ({str(error).splitlines()[0]})") from None
+    days = [
+        name
+        for name, dtype in frame.schema.items()
+        if isinstance(dtype, pl.Datetime) and (frame[name].dt.time().drop_nulls() == MIDNIGHT).all()
+    ]
+    return frame.with_columns(pl.col(days).dt.date()) if days else frame

@@ -25,7 +25,10 @@ class History:
     In a release that keeps the rows of its original, a deleted row is missing in every column. A history of visits
     or log-ins has no items, prices or quantities: an absent column is missing in every row.
 
-        h = History(frame, customer="household", date="when", item="product", price="paid", quantity="n")
+    >>> import datetime, tokumei as tk
+    >>> row = {"customer": ["a"], "date": [datetime.date(2011, 3, 9)], "item": ["x"], "price": [1.5], "quantity": [2]}
+    >>> tk.History.of(row).n_rows
+    1
     """
 
     frame: pl.DataFrame

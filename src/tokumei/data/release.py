@@ -15,7 +15,12 @@ VERSIONED = ("tokumei", "numpy", "polars")
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that is needed to make the same release again from the same original."""
+    """All that is needed to make the same release again from the same original.
+
+    >>> import tokumei as tk
+    >>> tk.anonymize(tk.Table({"age": [31, 31, 52, 52]}, qi=["age"]), k=2).recipe.method
+    'optimal'
+    """
 
     method: str
     options: Mapping[str, Any]

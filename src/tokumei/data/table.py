@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tokumei.core.errors import FaultList, InputError
-from tokumei.data.frames import as_frame
+from tokumei.core.errors import FaultList, InputError, nearest
+from tokumei.core.result import as_kind
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.frames import MIDNIGHT, as_frame, kind_of
 
 
 class Role(StrEnum):
@@ -26,17 +28,48 @@ class Role(StrEnum):
     """Neither known nor wanted."""
 
 
-@dataclass(frozen=True)
 class Table:
-    """A frame in which every column has a role; an undeclared column is an error, never a guess."""
+    """A frame or a file whose columns have roles: the quasi-identifiers, and what others want to learn.
 
-    frame: pl.DataFrame
-    roles: Mapping[str, Role]
-    name: str = "table"
+    data: a pandas, Polars or Arrow frame, a mapping of columns, or the name of a CSV, Parquet or Excel file.
+    qi: the quasi-identifiers, which others may know.
+    sensitive: the columns that others want to learn.
+    hierarchies: a folder of hierarchy files, or a hierarchy by column; made for each column if not given.
+    numeric: columns of numbers; those whose values are all numbers if not given.
+    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`.
+
+    >>> import tokumei as tk
+    >>> tk.Table({"age": [31, 35, 52], "illness": ["flu", "flu", "cold"]}, qi=["age"], sensitive=["illness"])
+    Table(3 rows, quasi-identifiers age, sensitive illness)
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        qi: Iterable[str] = (),
+        sensitive: Iterable[str] = (),
+        *,
+        hierarchies: Any = None,
+        numeric: Iterable[str] | None = None,
+        roles: Mapping[str, Role | str] | None = None,
+        name: str | None = None,
+        reading: Reading | None = None,
+        **options: Any,
+    ) -> None:
+        self.kind = kind_of(data)
+        self.name = name if name is not None else str(data) if isinstance(data, (str, Path)) else "table"
+        self.reading = _reading_of(options) if reading is None else reading
+        self.frame = _read(data, self.reading)
+        self.roles = _roles(self.frame, _listed(qi, "qi"), _listed(sensitive, "sensitive"), roles, self.name)
+        self.frame = _with_moments_as_text(self.frame, self.quasi_identifiers)
+        self.hierarchies = hierarchies
+        self.numeric = None if numeric is None else _listed(numeric, "numeric")
+        for column in self.numeric or ():
+            check_column(column, self.frame.columns, "numeric", self.name)
 
     @classmethod
     def of(cls, data: Any, roles: Mapping[str, Role | str], *, name: str = "table") -> Table:
-        """Make a table of any frame, with roles by name."""
+        """Make a table of any frame, with a role for every column; an undeclared one is an error, never a guess."""
         frame = as_frame(data)
         faults = FaultList(name)
         for column in frame.columns:
@@ -48,21 +81,20 @@ class Table:
             if role not in list(Role):
                 faults.add(f"a role: {', '.join(Role)}", column=column, value=role)
         faults.raise_if_any()
-        return cls(frame, {column: Role(role) for column, role in roles.items()}, name)
+        return cls(frame, roles=roles, name=name)
 
     @classmethod
     def with_quasi_identifiers(
         cls, data: Any, quasi_identifiers: Iterable[str], *, sensitive: Iterable[str] = (), name: str = "table"
     ) -> Table:
         """Make a table from the two roles that matter most; all other columns are declared insensitive."""
-        frame = as_frame(data)
-        roles: dict[str, Role | str] = dict.fromkeys(frame.columns, Role.INSENSITIVE)
-        roles |= dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER)
-        for column in sensitive:
-            if roles.get(column) is Role.QUASI_IDENTIFIER:
-                raise InputError.of("one role a column, not quasi-identifier and sensitive", file=name, column=column)
-            roles[column] = Role.SENSITIVE
-        return cls.of(frame, roles, name=name)
+        return cls(as_frame(data), quasi_identifiers, sensitive, name=name)
+
+    def with_frame(self, frame: pl.DataFrame) -> Table:
+        """Give the same roles for other rows, or for columns of other types."""
+        other = Table(frame, roles=self.roles, hierarchies=self.hierarchies, numeric=self.numeric, name=self.name)
+        other.kind = self.kind
+        return other
 
     def columns_with(self, role: Role) -> list[str]:
         """Give the columns of a role in the order of the frame."""
@@ -82,3 +114,90 @@ class Table:
     def n_rows(self) -> int:
         """Number of records."""
         return self.frame.height
+
+    def to_frame(self) -> Any:
+        """Give the rows as a frame of the kind they came as; those of a file as Polars."""
+        return as_kind(self.frame, self.kind)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        known = f"quasi-identifiers {', '.join(self.quasi_identifiers) or 'none'}"
+        return f"Table({self.n_rows:,} rows, {known}, sensitive {', '.join(self.sensitive) or 'none'})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{_escaped(repr(self))}</p>{self.frame.head()._repr_html_()}"
+
+
+def check_column(column: str, known: Iterable[str], what: str, name: str) -> None:
+    """Raise an InputError for a column that a table does not have, with the nearest name."""
+    listed = list(known)
+    if column not in listed:
+        near = nearest(column, listed)
+        hint = f"'{near}'" if near else ", ".join(listed)
+        raise InputError.of(f"a column of the table as {what}: {hint}", file=name, value=column)
+
+
+def _escaped(text: str) -> str:
+    from html import escape
+
+    return escape(text)
+
+
+def _reading_of(options: Mapping[str, Any]) -> Reading:
+    known = ("qi", "sensitive", "hierarchies", "numeric", "roles", "name", *Reading.__dataclass_fields__)
+    for option in options:
+        if option not in Reading.__dataclass_fields__:
+            near = nearest(option, known)
+            raise InputError.of(f"an option of Table: {repr(near) if near else ', '.join(known)}", value=option)
+    return Reading.of(options)
+
+
+def _read(data: Any, reading: Reading) -> pl.DataFrame:
+    if isinstance(data, (str, Path)):
+        from tokumei.data.files.formats import read_frame
+
+        return read_frame(data, reading)
+    if reading != AS_IT_IS:
+        raise InputError.of("a file, which is read so", value=", ".join(reading.as_dict()))
+    return as_frame(data)
+
+
+def _with_moments_as_text(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+    """Write moments among the quasi-identifiers as text, since a hierarchy has labels; those at midnight are days."""
+    made = []
+    for name in columns:
+        if isinstance(frame.schema[name], pl.Datetime):
+            is_day = bool((frame[name].dt.time().drop_nulls() == MIDNIGHT).all())
+            made.append(pl.col(name).dt.date() if is_day else pl.col(name).dt.to_string("%Y-%m-%d %H:%M:%S"))
+    return frame.with_columns(made) if made else frame
+
+
+def _listed(names: Iterable[str], what: str) -> list[str]:
+    """Give names as a list; a single text is a name, not its letters."""
+    listed = [names] if isinstance(names, str) else list(names)
+    for name in listed:
+        if listed.count(name) > 1:
+            raise InputError.of("each column once", column=what, value=name)
+    return listed
+
+
+def _roles(
+    frame: pl.DataFrame,
+    known: list[str],
+    sensitive: list[str],
+    given: Mapping[str, Role | str] | None,
+    name: str,
+) -> dict[str, Role]:
+    roles = dict.fromkeys(frame.columns, Role.INSENSITIVE)
+    roles |= {column: Role(role) for column, role in (given or {}).items()}
+    for column in known:
+        check_column(column, frame.columns, "a quasi-identifier", name)
+        roles[column] = Role.QUASI_IDENTIFIER
+    for column in sensitive:
+        check_column(column, frame.columns, "a sensitive column", name)
+        if roles[column] is Role.QUASI_IDENTIFIER:
+            raise InputError.of("one role a column, not quasi-identifier and sensitive", file=name, column=column)
+        roles[column] = Role.SENSITIVE
+    return roles

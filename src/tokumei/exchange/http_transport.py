@@ -58,7 +58,7 @@ class HttpTransport:
     def __post_init__(self) -> None:
         parts = urlsplit(self.server)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InputError.of("an address such as https://example.org", column="--server", value=self.server)
+            raise InputError.of("an address such as https://example.org", option="--server", value=self.server)
         if parts.scheme == "http" and parts.hostname not in LOOPBACK:
             raise NotAllowed("Releases and tokens go to other machines by https only.")
 

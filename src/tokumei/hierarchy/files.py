@@ -25,6 +25,12 @@ def read_hierarchy(
     """Read the hierarchy of one attribute; the delimiter is found unless it is given.
 
     A level that does not follow from the one before is mostly a slip of the pen, and refused unless it may be.
+
+    >>> import tokumei as tk
+    >>> sex = tk.Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])
+    >>> tk.write_hierarchy(sex, "sex.csv")
+    >>> tk.read_hierarchy("sex.csv", "sex").leaves
+    ('f', 'm')
     """
     path = check_is_file(path)
     head = first_bytes(path)
@@ -42,7 +48,12 @@ def read_hierarchy(
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: Path | str, *, delimiter: str = ";") -> None:
-    """Write a hierarchy in the form `read_hierarchy` reads."""
+    """Write a hierarchy in the form `read_hierarchy` reads.
+
+    >>> import tokumei as tk
+    >>> sex = tk.Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])
+    >>> tk.write_hierarchy(sex, "sex.csv")
+    """
     columns = {str(level): hierarchy.labels_at(level) for level in range(len(hierarchy.levels))}
     write_csv(pl.DataFrame(columns), path, delimiter=delimiter, has_header=False)
 
@@ -51,6 +62,12 @@ def read_hierarchies(folder: Path | str, attributes: Iterable[str]) -> dict[str,
     """Read the hierarchies of these attributes from a folder with one file each.
 
     The file of `age` is `age.csv`, or any name that ends so after a `_` or `-`: `adult_hierarchy_age.csv`.
+
+    >>> import tokumei as tk
+    >>> sex = tk.Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])
+    >>> tk.write_hierarchy(sex, "sex.csv")
+    >>> list(tk.read_hierarchies(".", ["sex"]))
+    ['sex']
     """
     files = _files_in(Path(folder))
     return {name: read_hierarchy(_file_of(name, files, Path(folder)), name) for name in attributes}

@@ -56,7 +56,12 @@ class Level:
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The levels of one attribute over the same leaves, finest first."""
+    """The levels of one attribute over the same leaves, finest first.
+
+    >>> import tokumei as tk
+    >>> tk.Hierarchy.of_levels("age", [["31", "35", "52"], ["30-39", "30-39", "50-59"], ["*", "*", "*"]]).height
+    2
+    """
 
     attribute: str
     levels: tuple[Level, ...]

@@ -17,7 +17,12 @@ Node = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Lattice:
-    """The nodes over some hierarchies: a node is a level for each attribute."""
+    """The nodes over some hierarchies: a node is a level for each attribute.
+
+    >>> import tokumei as tk
+    >>> tk.Lattice.of([tk.Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])]).n_nodes
+    2
+    """
 
     hierarchies: tuple[Hierarchy, ...]
 

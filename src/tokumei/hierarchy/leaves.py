@@ -21,7 +21,12 @@ WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 # Of larger numbers squares and sums overflow.
 LARGEST_NUMBER = 1e100
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-DATES = (re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})"), re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})"))
+# A time of day may follow; it does not change which day it is.
+CLOCK = r"(?:[ T][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?)?"
+DATES = (
+    re.compile(rf"([0-9]{{4}})-([0-9]{{2}})-([0-9]{{2}}){CLOCK}"),
+    re.compile(rf"([0-9]{{4}})/([0-9]{{1,2}})/([0-9]{{1,2}}){CLOCK}"),
+)
 
 T = TypeVar("T", Fraction, dt.date)
 

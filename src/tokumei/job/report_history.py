@@ -178,7 +178,7 @@ def read_knowledge(
         for text in map(str, given):
             share, _, file = text.partition("=")
             if not share.isdecimal() or not 0 < int(share) <= 100:
-                raise InputError.of("a share in per cent, as in 25=T25.csv", column="--knowledge", value=text)
+                raise InputError.of("a share in per cent, as in 25=T25.csv", option="--knowledge", value=text)
             known[share] = known_of(file, reading) if file else original.known(int(share) / 100, seed=seed)
     # Numbers as text: in the order of the shares, so that the smallest is the first.
     return dict(sorted(known.items(), key=lambda pair: int(pair[0])))

@@ -46,14 +46,14 @@ def bind(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=256)
     except socket.gaierror:
-        raise InputError.of("the name or address of this machine", column="--host", value=host) from None
+        raise InputError.of("the name or address of this machine", option="--host", value=host) from None
     except OSError as error:
         expected = {
             errno.EADDRINUSE: "a port that is free",
             errno.EACCES: "a port that you may open",
             errno.EADDRNOTAVAIL: "an address of this machine",
         }.get(error.errno or 0, "an address and port that can be opened")
-        raise InputError.of(expected, column="--port", value=f"{host}:{port}") from None
+        raise InputError.of(expected, option="--port", value=f"{host}:{port}") from None
 
 
 def serve(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import polars as pl
@@ -64,23 +63,38 @@ def frontier_figure(points: pl.DataFrame, *, x: str, y: str, is_best: str, x_tit
     return to_svg(alt.layer(line, dots).properties(width=WIDTH, height=HEIGHT))
 
 
-def bar_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str, is_log: bool = False) -> str:
+def bar_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str) -> str:
     """Draw one horizontal bar for each row, in the order given."""
     import altair as alt
 
-    # A bar on a logarithmic scale needs a start: the power of ten below the smallest.
-    least = 10.0 ** math.floor(math.log10(max(1, points[x].to_numpy().min()))) if is_log else 0.0
-    scale = alt.Scale(type="log", domainMin=least / 10) if is_log else alt.Scale(zero=True)
-    chart = (
-        alt.Chart(points)
-        .mark_bar(color=COLORS[0])
-        .encode(
-            x=alt.X(f"{x}:Q", title=x_title, scale=scale, axis=alt.Axis(format="~s")),
-            y=alt.Y(f"{y}:N", title=None, sort=None, axis=alt.Axis(labelLimit=0)),
-        )
-        .properties(width=WIDTH, height=28 * max(1, points.height))
-    )
-    return to_svg(chart)
+    return to_svg(_rows(points, y, alt.X(f"{_field(x)}:Q", title=x_title, axis=alt.Axis(format="~s")), is_bar=True))
+
+
+def dot_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str) -> str:
+    """Draw one dot for each row on a logarithmic axis, which has no zero that a bar could start at."""
+    import altair as alt
+
+    axis = alt.Axis(format="~s", tickCount=5)
+    across = alt.X(f"{_field(x)}:Q", title=x_title, scale=alt.Scale(type="log", nice=True), axis=axis)
+    # Nothing at all has no place on a logarithmic axis.
+    return to_svg(_rows(points.with_columns(pl.col(x).clip(1)), y, across, is_bar=False))
+
+
+def _rows(points: pl.DataFrame, y: str, across: Any, *, is_bar: bool) -> Any:
+    """Draw a mark for each row, beside its whole name."""
+    import altair as alt
+
+    chart = alt.Chart(points)
+    marked = chart.mark_bar(color=COLORS[0]) if is_bar else chart.mark_point(color=COLORS[0], filled=True, size=80)
+    # Readers' fonts are wider than the one that is measured here: room to the left, so that no name is clipped.
+    longest = max((len(str(name)) for name in points[y].to_list()), default=0)
+    down = alt.Y(f"{_field(y)}:N", title=None, sort=None, axis=alt.Axis(labelLimit=0, minExtent=9 * longest))
+    return marked.encode(x=across, y=down).properties(width=WIDTH, height=28 * max(1, points.height))
+
+
+def _field(name: str) -> str:
+    """Escape what Vega-Lite would read as a path or a type in the name of a column."""
+    return "".join(f"\\{mark}" if mark in ".[]:\\'\"" else mark for mark in name)
 
 
 def _color(points: pl.DataFrame, series: str, title: str | None, *, n_columns: int) -> Any:

@@ -48,7 +48,7 @@ def known_bounds(
         if one[0] is not None and one[1] is not None and one[0] > one[1]:
             expected = f"bounds of {name} that fit its hierarchy, {lowest:g} to {highest:g}"
             option, value = ("high", greatest) if least is None else ("low", least)
-            raise InputError.of(expected, column=option, value=value)
+            raise InputError.of(expected, option=option, value=value)
         out[name] = one
     return out
 

@@ -215,7 +215,7 @@ def check_asked(
 ) -> None:
     """Refuse shares and weights that cannot be, and names that are not among the columns that may be named."""
     if not 0 <= suppression <= 1:
-        raise InputError.of("a share of rows from 0 to 1", column="suppress", value=suppression)
+        raise InputError.of("a share of rows from 0 to 1", option="suppress", value=suppression)
     for name, weight in weights.items():
         if not weight >= 0 or math.isinf(weight):
             raise InputError.of("a weight of 0 or more", column=name, value=weight)

@@ -33,6 +33,6 @@ def check_monotone(problem: Problem, method: str) -> None:
         raise InputError.of(
             f"a requirement that coarser nodes keep, for '{method}'; with records to suppress, entropy and recursive "
             "diversity, closeness and likeness do not: use 'optimal'",
-            column="method",
+            option="method",
             value=method,
         )

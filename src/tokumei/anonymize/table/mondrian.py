@@ -62,12 +62,12 @@ class Mondrian:
 
     def __post_init__(self) -> None:
         if self.kind not in ("strict", "relaxed"):
-            raise InputError.of("strict or relaxed", column="kind", value=self.kind)
+            raise InputError.of("strict or relaxed", option="kind", value=self.kind)
 
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:  # noqa: ARG002 - nothing is drawn.
         """Cut until no part can be cut; CannotAnonymize if even all rows together do not hold."""
         if self.kind == "relaxed" and any(population_of(one) is not None for one in task.requirements):
-            raise InputError.of("strict, for a requirement of a population", column="kind", value=self.kind)
+            raise InputError.of("strict, for a requirement of a population", option="kind", value=self.kind)
         with step("cutting groups"):
             group_of = self._groups(task)
         n_out = int(task.sizes[group_of < 0].sum())

@@ -122,7 +122,7 @@ class Noise:
         if self.pk is not None and not 1 < self.pk < math.inf:
             raise InputError.of("a number above 1", column="pk", value=self.pk)
         if self.kind not in get_args(Kind):
-            raise InputError.of(" or ".join(get_args(Kind)), column="kind", value=self.kind)
+            raise InputError.of(" or ".join(get_args(Kind)), option="kind", value=self.kind)
         check_bounds(names, self.low, self.high)
 
     def _scale(self, columns: Sequence[_Column], n_alike: int) -> float:

@@ -63,7 +63,7 @@ class Pak:
         check_size(problem.lattice)
         k = max((one.k for one in problem.requirements if isinstance(one, KAnonymity)), default=0)
         if not k:
-            raise InputError.of("a k, which 'pak' predicts", column="method", value="pak")
+            raise InputError.of("a k, which 'pak' predicts", option="method", value="pak")
         file = Path(self.table) if self.table else None
         known = CountedTable.read(file, problem) if file and file.exists() else CountedTable.empty(problem)
         with step("searching"):

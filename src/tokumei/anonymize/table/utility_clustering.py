@@ -54,7 +54,7 @@ class UtilityClustering:
 
     def __post_init__(self) -> None:
         if self.kind not in ("bottom-up", "top-down"):
-            raise InputError.of("bottom-up or top-down", column="kind", value=self.kind)
+            raise InputError.of("bottom-up or top-down", option="kind", value=self.kind)
         check_block(self.block)
 
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:

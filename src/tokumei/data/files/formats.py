@@ -21,7 +21,13 @@ READ = (*WRITTEN, EXCEL)
 
 
 def read_frame(path: Path | str, reading: Reading = AS_IT_IS) -> pl.DataFrame:
-    """Read a file by its suffix, or a folder of Parquet files; the cells of a text file stay text."""
+    """Read a file by its suffix, or a folder of Parquet files; the cells of a text file stay text.
+
+    >>> import tokumei as tk
+    >>> tk.write_frame(tk.Table({"age": [31, 52]}).frame, "people.csv")
+    >>> tk.read_frame("people.csv")["age"].to_list()
+    ['31', '52']
+    """
     suffix = format_of(path)
     check_applies(reading, suffix, path)
     if suffix in TEXT_SUFFIXES:
@@ -72,7 +78,11 @@ def check_applies(reading: Reading, suffix: str, path: Path | str) -> None:
 
 
 def write_frame(frame: pl.DataFrame | pl.LazyFrame, path: Path | str) -> None:
-    """Write a frame by the suffix of the file's name: .tsv with tabs, .csv and .txt with commas."""
+    """Write a frame by the suffix of the file's name: .tsv with tabs, .csv and .txt with commas.
+
+    >>> import tokumei as tk
+    >>> tk.write_frame(tk.Table({"age": [31, 52]}).frame, "people.parquet")
+    """
     check_can_be_written(path)
     suffix = _suffix_of(path)
     if suffix == PARQUET:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -18,17 +18,22 @@ class Calendar:
     |------------|---------|---------|------|
     | 2011-03-09 | 2011-03 | 2011-Q1 | 2011 |
 
-    Text is read as a date too, written 2011-03-09 or 2011/3/9.
+    Text is read as a date too, written 2011-03-09 or 2011/3/9. Where it has times of day, the day comes first.
     """
+
+    decades: bool = field(default=False, metadata={"help": "Whether years become decades, as 2010-2019."})
 
     def build(self, attribute: str, values: pl.Series) -> Hierarchy:
         """Make the hierarchy of a column of dates."""
         leaves = date_leaves(attribute, values)
         days = [day for day, _ in leaves]
+        has_times = any(":" in text for _, text in leaves)
         columns = [
             [text for _, text in leaves],
+            *([[f"{day.year:04}-{day.month:02}-{day.day:02}" for day in days]] if has_times else []),
             [f"{day.year:04}-{day.month:02}" for day in days],
             [f"{day.year:04}-Q{(day.month + 2) // 3}" for day in days],
             [f"{day.year:04}" for day in days],
+            *([[f"{day.year // 10 * 10:04}-{day.year // 10 * 10 + 9:04}" for day in days]] if self.decades else []),
         ]
         return hierarchy_of(attribute, columns)

@@ -38,15 +38,15 @@ class Intervals:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.width) and self.width > 0):
-            raise InputError.of("a width above 0", column="width", value=self.width)
+            raise InputError.of("a width above 0", option="width", value=self.width)
         for factor in self.factors:
             if factor < 2:
-                raise InputError.of("factors of at least 2", column="factors", value=factor)
+                raise InputError.of("factors of at least 2", option="factors", value=factor)
         for name, bound in (("start", self.start), ("bottom", self.bottom), ("top", self.top)):
             if bound is not None and not math.isfinite(bound):
                 raise InputError.of("a finite number", column=name, value=bound)
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
-            raise InputError.of(f"a top above the bottom {self.bottom}", column="top", value=self.top)
+            raise InputError.of(f"a top above the bottom {self.bottom}", option="top", value=self.top)
 
     def build(self, attribute: str, values: pl.Series) -> Hierarchy:
         """Make the hierarchy of a column of numbers."""

@@ -74,11 +74,11 @@ def _read_group(text: str) -> tuple[str, list[str]]:
     name, equals, members = text.partition("=")
     listed = members.split("|")
     if not (equals and name and all(listed)):
-        raise InputError.of("a group as name=value|value|…", column="groups", value=text)
+        raise InputError.of("a group as name=value|value|…", option="groups", value=text)
     return name, listed
 
 
 def _check_once(names: Iterable[str], option: str) -> None:
     for name, n in Counter(names).items():
         if n > 1:
-            raise InputError.of("each name once", column=option, value=name)
+            raise InputError.of("each name once", option=option, value=name)

@@ -138,7 +138,7 @@ def _checked(matrix: Matrix) -> Matrix:
 
 def _check_noise(width: float, scale: float) -> None:
     if not 0 <= width < math.inf:
-        raise InputError.of("the width of a bounded range", column="width", value=width)
+        raise InputError.of("the width of a bounded range", option="width", value=width)
     if not 0 < scale < math.inf:
         raise InputError.of("more than 0", column="scale", value=scale)
 

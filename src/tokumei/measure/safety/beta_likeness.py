@@ -61,9 +61,9 @@ class BetaLikeness:
         if not self.beta > 0:
             raise InputError.of("a number above 0", column="beta", value=self.beta)
         if self.kind not in ("basic", "enhanced"):
-            raise InputError.of("basic or enhanced", column="kind", value=self.kind)
+            raise InputError.of("basic or enhanced", option="kind", value=self.kind)
         if self.against not in ("both", "original", "release"):
-            raise InputError.of("both, original or release", column="against", value=self.against)
+            raise InputError.of("both, original or release", option="against", value=self.against)
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ class LDiversity:
         if self.l < 1:
             raise InputError.of("at least 1", column="l", value=self.l)
         if self.kind not in ("distinct", "entropy", "recursive"):
-            raise InputError.of("distinct, entropy or recursive", column="kind", value=self.kind)
+            raise InputError.of("distinct, entropy or recursive", option="kind", value=self.kind)
         if self.kind == "recursive" and (self.c is None or self.c <= 0):
             raise InputError.of("a number above 0 for recursive ℓ-diversity", column="c", value=self.c)
 

@@ -151,7 +151,7 @@ def _finish(job: Job | None) -> None:
             raise Interrupted
         if not run_here(job.pk):
             if time.monotonic() > give_up:
-                raise InputError.of("a job that ends; see the log", column="--demo", value=job.kind)
+                raise InputError.of("a job that ends; see the log", option="--demo", value=job.kind)
             time.sleep(0.2)
         job.refresh_from_db()
 

@@ -50,7 +50,7 @@ def set_up(data: Path) -> Sequence[str]:
         notes = _read(data)
         if notes is None:
             if User.objects.exists() or Contest.objects.exists():
-                raise InputError.of("a folder of its own: this one is in real use", column="--demo", value=data)
+                raise InputError.of("a folder of its own: this one is in real use", option="--demo", value=data)
             notes = Notes(password="-".join(secrets.token_hex(3) for _ in range(3)))
             _write(data, notes)
         _make_people(notes.password)

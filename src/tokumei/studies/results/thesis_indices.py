@@ -129,7 +129,7 @@ def worked_rows() -> dict[str, float]:
     out = {}
     for name, (part, _) in UTILITIES.items():
         out[name] = TABLE_UTILITIES.make(part).measure(original, release.table, release.rows).value
-    without_last = replace(release.table, frame=release.table.frame.head(3))
+    without_last = release.table.with_frame(release.table.frame.head(3))
     out["U6 nrow"] = RowCount().measure(original, without_last, release.rows.head(3)).value
     amounts = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 1000.0]
     eight = _table({"q": ["a"] * 8, "s": amounts})
@@ -182,7 +182,7 @@ def make_releases(original: Table) -> dict[str, Numbered]:
     shuffled = rows[rng.permutation(original.n_rows)]
     frames = {"other order": (moved, rows), "noise": (noisy, rows), "means of five": (means, rows)}
     frames["numbers shuffled"] = noisy, shuffled
-    return {name: Numbered(replace(original, frame=frame), numbers) for name, (frame, numbers) in frames.items()}
+    return {name: Numbered(original.with_frame(frame), numbers) for name, (frame, numbers) in frames.items()}
 
 
 def indices(original: Table, release: Numbered) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -57,12 +57,12 @@ class NumberedRelease:
     def sorted(self) -> NumberedRelease:
         """Sort the rows by what they say, then by their numbers, so that the order handed in does not matter."""
         keyed = self.table.frame.with_columns(self.rows.alias(ROW)).sort(pl.all())
-        return NumberedRelease(replace(self.table, frame=keyed.drop(ROW)), keyed[ROW])
+        return NumberedRelease(self.table.with_frame(keyed.drop(ROW)), keyed[ROW])
 
     def shuffled(self, rng: np.random.Generator) -> NumberedRelease:
         """Put the rows in an order drawn at random."""
         order = rng.permutation(self.table.n_rows)
-        return NumberedRelease(replace(self.table, frame=self.table.frame[order]), self.rows[order])
+        return NumberedRelease(self.table.with_frame(self.table.frame[order]), self.rows[order])
 
 
 def score_indices(original: Table, submitted: NumberedRelease, attacks: Mapping[str, TableAttack]) -> dict[str, Score]:

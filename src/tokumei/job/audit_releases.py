@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.reading import Reading
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from tokumei.measure.several_releases import SeveralReleases
+from tokumei.core.progress import step
+from tokumei.data.files.formats import scan_frame
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.frames import as_lazy
+from tokumei.measure.safety.releases.m_invariance import MInvariance
+from tokumei.measure.safety.releases.sequential_k import SequentialK
+from tokumei.measure.several_releases import SeveralReleases
 
 
 def compare_releases(
-    files: Sequence[str],
+    files: Sequence[Any],
     attributes: Sequence[str],
     sensitive: Sequence[str],
     person: str | None,
     *,
     engine: str,
-    reading: Reading,
+    reading: Reading = AS_IT_IS,
 ) -> dict[str, Any] | None:
     """Measure all releases together, the newest being the first; None where there is no earlier one."""
-    from tokumei.core.progress import step
-    from tokumei.measure.safety.releases.m_invariance import MInvariance
-    from tokumei.measure.safety.releases.sequential_k import SequentialK
-
     if len(files) == 1:
         if person is not None:
-            raise InputError.of("--against FILE, which --id is for", column="--id", value=person)
+            raise InputError.of("--against FILE, which --id is for", option="--id", value=person)
         return None
     if "://" in engine:
-        raise InputError.of("files with --against, since people are matched here", column="--engine", value=engine)
+        raise InputError.of("files with --against, since people are matched here", option="--engine", value=engine)
     with step("comparing releases"):
         together = _match(files, attributes, sensitive, person, reading=reading)
         score = SequentialK(1).measure(together)
@@ -67,26 +67,29 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _match(
-    files: Sequence[str],
+    files: Sequence[Any],
     attributes: Sequence[str],
     sensitive: Sequence[str],
     person: str | None,
     *,
     reading: Reading,
 ) -> SeveralReleases:
-    from tokumei.data.files.formats import scan_frame
-    from tokumei.measure.several_releases import SeveralReleases
-
-    scans = [scan_frame(file, reading) for file in files]
+    scans = [scan_frame(file, reading) if isinstance(file, (str, Path)) else as_lazy(file) for file in files]
     present = [scan.collect_schema().names() for scan in scans]
     columns = [[name for name in attributes if name in there] for there in present]
     for file, own in zip(files, columns, strict=True):
         if not own:
-            raise InputError.of(f"one of the columns {', '.join(attributes)}", file=file, column="--qi")
+            raise InputError.of(f"one of the columns {', '.join(attributes)}", file=str(file), option="--qi")
     shared = [name for name in sensitive if all(name in there for there in present)]
     kept = [[*own, *shared, *([] if person is None else [person])] for own in columns]
     frames = [_collect(scan, names) for scan, names in zip(scans, kept, strict=True)]
-    return SeveralReleases.of(frames, columns, sensitive=shared, person=person, names=list(files))
+    return SeveralReleases.of(
+        frames,
+        columns,
+        sensitive=shared,
+        person=person,
+        names=[str(one) if isinstance(one, (str, Path)) else f"table {n}" for n, one in enumerate(files, 1)],
+    )
 
 
 def _collect(scan: pl.LazyFrame, names: Sequence[str]) -> pl.DataFrame:

@@ -1,0 +1,194 @@
+"""What a released table gives away to somebody who knows people."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from tokumei.attack.registry import DISCLOSURE_ATTACKS, DisclosureAttack
+from tokumei.attack.threat_model import ThreatModel
+from tokumei.core.errors import InputError
+from tokumei.core.registry import part_name
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section
+from tokumei.core.score import Score
+from tokumei.data.files.formats import read_frame
+from tokumei.data.frames import as_frame
+from tokumei.data.table import Table, check_column
+from tokumei.job.pairs import hierarchies_of, numeric_of, published
+
+ALL = "all"
+FITTING = {
+    ("record-linkage", "certain"): "People whom exactly one record fits, and it is theirs.",
+    ("record-linkage", "success"): "People whose record is drawn among those that fit.",
+    ("homogeneity", "certain"): "People of whom all fitting records tell the same value, and it is theirs.",
+    ("homogeneity", "success"): "People whose value is the most frequent one of the fitting records.",
+    ("background-knowledge", "certain"): "People of whom their own value alone is left when others are ruled out.",
+    ("background-knowledge", "success"): "People whose value is the most frequent one that is left.",
+    ("presence", "success"): "People of the population of whom it is told rightly whether they are in the release.",
+    ("presence", "certain"): "Released people who must be in the release.",
+    ("intersection", "certain"): "People with one record left when all releases are held together, and it is theirs.",
+    ("intersection", "success"): "People whose record is drawn among those left.",
+    ("intersection", "linked-certain"): "The same if records of one person can be linked across releases.",
+    ("intersection", "linked-success"): "The same if records of one person can be linked across releases.",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TableAttack(Result):
+    """The scores of attacks by name, and what was left out and why."""
+
+    scores: Mapping[str, Mapping[str, Score]]
+    left_out: Mapping[str, str]
+    facts: Mapping[str, Any]
+    frame_kind: str = "polars"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all as `tokumei attack table --json` prints it."""
+        found = {name: {key: score.as_dict() for key, score in each.items()} for name, each in self.scores.items()}
+        return {"attacks": found, "left_out": dict(self.left_out), **self.facts}
+
+    def sections(self) -> Sequence[Section]:
+        """Give the scores of each attack with what they say, and the facts."""
+        parts: list[Section] = []
+        for name, scores in self.scores.items():
+            rows = [
+                [f"{key}: {said}" if (said := FITTING.get((name, key))) else key, *_numbers_of(score)]
+                for key, score in scores.items()
+            ]
+            parts.append(Rows([name, "found", "95 % interval", "blindly", "control"], rows))
+        out = {f"{name} left out": f"needs {lack}" for name, lack in self.left_out.items()}
+        return [*parts, Facts({**self.facts, **out})]
+
+    def to_frame(self) -> Any:
+        """Give all scores as one frame."""
+        from tokumei.core.result import frame_of
+
+        rows = [
+            [name, key, score.value, *(score.interval or (None, None)), score.baseline, score.control]
+            for name, each in self.scores.items()
+            for key, score in each.items()
+        ]
+        return frame_of(["attack", "success", "found", "low", "high", "blindly", "control"], rows, self.frame_kind)
+
+    def __repr__(self) -> str:
+        best = [f"{name} {key} {one.value:.4g}" for name, each in self.scores.items() for key, one in each.items()]
+        return f"TableAttack({', '.join(best)})"
+
+    def figure(self) -> Drawing | None:
+        """Draw the share of people found by each attack."""
+        from tokumei.report.figures import bar_figure
+
+        named = [(f"{name}, {key}", one.value) for name, each in self.scores.items() for key, one in each.items()]
+        if not named:
+            return None
+        points = pl.DataFrame({"attack": [name for name, _ in named], "found": [value for _, value in named]})
+        return Drawing(bar_figure(points, x="found", y="attack", x_title="share found"))
+
+
+def attack_table(
+    original: Table,
+    release: Any,
+    attack: Any = ALL,
+    *,
+    known: Sequence[str] = (),
+    known_share: float = 1.0,
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    rows: Any = None,
+    in_order: bool = False,
+    earlier: Sequence[Any] = (),
+    earlier_rows: Sequence[Any] = (),
+    population: Any = None,
+    control: Any = None,
+    seed: int = 1,
+    **options: Any,
+) -> TableAttack:
+    """Attack a released table; see `tk.attack`."""
+    started = time.perf_counter()
+    parts = _chosen(attack, options)
+    wanted = [known] if isinstance(known, str) else list(known) or original.quasi_identifiers
+    numbers = numeric_of(original, numeric)
+    for column in [*wanted, *numbers]:
+        check_column(column, original.frame.columns, "a known column", original.name)
+    if earlier_rows and len(earlier_rows) != len(earlier):
+        expected = f"one file for each of {len(earlier)} earlier releases"
+        raise InputError.of(expected, option="earlier_rows", value=len(earlier_rows))
+    each: Sequence[Any] = earlier_rows or [None] * len(earlier)
+    threat_model = ThreatModel(
+        original=original,
+        published=published(original, release, rows, in_order=in_order),
+        hierarchies=hierarchies_of(original, release, hierarchies),
+        known=wanted,
+        numeric=numbers,
+        known_share=known_share,
+        earlier=[
+            published(original, one, own, in_order=in_order, option="earlier_rows")
+            for one, own in zip(earlier, each, strict=True)
+        ],
+        population=_frame(population),
+        control=_frame(control),
+    )
+    left_out = {name: lack for name, part in parts.items() if (lack := _lacks(threat_model, part))}
+    if attack != ALL and left_out:
+        name, lack = next(iter(left_out.items()))
+        raise InputError.of(f"{lack}, which {name} needs")
+    found = {name: dict(part.measure(threat_model, seed=seed)) for name, part in parts.items() if name not in left_out}
+    facts = {
+        "rows": original.n_rows,
+        "released": threat_model.published.table.n_rows,
+        "known": threat_model.known_columns,
+        "seed": seed,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    return TableAttack(found, left_out, facts, original.kind)
+
+
+def _chosen(attack: Any, options: Mapping[str, Any]) -> dict[str, DisclosureAttack]:
+    """Make the attack that is asked for, or all of them."""
+    if attack != ALL:
+        return (
+            {attack: DISCLOSURE_ATTACKS.make(attack, **options)}
+            if isinstance(attack, str)
+            else {part_name(attack): attack}
+        )
+    if options:
+        name = next(iter(options))
+        known = (
+            *("known", "known_share", "numeric", "hierarchies", "rows", "in_order", "earlier", "earlier_rows"),
+            *("population", "control", "seed"),
+        )
+        from tokumei.core.errors import nearest
+
+        near = nearest(name, known)
+        raise InputError.of(f"'{near}'" if near else "the name of an attack, whose option it is", value=name)
+    return {one: DISCLOSURE_ATTACKS.make(one) for one in DISCLOSURE_ATTACKS}
+
+
+def _lacks(threat_model: ThreatModel, part: DisclosureAttack) -> str | None:
+    """Say what an attack needs and was not given."""
+    has = {
+        "sensitive": bool(threat_model.sensitive),
+        "earlier": bool(threat_model.earlier),
+        "population": threat_model.population is not None,
+    }
+    words = {"sensitive": "a sensitive column that is not known"} if threat_model.original.sensitive else {}
+    missing = [words.get(need, need) for need in part.needs if not has[need]]
+    return " and ".join(missing) or None
+
+
+def _frame(data: Any) -> pl.DataFrame | None:
+    from pathlib import Path
+
+    if data is None:
+        return None
+    return read_frame(data) if isinstance(data, (str, Path)) else as_frame(data)
+
+
+def _numbers_of(score: Score) -> list[Any]:
+    """Give the share found, its interval, and what blind guessing and the control group score."""
+    interval = "–" if score.interval is None else f"{score.interval[0]:.3g} – {score.interval[1]:.3g}"
+    return [score.value, interval, score.baseline, score.control]

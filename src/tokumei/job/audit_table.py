@@ -1,0 +1,220 @@
+"""Every safety measure of a table as it stands, and whether what is stated holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
+from tokumei.core.score import Score
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.counting.count import count_classes
+from tokumei.counting.engine import connect
+from tokumei.counting.local import LocalRelation
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.table import Table, check_column
+from tokumei.job.asked import Asked, in_words, refuse_unknown, split_asked
+from tokumei.job.audit_releases import compare_releases, describe_comparison
+from tokumei.job.hierarchies import given_hierarchies
+from tokumei.job.kept import ColumnUniqueness, uniqueness
+from tokumei.job.table_release import TableRelease
+from tokumei.measure.audit import Audit, audit
+from tokumei.measure.requirement import Requirement
+
+MISSING_COUNTS = "A missing sensitive value counts as a value of its own, as asked for."
+MISSING_DOES_NOT = "A missing sensitive value does not count as a value."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TableAudit(Result):
+    """What a table gives away as it stands: every measure, every column, and whether what was stated holds."""
+
+    counts: ClassCounts
+    measured: Audit
+    requirements: Sequence[Mapping[str, Any]]
+    columns: Sequence[ColumnUniqueness]
+    roles: Mapping[str, str]
+    missing_is_a_value: bool
+    together: Mapping[str, Any] | None
+    seconds: float
+    frame_kind: str = "polars"
+
+    @property
+    def k(self) -> int:
+        """Fewest rows in a class."""
+        return self.counts.k
+
+    @property
+    def holds(self) -> bool:
+        """Whether every stated requirement holds."""
+        return all(one["holds"] for one in self.requirements)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all as `tokumei audit --json` prints it."""
+        counts = self.counts
+        listed = [{"role": self.roles.get(one.column, ""), **one.as_dict()} for one in self.columns]
+        return {
+            "rows": counts.n_rows,
+            "classes": counts.n_classes,
+            "k": counts.k,
+            "unique": counts.n_unique,
+            "holds": self.holds,
+            "requirements": list(self.requirements),
+            "measures": self.measured.as_dict(),
+            "columns": listed,
+            "missing_is_a_value": self.missing_is_a_value,
+            **({} if self.together is None else {"against": dict(self.together)}),
+            "seconds": self.seconds,
+        }
+
+    def sections(self) -> Sequence[Section]:
+        """Give the classes, the measures, the columns, and what holds."""
+        counts = self.counts
+        facts = {"rows": counts.n_rows, "classes": counts.n_classes, "k": counts.k, "unique": counts.n_unique}
+        rows = [["", name, score.value, _direction(score)] for name, score in self.measured.classes.items()]
+        for column, scores in self.measured.by_sensitive.items():
+            rows += [[column, name, score.value, _direction(score)] for name, score in scores.items()]
+        parts: list[Section] = [Facts(facts), Rows(["sensitive", "measure", "value", "better"], rows)]
+        if self.measured.by_sensitive:
+            parts.append(Sentence(MISSING_COUNTS if self.missing_is_a_value else MISSING_DOES_NOT))
+        if self.columns:
+            listed = [
+                [one.column, self.roles.get(one.column, ""), one.n_distinct, one.n_unique, one.n_missing]
+                for one in self.columns
+            ]
+            title = "Columns by themselves: values that one row alone has single it out"
+            parts.append(Rows(["column", "role", "distinct", "unique", "missing"], listed, title))
+        if self.together is not None:
+            parts.append(Sentence(describe_comparison(self.together)))
+        parts += [
+            Sentence(f"{'holds' if one['holds'] else 'FAILS'}  {one['requirement']}") for one in self.requirements
+        ]
+        return parts
+
+    def figure(self) -> Drawing | None:
+        """Draw how many rows are in classes of each size."""
+        return class_size_figure(self.counts)
+
+
+def audit_table(
+    table: Table,
+    *,
+    against: Sequence[str] = (),
+    person: str | None = None,
+    population: Any = None,
+    threshold: float = 0.2,
+    hierarchies: Any = None,
+    **options: Any,
+) -> TableAudit:
+    """Measure a table in memory; see `tk.audit`."""
+    if not table.quasi_identifiers:
+        raise InputError.of("a quasi-identifier or more, as tk.Table(data, qi=['age'])", file=table.name)
+    asked, left = split_asked(options)
+    known = ("against", "person", "population", "threshold", "hierarchies", *Asked.__dataclass_fields__)
+    refuse_unknown(left, known, "audit")
+    for column in asked.sensitive_columns():
+        check_column(column, table.frame.columns, "a sensitive column", table.name)
+    return audit_source(
+        table.frame,
+        table.quasi_identifiers,
+        table.sensitive,
+        asked,
+        name=table.name,
+        against=against,
+        person=person,
+        population=population,
+        threshold=threshold,
+        hierarchies=table.hierarchies if hierarchies is None else hierarchies,
+        frame_kind=table.kind,
+    )
+
+
+def audit_source(
+    source: Any,
+    attributes: Sequence[str],
+    sensitive: Sequence[str],
+    asked: Asked,
+    *,
+    name: str,
+    against: Sequence[str] = (),
+    person: str | None = None,
+    population: Any = None,
+    threshold: float = 0.2,
+    hierarchies: Any = None,
+    engine: str = "local",
+    reading: Reading = AS_IT_IS,
+    frame_kind: str = "polars",
+) -> TableAudit:
+    """Measure a frame, a file or a table of an engine."""
+    started = time.perf_counter()
+    columns = list(dict.fromkeys([*sensitive, *asked.sensitive_columns()]))
+    trees = given_hierarchies(hierarchies, columns)
+    with connect(engine) as opened:
+        relation = opened.open(source, reading)
+        present = list(relation.schema)
+        for column in attributes:
+            check_column(column, present, "a quasi-identifier", name)
+        for column in columns:
+            check_column(column, present, "a sensitive column", name)
+        # Counting each column apart is for rows that are here: elsewhere it would be a pass over all rows for each.
+        listed = uniqueness(relation.rows, present) if isinstance(relation, LocalRelation) else []
+    counts = count_classes(source, attributes, sensitive=columns, engine=engine, reading=reading)
+    everybody = None if population is None else count_classes(population, attributes, reading=reading)
+    missing = asked.missing_is_a_value
+    measured = audit(counts, population=everybody, hierarchies=trees, threshold=threshold, is_missing_a_value=missing)
+    stated = [_checked(one, counts) for one in asked.requirements(trees, everybody)]
+    together = compare_releases([source, *against], attributes, columns, person, engine=engine, reading=reading)
+    if together is not None and asked.k is not None:
+        holds = together["k"] >= asked.k or not together["persons"]
+        stated.append({"requirement": f"sequential-k (k {asked.k})", "holds": holds, "value": together["k"]})
+    roles = dict.fromkeys(attributes, "quasi-identifier") | dict.fromkeys(columns, "sensitive")
+    seconds = round(time.perf_counter() - started, 4)
+    return TableAudit(counts, measured, stated, listed, roles, missing, together, seconds, frame_kind)
+
+
+def audit_release(release: TableRelease, **options: Any) -> TableAudit:
+    """Measure a release with the roles of its original."""
+    return audit_table(released_table(release), **options)
+
+
+def released_table(release: TableRelease) -> Table:
+    """Give a release as a table with the roles of its original."""
+    frame, original = release.table, release.original
+    if original is None:
+        raise InputError.of("a release that is in this process")
+    roles = {name: role for name, role in original.roles.items() if name in frame.columns}
+    table = Table(frame, roles=roles, name="release")
+    table.kind = release.frame_kind
+    return table
+
+
+def class_size_figure(counts: ClassCounts) -> Drawing | None:
+    """Draw the share of rows in classes of each size, in powers of two."""
+    from tokumei.report.figures import bar_figure
+
+    if not counts.n_rows:
+        return None
+    sizes = pl.DataFrame({"size": counts.sizes})
+    power = (pl.col("size").log(2) + 1e-9).floor().cast(pl.Int64)
+    grouped = sizes.group_by(power.alias("power")).agg(pl.col("size").sum().alias("rows")).sort("power")
+    labels = [f"{2**p:,}" if p == 0 else f"{2**p:,} to {2 ** (p + 1) - 1:,}" for p in grouped["power"].to_list()]
+    points = pl.DataFrame({"class size": labels, "rows": grouped["rows"]})
+    return Drawing(bar_figure(points, x="rows", y="class size", x_title="rows in classes of that size"))
+
+
+def _checked(requirement: Requirement, counts: ClassCounts) -> dict[str, Any]:
+    """Say whether a requirement holds in all classes, and what was achieved."""
+    return {
+        "requirement": in_words(requirement),
+        "holds": bool(requirement.holds_in(counts).all()),
+        "value": requirement.measure(counts).value,
+    }
+
+
+def _direction(score: Score) -> str:
+    return "higher" if score.higher_is_better else "lower"

@@ -1,0 +1,206 @@
+"""Several methods on one table: what each found and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturber, searches
+from tokumei.anonymize.rows import release_rows
+from tokumei.anonymize.tables import decide
+from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.registry import part_name, part_options
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.counting.count import count_classes
+from tokumei.data.table import Table
+from tokumei.job.anonymize_table import known_of, split_wishes
+from tokumei.job.asked import split_asked
+from tokumei.job.goal import Trees, check_is_possible, goal_of, refuse_left, trees_of
+from tokumei.predict.predictor import PREDICTORS
+
+LEFT_OUT = ("exhaustive",)
+SHOWN = ("loss", "k", "suppressed", "nodes_checked", "classes_checked", "seconds")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MethodComparison(Result):
+    """What each method found, or why it did not."""
+
+    n_rows: int
+    n_classes: int
+    loss_name: str
+    methods: Sequence[Mapping[str, Any]]
+    made: Mapping[str, str]
+    frame_kind: str = "polars"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all as `tokumei compare --json` prints it."""
+        return {
+            "rows": self.n_rows,
+            "classes": self.n_classes,
+            "loss_name": self.loss_name,
+            "methods": [dict(one) for one in self.methods],
+            "hierarchies_made": dict(self.made),
+        }
+
+    def sections(self) -> Sequence[Section]:
+        """Give the table of methods."""
+        rows = [
+            [
+                one["method"],
+                *(one.get(name) for name in SHOWN),
+                one.get("error") or ("proven" if one["is_proven"] else ""),
+            ]
+            for one in self.methods
+        ]
+        columns = ["method", f"loss ({self.loss_name})", *(name.replace("_", " ") for name in SHOWN[1:]), ""]
+        parts: list[Section] = [Facts({"rows": self.n_rows, "classes": self.n_classes}), Rows(columns, rows)]
+        if self.made:
+            said = "; ".join(f"{name}: {what}" for name, what in self.made.items())
+            parts.append(Sentence(f"No hierarchy was given for these columns, so one was made of each: {said}."))
+        return parts
+
+    @property
+    def found(self) -> list[Mapping[str, Any]]:
+        """The methods that found a release."""
+        return [one for one in self.methods if "error" not in one]
+
+    def figure(self) -> Drawing | None:
+        """Draw what each release lost."""
+        from tokumei.report.figures import bar_figure
+
+        if not self.found:
+            return None
+        bars = pl.DataFrame({"method": [o["method"] for o in self.found], "loss": [o["loss"] for o in self.found]})
+        return Drawing(bar_figure(bars, x="loss", y="method", x_title=f"loss ({self.loss_name})"))
+
+    def report(self, out: Path | str, *, force: bool = False) -> None:
+        """Write a page with the table and its figures."""
+        from tokumei.data.files.outputs import guarded
+
+        with guarded({"out": out}, force=force) as drafts:
+            self.write_page(drafts["out"])
+
+    def write_page(self, out: Path) -> None:
+        """Write the page to a draft that was guarded before."""
+        from tokumei.report.figures import dot_figure
+        from tokumei.report.page import Page
+
+        page = Page("Ways to anonymize one table")
+        page.paragraph("Each method was given the same rows, and the same was asked of it.")
+        figure = self.figure()
+        if figure is not None:
+            page.figure(figure.svg, "What each release lost.")
+        searched = [one for one in self.found if one["classes_checked"] is not None]
+        if searched:
+            costs = pl.DataFrame(
+                {"method": [o["method"] for o in searched], "n": [o["classes_checked"] for o in searched]}
+            )
+            page.figure(
+                dot_figure(costs, x="n", y="method", x_title="classes checked, on a logarithmic axis"),
+                "Cost of a search: the class counts of all nodes whose k was computed, added up. Left is cheaper.",
+            )
+        page.table(
+            ["method", f"loss ({self.loss_name})", *(name.replace("_", " ") for name in SHOWN[1:])],
+            [[one["method"], *("–" if one[name] is None else one[name] for name in SHOWN)] for one in self.found],
+            "What each method found. Least loss is best.",
+        )
+        failed = [[one["method"], one["error"]] for one in self.methods if "error" in one]
+        if failed:
+            page.table(["method", "why"], failed, "What found no release.")
+        page.write(out)
+
+
+def compare_table(
+    table: Table, *, methods: Sequence[str] | None = None, hierarchies: Any = None, **options: Any
+) -> MethodComparison:
+    """Run methods on one table; see `tk.compare`."""
+    asked, left = split_asked(options)
+    wishes, left = split_wishes(left)
+    optimal = TABLE_ANONYMIZERS.make("optimal")
+    refuse_left(left, optimal, ("methods", "hierarchies", *asked.__dataclass_fields__), "compare")
+    check_is_possible(table.n_rows, asked)
+    known = known_of(table, hierarchies)
+    trees = trees_of(known, optimal, asked)
+    goal = goal_of(known, optimal, asked, wishes, trees)
+    named = [methods] if isinstance(methods, str) else methods
+    made = _methods(_usual(goal) if named is None else named)
+    counts = count_classes(table.frame, list(trees.of_columns), sensitive=goal.sensitive)
+    failed: list[CannotAnonymize] = []
+    results = [_run(name, replace(goal, method=one), table, counts, trees, failed) for name, one in made.items()]
+    if failed and len(failed) == len(results):
+        raise failed[0]
+    return MethodComparison(counts.n_rows, counts.n_classes, part_name(goal.loss), results, trees.made, table.kind)
+
+
+def _usual(goal: Goal) -> list[str]:
+    """Give all searches but the slow oracle and, where they are measured by the same loss, local recodings."""
+    recoders = [name for name in TABLE_ANONYMIZERS if hasattr(TABLE_ANONYMIZERS.get(name), "recode_locally")]
+    usual = [name for name in searches() if name not in LEFT_OUT]
+    return [*usual, *(recoders if part_name(goal.loss) == "ncp" else [])]
+
+
+def _methods(listed: Sequence[Any]) -> dict[str, Any]:
+    """Make the methods; one that takes a predictor is run with each of them."""
+    made: dict[str, Any] = {}
+    for name in listed:
+        if not isinstance(name, str):
+            made[part_name(name)] = name
+        elif any(option.name == "predictor" for option in part_options(TABLE_ANONYMIZERS.get(name))):
+            made |= {f"{name} ({one})": TABLE_ANONYMIZERS.make(name, predictor=one) for one in PREDICTORS}
+        else:
+            made[name] = TABLE_ANONYMIZERS.make(name)
+        if isinstance(made.get(name), Perturber):
+            raise InputError.of("a method that generalizes, whose loss can be compared", value=name)
+    return made
+
+
+def _run(
+    name: str, goal: Goal, table: Table, counts: ClassCounts, trees: Trees, failed: list[CannotAnonymize]
+) -> dict[str, Any]:
+    """Give what a method found, or why it did not."""
+    try:
+        run = _by_rows if isinstance(goal.method, LocalRecoder) else _by_levels
+        return {"method": name, **run(table, counts, trees, goal)}
+    except InputError as error:
+        # A method that cannot take this requirement is no reason to hide what the others found.
+        return {"method": name, "is_proven": False, "error": error.faults[0].expected}
+    except CannotAnonymize as error:
+        # Another may leave other rows out, and hold.
+        failed.append(error)
+        return {"method": name, "is_proven": False, "error": str(error)}
+
+
+def _by_levels(_: Table, counts: ClassCounts, trees: Trees, goal: Goal) -> dict[str, Any]:
+    decision = decide(counts, trees.of_columns, goal.against(counts))
+    return {
+        "levels": decision.levels,
+        "loss": decision.loss.value,
+        "k": decision.k,
+        "suppressed": decision.n_suppressed,
+        "nodes_checked": decision.n_nodes_checked,
+        "classes_checked": decision.n_classes_checked,
+        "seconds": round(decision.seconds, 4),
+        "is_proven": decision.is_proven,
+    }
+
+
+def _by_rows(table: Table, _: ClassCounts, trees: Trees, goal: Goal) -> dict[str, Any]:
+    if part_name(goal.loss) != "ncp":
+        raise InputError.of("the loss ncp, which local recodings are measured by")
+    found = release_rows(table.frame, table.quasi_identifiers, trees.of_columns, goal)
+    return {
+        "loss": found.loss and found.loss.value,
+        "k": found.counts and found.counts.k,
+        "suppressed": found.n_suppressed,
+        "nodes_checked": None,
+        "classes_checked": None,
+        "seconds": round(found.seconds, 4),
+        "is_proven": False,
+    }

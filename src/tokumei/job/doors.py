@@ -1,0 +1,161 @@
+"""The jobs by name: each takes a table or a history, as a frame or a file, and gives a result.
+
+A job that takes both looks up the kind of what it is given in KINDS, where each kind has its own function.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from tokumei.core.errors import InputError
+from tokumei.data.table import Table
+
+
+class Job:
+    """A job that shares its name with a room: it is called as a function, and leads to the modules of the room."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+
+    def __call__(self, *given: Any, **options: Any) -> Any:
+        """Run the job."""
+        return self._function(*given, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        room = sys.modules.get(f"tokumei.{self.__dict__['__name__']}")
+        if room is None or name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(room, name)
+
+    def __repr__(self) -> str:
+        return f"<tokumei job {self.__dict__['__name__']}>"
+
+
+# For each job the function of each kind of data, as "module:function"; imported when it is first called.
+KINDS: dict[str, dict[str, str]] = {
+    "audit": {"Table": "audit_table:audit_table", "TableRelease": "audit_table:audit_release"},
+    "anonymize": {"Table": "anonymize_table:anonymize_table"},
+    "attack": {"Table": "attack_table:attack_table"},
+    "measure": {"Table": "measure_table:measure_table"},
+    "compare": {"Table": "compare_table:compare_table"},
+    "predict": {"Table": "predict_table:predict_table"},
+}
+
+
+def audit(table: Any, qi: Any = None, **options: Any) -> Any:
+    """Measure how safe a table is as it stands, by every measure, and check what is stated.
+
+    table: a `tk.Table`, what `tk.anonymize` gave, or a frame or file with its quasi-identifiers in `qi`.
+    options: what must hold, as for `tk.anonymize` (`k=5`, `l_diversity={"illness": 2}` …); `against`, earlier releases
+        of the same people, with `person`, the column that says whose each row is; `population`; `threshold`, above
+        which a record's risk is counted.
+
+    >>> import tokumei as tk
+    >>> t = tk.Table({"age": [31, 31, 52], "illness": ["flu", "cold", "flu"]}, qi=["age"], sensitive=["illness"])
+    >>> tk.audit(t, k=2).holds
+    False
+    """
+    return _run("audit", table, options if qi is None else {"qi": qi, **options})
+
+
+@Job
+def anonymize(data: Any, **options: Any) -> Any:
+    """Anonymize a table or a history so that it keeps what is asked for, with as little loss as the method can.
+
+    data: a `tk.Table` or a `tk.History`.
+
+    Of a table: `method` ("optimal" if not given; `tokumei parts table-anonymizer` lists them) and its own options;
+    `k`, `l_diversity={"illness": 2}` or `"2:entropy"`, `t_closeness`, `alpha_k`, `beta_likeness`, `k_map`,
+    `delta_presence`, `preset`, with `population`; `suppress`, the share of rows that may be left out; `loss` ("ncp" if
+    not given), `weights`, `prefer`; `keep`, further columns to release unchanged (`keep_anyway` where they single
+    people out); `keep_order`, or else rows are shuffled; `seed`; `hierarchies`, a folder or one by column.
+
+    >>> import tokumei as tk
+    >>> t = tk.Table({"age": [31, 31, 52, 52]}, qi=["age"])
+    >>> tk.anonymize(t, k=2)
+    TableRelease(4 rows, 0 left out, by optimal, k 2, ncp 0)
+    """
+    return _run("anonymize", data, options)
+
+
+@Job
+def attack(original: Any, release: Any, attack: Any = None, **options: Any) -> Any:
+    """Attack a release as somebody would who knows people, by one attack or by all that what is given allows.
+
+    original: a `tk.Table`, or what is known of a history.
+    release: what `tk.anonymize` gave; or a released table, with `rows` that say whose each row is or `in_order`.
+    attack: the name of an attack; all if not given.
+
+    >>> import tokumei as tk
+    >>> t = tk.Table({"age": [31, 31, 52, 52]}, qi=["age"])
+    >>> tk.attack(t, tk.anonymize(t, k=2), "record-linkage").scores["record-linkage"]["certain"].value
+    0.0
+    """
+    return _run("attack", original, options, release, *([] if attack is None else [attack]))
+
+
+@Job
+def measure(original: Any, release: Any, measures: Any = None, **options: Any) -> Any:
+    """Measure how much use a release lost, by every measure that its columns allow or by those that are named.
+
+    original: a `tk.Table` or a `tk.History`.
+    release: what `tk.anonymize` gave; or a released table, with `rows` that say whose each row is or `in_order`.
+
+    >>> import tokumei as tk
+    >>> t = tk.Table({"age": [31, 31, 52, 52]}, qi=["age"])
+    >>> tk.measure(t, tk.anonymize(t, k=2), "statistics").scores["statistics"].value
+    0.0
+    """
+    return _run("measure", original, options, release, *([] if measures is None else [measures]))
+
+
+def compare(table: Any, **options: Any) -> Any:
+    """Run methods on one table, and compare what each found and what it cost.
+
+    options: as for `tk.anonymize`, with `methods` in place of `method`.
+
+    >>> import tokumei as tk
+    >>> t = tk.Table({"age": [31, 31, 52, 52]}, qi=["age"])
+    >>> tk.compare(t, k=2, methods=["optimal", "mondrian"]).to_frame()["method"].to_list()
+    ['optimal', 'mondrian']
+    """
+    return _run("compare", table, options)
+
+
+@Job
+def predict(table: Any, **options: Any) -> Any:
+    """Predict the k of every node of a table from few counts, and compare it with the k that counting gives.
+
+    options: `k` that a release must have, `method` (one predictor, all if not given), `levels` of one node.
+
+    >>> import tokumei as tk
+    >>> t = tk.Table({"age": [31, 31, 52, 52], "sex": ["f", "f", "m", "m"]}, qi=["age", "sex"])
+    >>> tk.predict(t, k=2).n_rows
+    4
+    """
+    return _run("predict", table, options)
+
+
+def _run(job: str, data: Any, options: dict[str, Any], *more: Any) -> Any:
+    """Call the function of the kind that was given; a frame or file with `qi` is a table, all else one clear error."""
+    kinds = KINDS[job]
+    if "Table" in kinds and "qi" in options and not isinstance(data, Table):
+        data = Table(data, options.pop("qi"), options.pop("sensitive", ()))
+    for one in type(data).__mro__:
+        if one.__name__ in kinds and one.__module__.startswith("tokumei."):
+            found: Callable[..., Any] = _function(kinds[one.__name__])
+            return found(data, *more, **options)
+    wanted = " or ".join(f"a tk.{kind}" for kind in kinds if kind in ("Table", "History"))
+    expected = f"{wanted}, as tk.Table(data, qi=['age'])" if "Table" in kinds else wanted
+    raise InputError.of(expected, value=f"{type(data).__module__}.{type(data).__name__}")
+
+
+def _function(home: str) -> Callable[..., Any]:
+    module, _, name = home.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(f"tokumei.job.{module}"), name)
+    return found

@@ -1,0 +1,124 @@
+"""The hierarchies of a job: those that were given, and sensible ones where none was."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.anonymize.local.task import flat_hierarchy
+from tokumei.core.errors import InputError
+from tokumei.data.table import check_column
+from tokumei.hierarchy.build.calendar import Calendar
+from tokumei.hierarchy.build.intervals import Intervals
+from tokumei.hierarchy.files import has_hierarchy, read_hierarchies, read_hierarchy
+from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from tokumei.hierarchy.leaves import leaf_texts, read_date, read_number
+
+# About as many intervals as a person can look over; each further level joins two.
+INTERVALS = 16
+# Fewer numbers than this are codes rather than amounts: the value or nothing.
+FEWEST_NUMBERS = 4
+# Dates over more years than this are first joined by decade.
+MANY_YEARS = 20
+
+# Gives the distinct values of a column.
+Values = Callable[[str], pl.Series]
+
+
+def given_hierarchies(given: Any, columns: Iterable[str]) -> dict[str, Hierarchy]:
+    """Read the hierarchies that were given: a folder, or a hierarchy or file by column, with "" for a folder beside."""
+    if given is None:
+        return {}
+    if isinstance(given, (str, Path)):
+        given = {"": given}
+    if not isinstance(given, Mapping):
+        raise InputError.of("a folder, or a hierarchy by column", option="hierarchies", value=type(given).__name__)
+    wanted = list(columns)
+    alone = {name: one for name, one in given.items() if name}
+    found = {
+        name: one if isinstance(one, Hierarchy) else read_hierarchy(one, name)
+        for name, one in alone.items()
+        if name in wanted
+    }
+    if "" in given:
+        folder = given[""]
+        rest = [name for name in wanted if name not in found and has_hierarchy(folder, name)]
+        found |= read_hierarchies(folder, rest)
+    return {name: found[name] for name in wanted if name in found}
+
+
+def check_hierarchies_are_used(given: Any, columns: Iterable[str]) -> None:
+    """Raise for a hierarchy of a column that the job does not know: whoever gave it believes that it is used."""
+    if isinstance(given, Mapping):
+        for name in given:
+            if name:
+                check_column(name, columns, "the column of a hierarchy", "the job")
+
+
+def is_folder_given(given: Any) -> bool:
+    """Whether a folder of hierarchies was named, which then is meant to hold one for each column."""
+    return isinstance(given, (str, Path)) or (isinstance(given, Mapping) and "" in given)
+
+
+def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, str]:
+    """Make a sensible hierarchy for a column that has none, and say what it is."""
+    values = _plain(values)
+    if not values.drop_nulls().len():
+        return Hierarchy.of_levels(column, [["(no value)"], [SUPPRESSED]]), "no values at all"
+    if is_of_numbers(values) and values.drop_nulls().n_unique() >= FEWEST_NUMBERS:
+        width, factors = _widths(values)
+        return Intervals(width, factors).build(column, values), f"intervals of {width:g}, joined in pairs"
+    if is_of_dates(values):
+        decades = _n_years(values) > MANY_YEARS
+        said = "days, months, quarters and years" + (", then decades" if decades else "")
+        return Calendar(decades).build(column, values), said
+    return flat_hierarchy(column, values), "the value or nothing"
+
+
+def is_of_numbers(values: pl.Series) -> bool:
+    """Whether a column holds numbers, though it may be read as text; 0120 is a code, not a number."""
+    if values.dtype.is_numeric():
+        return bool(values.drop_nulls().len())
+    if values.dtype != pl.String:
+        return False
+    texts = values.drop_nulls().unique()
+    has_codes = texts.str.contains(r"^[+-]?0[0-9]").any()
+    # First the cheap look, since most columns of text have a letter somewhere.
+    looks_so = len(texts) and not has_codes and texts.str.contains(r"^[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?$").all()
+    return bool(looks_so) and all(read_number(text) is not None for text in texts)
+
+
+def is_of_dates(values: pl.Series) -> bool:
+    """Whether a column holds dates, though it may be read as text."""
+    if values.dtype == pl.Date:
+        return bool(values.drop_nulls().len())
+    if values.dtype != pl.String:
+        return False
+    texts = values.drop_nulls().unique()
+    return bool(len(texts)) and bool(texts.str.contains(r"^[0-9]{4}[-/]").all()) and all(map(read_date, texts))
+
+
+def _plain(values: pl.Series) -> pl.Series:
+    return values.cast(pl.String) if isinstance(values.dtype, (pl.Categorical, pl.Enum)) else values
+
+
+def _widths(values: pl.Series) -> tuple[float, tuple[int, ...]]:
+    """Give a round width that cuts the range into about INTERVALS, and doublings until two or three are left."""
+    numbers = values.cast(pl.Float64).drop_nulls()
+    low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
+    wanted = (high - low) / INTERVALS
+    size = 10.0 ** math.floor(math.log10(wanted))
+    width = next(size * step for step in (1, 2, 5, 10) if size * step >= wanted)
+    if (numbers == numbers.round()).all():
+        width = max(1.0, width)
+    n_joins = max(0, math.floor(math.log2(max(1.0, (high - low) / width))) - 1)
+    return width, (2,) * n_joins
+
+
+def _n_years(values: pl.Series) -> int:
+    years = [day.year for text in leaf_texts("", values) if (day := read_date(text))]
+    return max(years) - min(years)

@@ -1,0 +1,82 @@
+"""Columns that single people out by themselves: how many values of each column are unique, and what is free text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+
+# A column may single out a few rows by chance; more are an identifier in all but name.
+FEW_ROWS = 5
+# What is longer than this, and not one of a few phrases, was written about one person.
+LONG_TEXT, MANY_WORDS, FEW_PHRASES = 60, 6, 20
+
+
+@dataclass(frozen=True)
+class ColumnUniqueness:
+    """How far one column tells rows apart."""
+
+    column: str
+    n_distinct: int
+    n_unique: int
+    n_missing: int
+    is_free_text: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it for JSON: unique are values that one row alone has."""
+        return {
+            "column": self.column,
+            "distinct": self.n_distinct,
+            "unique": self.n_unique,
+            "missing": self.n_missing,
+            "is_free_text": self.is_free_text,
+        }
+
+
+def uniqueness(rows: pl.LazyFrame, columns: Sequence[str]) -> list[ColumnUniqueness]:
+    """Count the distinct and the unique values of columns, missing ones apart."""
+    schema = rows.collect_schema()
+    found = []
+    for column in columns:
+        dtype = schema[column]
+        value = pl.col(column).cast(pl.String) if isinstance(dtype, (pl.Categorical, pl.Enum)) else pl.col(column)
+        if dtype.is_nested():
+            continue
+        counted = rows.select(value.alias("value")).group_by("value").agg(pl.len().alias("n"))
+        long = pl.lit(0)
+        if dtype == pl.String or isinstance(dtype, (pl.Categorical, pl.Enum)):
+            is_long = (pl.col("value").str.len_chars() > LONG_TEXT) | (
+                pl.col("value").str.count_matches(r"\S+") >= MANY_WORDS
+            )
+            long = is_long.sum()
+        there = pl.col("value").is_not_null()
+        row = (
+            counted.select(
+                n_missing=pl.col("n").filter(~there).sum(),
+                n_distinct=there.sum(),
+                n_unique=(there & (pl.col("n") == 1)).sum(),
+                n_long=long,
+            )
+            .collect(engine="streaming")
+            .row(0, named=True)
+        )
+        is_text = bool(row.pop("n_long")) and row["n_distinct"] > FEW_PHRASES
+        found.append(ColumnUniqueness(column, is_free_text=is_text, **{name: int(n or 0) for name, n in row.items()}))
+    return found
+
+
+def check_kept(rows: pl.LazyFrame, columns: Sequence[str], name: str) -> None:
+    """Refuse to release columns unchanged that single people out, or that are free text."""
+    for one in uniqueness(rows, columns):
+        if one.n_unique > FEW_ROWS:
+            why = f"{one.n_unique:,} rows are singled out by it"
+        elif one.is_free_text:
+            why = "it is free text, which may name people"
+        else:
+            continue
+        expected = f"no identifier among the columns to keep ({why}); --keep-anyway releases it all the same"
+        raise InputError.of(expected, file=name, column=one.column)

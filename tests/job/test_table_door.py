@@ -1,0 +1,194 @@
+"""What a data scientist types in a notebook works, on frames of every kind and on files."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import tokumei as tk
+from tokumei.anonymize.table.mondrian import Mondrian
+from tokumei.measure.safety.l_diversity import LDiversity
+
+
+def people(n: int = 300, seed: int = 1) -> pd.DataFrame:
+    """Make up people with an illness."""
+    draw = random.Random(seed)
+    return pd.DataFrame(
+        {
+            "name": [f"person {index}" for index in range(n)],
+            "sex": [draw.choice("mf") for _ in range(n)],
+            "age": [draw.randint(18, 90) for _ in range(n)],
+            "region": [draw.choice(["north", "south", "east", "west"]) for _ in range(n)],
+            "illness": [draw.choice(["flu", "cold", "ulcer", "none"]) for _ in range(n)],
+        }
+    )
+
+
+def table(data: Any = None, **options: Any) -> tk.Table:
+    return tk.Table(people() if data is None else data, qi=["sex", "age", "region"], sensitive=["illness"], **options)
+
+
+def test_example_of_the_readme_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    df, next_month = people(), people(seed=2)
+    t = tk.Table(df, qi=["sex", "age", "region"], sensitive=["illness"])
+    tk.audit(t)
+    r = tk.anonymize(t, k=5, l_diversity={"illness": 2}, suppress=0.02)
+    assert r.k >= 5
+    assert 0 < r.loss < 1
+    assert r.n_suppressed <= 6
+    assert {score.value >= 2 for score in r.promises.values()} == {True}
+    assert isinstance(r.frame, pd.DataFrame)
+    assert list(r.frame.columns) == ["sex", "age", "region", "illness"]
+    results = [tk.attack(t, r), tk.measure(t, r), tk.compare(t, k=5), tk.predict(t, k=5), tk.audit(t), r]
+    r.save("out.parquet")
+    r.report("out.html")
+    results.append(tk.apply(r.recipe, next_month[next_month.age.isin(df.age)]))
+    assert pl.read_parquet("out.parquet").height == len(r.frame)
+    assert "What it promises" in Path("out.html").read_text()
+    for result in results:
+        assert "\n" not in repr(result)
+        assert result._repr_html_().startswith("<div>")
+        assert isinstance(result.to_frame(), pd.DataFrame)
+        json.dumps(result.to_dict())
+    drawn = [type(result).__name__ for result in results if result.figure() is not None]
+    assert len(drawn) == 6
+
+
+def test_frame_comes_back_as_the_kind_it_was(tmp_path: Path) -> None:
+    frame = pl.from_pandas(people())
+    frame.write_csv(tmp_path / "people.csv")
+    for data, kind in (
+        (people(), pd.DataFrame),
+        (frame, pl.DataFrame),
+        (frame.to_arrow(), pa.Table),
+        (tmp_path / "people.csv", pl.DataFrame),
+    ):
+        assert isinstance(tk.anonymize(table(data), k=5, seed=1).frame, kind)
+
+
+def test_releases_are_the_same_whatever_the_frame_is(tmp_path: Path) -> None:
+    frame = pl.from_pandas(people())
+    frame.write_csv(tmp_path / "people.csv")
+    found = [tk.anonymize(table(data), k=5, seed=1) for data in (people(), frame, tmp_path / "people.csv")]
+    assert found[0].loss == found[1].loss == found[2].loss
+    assert found[0].table.equals(found[1].table)
+    assert found[1].table.equals(found[2].table)
+
+
+def test_rows_are_shuffled_by_a_secret_seed_and_follow_their_originals() -> None:
+    t = table()
+    one, other = tk.anonymize(t, k=5), tk.anonymize(t, k=5)
+    assert not one.table.equals(other.table)
+    assert one.table["illness"].to_list() == t.frame["illness"].gather(one.rows).to_list()
+    ordered = tk.anonymize(t, k=5, keep_order=True)
+    assert ordered.rows.is_sorted()
+    assert tk.anonymize(t, k=5, seed=3).table.equals(tk.anonymize(t, k=5, seed=3).table)
+
+
+def test_hierarchies_are_made_where_none_is_given_and_the_result_says_so() -> None:
+    frame = people().assign(born=pd.Timestamp("1980-05-17"), sex=1)
+    frame.loc[::2, "born"] = pd.Timestamp("1931-02-01")
+    r = tk.anonymize(tk.Table(frame, qi=["age", "region", "born", "sex"]), k=5)
+    assert r.made["age"] == "intervals of 5, joined in pairs"
+    assert r.made["region"] == "the value or nothing"
+    assert r.made["born"].startswith("days, months, quarters and years")
+    assert "made of each" in r._repr_html_()
+    assert r.hierarchies["age"].labels_at(1)[0] == "15-19"
+
+
+def test_hierarchy_given_for_one_column_stands_beside_made_ones() -> None:
+    flat = tk.Hierarchy.of_levels("region", [["east", "north", "south", "west"], ["*"] * 4])
+    r = tk.anonymize(table(hierarchies={"region": flat}), k=5)
+    assert "region" not in r.made
+    assert "age" in r.made
+
+
+def test_methods_and_requirements_may_be_objects() -> None:
+    named = tk.anonymize(table(), k=5, method="mondrian", kind="relaxed", seed=1)
+    given = tk.anonymize(table(), k=5, method=Mondrian(kind="relaxed"), seed=1)
+    assert named.table.equals(given.table)
+    r = tk.anonymize(table(), requirements_given=[LDiversity("illness", 3)])
+    assert [round(score.value) >= 3 for score in r.promises.values()] == [True]
+
+
+def test_attack_takes_a_frame_only_with_rows_or_an_order() -> None:
+    t = table()
+    r = tk.anonymize(t, k=5)
+    told = tk.attack(t, r.frame, "record-linkage", rows=[row + 1 for row in r.rows])
+    assert told.scores == tk.attack(t, r, "record-linkage").scores
+    with pytest.raises(tk.errors.InputError, match="the row of the original behind each released row"):
+        tk.attack(t, r.frame)
+
+
+def test_save_replaces_nothing_unasked(tmp_path: Path) -> None:
+    r = tk.anonymize(table(), k=5)
+    r.save(tmp_path / "out.csv", rows=tmp_path / "rows.csv", recipe=tmp_path / "recipe.json")
+    with pytest.raises(tk.errors.InputError, match="does not exist yet"):
+        r.save(tmp_path / "out.csv")
+    assert tk.apply(tmp_path / "recipe.json", people()).frame.shape == r.frame.shape
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: tk.Table(people(), qi=["agee"]), "found 'agee', expected a column of the table as a quasi-id.*'age'"),
+        (lambda: tk.anonymize(table(), k=301), "k = 301 is more than the 300 rows"),
+        (lambda: tk.anonymize(people(), k=5), "expected a tk.Table"),
+        (lambda: tk.anonymize(table(), k=5, method="optimall"), "Did you mean 'optimal'"),
+        (lambda: tk.anonymize(table(), k=5, supress=0.1), "found 'supress', expected an option .*'suppress'"),
+        (lambda: tk.anonymize(table(), l_diversity={"ilness": 2}), "as a sensitive column: 'illness'"),
+        (lambda: tk.anonymize(table(), l_diversity={"illness": "2:distinct:no"}), "found 'distinct:no'"),
+        (lambda: tk.anonymize(table(), k=5, keep=["name"]), "300 rows are singled out by it"),
+        (lambda: tk.anonymize(table(), k=5, weights={"agee": 2}), "as weights: 'age'"),
+        (lambda: tk.anonymize(table(), k=0), "a whole number from 1 on"),
+        (lambda: tk.anonymize(table()), "at least one requirement"),
+        (lambda: tk.anonymize(table(people(0)), k=2), "a row or more"),
+        (lambda: tk.anonymize(tk.Table(people()), k=2), "a quasi-identifier or more"),
+        (lambda: tk.audit(table(), kk=2), "expected an option of audit: 'k'"),
+        (lambda: tk.Table(people(), qi=["age"], delimeter=";"), "'delimiter'"),
+        (lambda: tk.Table(people(), delimiter=";"), "a file, which is read so"),
+        (lambda: tk.Table(people(), qi=["age"], sensitive=["age"]), "one role a column"),
+    ],
+)
+def test_natural_wrong_call_gets_one_clear_error(call: Any, message: str) -> None:
+    with pytest.raises(tk.errors.TokumeiError, match=message):
+        call()
+
+
+def test_audit_takes_a_frame_with_its_quasi_identifiers() -> None:
+    assert tk.audit(people(), ["sex", "region"]).k == tk.audit(tk.Table(people(), qi=["sex", "region"])).k
+
+
+def test_audit_lists_every_column_with_its_unique_values() -> None:
+    columns = {one["column"]: one for one in tk.audit(table()).to_dict()["columns"]}
+    assert columns["name"]["unique"] == 300
+    assert columns["sex"]["unique"] == 0
+    assert columns["age"]["role"] == "quasi-identifier"
+
+
+def test_missing_sensitive_value_is_no_value_unless_asked() -> None:
+    frame = pl.DataFrame({"age": [1, 1, 2, 2], "illness": ["flu", None, "flu", "cold"]})
+    t = tk.Table(frame, qi=["age"], sensitive=["illness"])
+    assert not tk.audit(t, l_diversity={"illness": 2}).holds
+    asked = tk.audit(t, l_diversity={"illness": 2}, missing_is_a_value=True)
+    assert asked.holds
+    assert "counts as a value of its own" in asked._repr_html_()
+
+
+def test_all_rows_suppressed_is_no_release() -> None:
+    frame = pl.DataFrame({"age": ["a", "b", "c"]})
+    with pytest.raises(tk.errors.CannotAnonymize):
+        tk.anonymize(tk.Table(frame, qi=["age"]), k=4, suppress=1.0)
+
+
+def test_one_row_and_columns_without_values_are_released() -> None:
+    frame = pl.DataFrame({"age": [30], "note": [None]}, schema={"age": pl.Int64, "note": pl.String})
+    assert tk.anonymize(tk.Table(frame, qi=["age", "note"]), k=1).k == 1
