@@ -28,7 +28,7 @@ Adult = tuple[pl.DataFrame, dict[str, Hierarchy]]
 
 STRICT = TABLE_ANONYMIZERS.make("mondrian")
 RELAXED = TABLE_ANONYMIZERS.make("mondrian", kind="relaxed")
-PARTITION = TABLE_ANONYMIZERS.make("partition")
+SPECIALIZATION = TABLE_ANONYMIZERS.make("top-down-specialization")
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +72,8 @@ def test_mondrian_tells_more_of_adult_than_the_best_levels(adult: Adult) -> None
 
 def test_partition_tells_no_less_of_adult_than_the_best_levels(adult: Adult) -> None:
     # It takes the same steps as the best node; where rows may go it finds labels at different levels.
-    assert loss_of(adult_released(adult, PARTITION, 5)) == pytest.approx(0.6502, abs=1e-4)
-    found = adult_released(adult, PARTITION, 5, suppression=0.02)
+    assert loss_of(adult_released(adult, SPECIALIZATION, 5)) == pytest.approx(0.6502, abs=1e-4)
+    found = adult_released(adult, SPECIALIZATION, 5, suppression=0.02)
     assert found.n_suppressed <= 603
     assert loss_of(found) < 0.39
 
@@ -84,7 +84,7 @@ def test_leaving_rows_of_adult_out_loses_less_than_keeping_them(adult: Adult) ->
     assert loss_of(found) < loss_of(adult_released(adult, STRICT, 5))
 
 
-@pytest.mark.parametrize("method", [STRICT, RELAXED, PARTITION], ids=["strict", "relaxed", "partition"])
+@pytest.mark.parametrize("method", [STRICT, RELAXED, SPECIALIZATION], ids=["strict", "relaxed", "specialization"])
 def test_requirements_of_sensitive_values_are_kept_on_adult(adult: Adult, method: TableAnonymizer) -> None:
     frame, hierarchies = adult
     asked = [
@@ -101,7 +101,7 @@ def test_requirements_of_sensitive_values_are_kept_on_adult(adult: Adult, method
     assert found.counts.k >= 5
 
 
-@pytest.mark.parametrize("method", [STRICT, RELAXED, PARTITION], ids=["strict", "relaxed", "partition"])
+@pytest.mark.parametrize("method", [STRICT, RELAXED, SPECIALIZATION], ids=["strict", "relaxed", "specialization"])
 def test_requirement_is_kept_on_a_survey_of_a_hundred_thousand_rows(
     survey: pl.DataFrame, method: TableAnonymizer
 ) -> None:

@@ -53,9 +53,10 @@ class DummiesClusterSize:
     """Adds dummies by both methods, ten times each, and attacks what comes out.
 
     Method 1 clusters the 400 customers of PWSCUP 2016 by their items (k-means with cosines of tf-idf weights) and adds
-    dummy rows until all of a cluster have bought the same items. Method 2 first moves customers from the largest
-    cluster into those with fewer than s_min. Table 2 prints for c = 50, 75, 100 and 125 clusters the dummies Δm, a
-    column *jaccard*, and Reid, the share of customers whom the Jaccard attack finds.
+    dummy rows until all of a cluster have bought the same items. Method 2 first moves customers out of the largest
+    cluster, each time the one who is most similar to any cluster with fewer than s_min, into that one. Table 2 prints
+    for c = 50, 75, 100 and 125 clusters the dummies Δm, a column *jaccard*, and Reid, the share of customers whom the
+    Jaccard attack finds.
 
     Here every setting is clustered with ten seeds, and the item sets with dummies are attacked as in the paper's
     algorithm 1: each goes to the customer with the most similar items. Shown are the means. What the column *jaccard*
@@ -175,9 +176,9 @@ def _why_jaccard(row: Printed, trials: Trials) -> str:
     if abs(mean - row.jaccard) <= NEAR_JACCARD:
         return "The paper says that its own standard deviation is below 0.01."
     return (
-        f"The ten starts gave {min(trials.jaccard):.4f} to {max(trials.jaccard):.4f}. Which of the clusters that "
-        "are too small is served first is not said, and here it matters most, as every cluster has to be filled up; "
-        "here the smallest is. Served by the nearest customer first they would stay more alike."
+        f"The ten starts gave {min(trials.jaccard):.4f} to {max(trials.jaccard):.4f}. The paper says neither how "
+        "k-means starts nor which of equally similar customers moves, and here it matters most, as every cluster has "
+        "to be filled up."
     )
 
 
