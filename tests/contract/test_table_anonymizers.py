@@ -25,6 +25,8 @@ PEOPLE = pl.DataFrame(
         "illness": [["flu", "cold", "none"][number % 3] for number in range(N_ROWS)],
     }
 )
+# All but the one that needs a table of the user's for two columns: tests/anonymize/test_marginal_recoding.py tries it.
+RUNNABLE = [name for name in TABLE_ANONYMIZERS if name != "marginal-recoding"]
 HIERARCHIES = {column: FromData().build(column, PEOPLE[column]) for column in QUASI_IDENTIFIERS}
 
 
@@ -36,7 +38,7 @@ def release_by(name: str, seed: int = 1) -> Release:
     return anonymize_table(PEOPLE, HIERARCHIES, goal, keep=["illness"], seed=seed, is_reproducible=True)
 
 
-@pytest.mark.parametrize("name", list(TABLE_ANONYMIZERS))
+@pytest.mark.parametrize("name", RUNNABLE)
 def test_anonymizer_same_seed_same_release_and_input_untouched(name: str) -> None:
     before = PEOPLE.clone()
     one, again = release_by(name), release_by(name)
@@ -49,7 +51,7 @@ def test_anonymizer_same_seed_same_release_and_input_untouched(name: str) -> Non
     assert one.recipe.method == name
 
 
-@pytest.mark.parametrize("name", list(TABLE_ANONYMIZERS))
+@pytest.mark.parametrize("name", RUNNABLE)
 def test_anonymizer_releases_no_column_that_was_not_declared_and_keeps_the_others(name: str) -> None:
     release = release_by(name)
     assert "name" not in release.frame.columns
@@ -59,7 +61,7 @@ def test_anonymizer_releases_no_column_that_was_not_declared_and_keeps_the_other
         assert release.rows.n_unique() == release.frame.height
 
 
-@pytest.mark.parametrize("name", list(TABLE_ANONYMIZERS))
+@pytest.mark.parametrize("name", RUNNABLE)
 def test_anonymizer_that_was_asked_for_k_keeps_it(name: str) -> None:
     if isinstance(TABLE_ANONYMIZERS.make(name), Perturber):
         pytest.skip("changes values at random and is asked for nothing")
