@@ -122,7 +122,7 @@ def test_study_without_its_data_says_so_and_leaves_its_page_alone(tmp_path: Path
     (tmp_path / f"{ATTACKERS}.md").write_text("# As it was\n")
     done = study("run", ATTACKERS, "--out", tmp_path)
     assert done.returncode == 0
-    assert "needs data, pwscup2016/T.csv.gz" in done.stdout
+    assert "needs data, pwscup2016/T.csv.gz" in " ".join(done.stdout.split())
     assert (tmp_path / f"{ATTACKERS}.md").read_text() == "# As it was\n"
 
 

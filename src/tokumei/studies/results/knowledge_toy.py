@@ -80,7 +80,8 @@ class KnowledgeToy:
 
 def _history() -> History:
     frame = pl.DataFrame(list(ROWS), schema=["customer", "day", "item"], orient="row")
-    return History.of(frame.with_columns(date=pl.date(2010, 12, "day"), price=pl.lit(1.0), quantity=pl.lit(1)))
+    dated = frame.with_columns(date=pl.date(2010, 12, "day"), price=pl.lit(1.0), quantity=pl.lit(1))
+    return History.of(dated.drop("day"))
 
 
 def _marks_lines() -> list[StudyLine]:
