@@ -33,7 +33,7 @@ def differing(findings: Findings) -> list[str]:
 
 
 def test_printed_table_holds_but_for_attacker_8_and_the_two_largest_products(attackers: Findings) -> None:
-    assert differing(attackers) == ["attacker 8, measured", "attacker 8, by theory", "attacker 9, by theory"]
+    assert differing(attackers) == ["attacker 8, by theory", "attacker 9, by theory"]
 
 
 def test_reason_why_attacker_8_cannot_follow_states_what_is_counted(history: History) -> None:
@@ -54,7 +54,7 @@ def test_products_that_differ_are_of_the_numbers_counted(history: History, attac
     assert f"× {sets:,} sets of items =" in reasons["attacker 9, by theory"]
 
 
-def test_toy_differs_only_where_the_slide_counts_eight_rows_of_ten() -> None:
+def test_toy_differs_only_where_the_slide_counts_nine_rows_of_ten() -> None:
     findings = KnowledgeToy().run(Path())
     assert differing(findings) == [
         "purchases of item 100 on day 3",
@@ -74,6 +74,8 @@ def test_points_lie_on_or_below_the_line_and_explain_the_ratio(shared_data: Path
 
 def test_names_alone_protect_nobody_and_moved_days_do(shared_data: Path) -> None:
     findings = KnowledgeRelease().run(shared_data)
-    assert differing(findings) == ["one pseudonym: attacker 8, measured", "monthly: attacker 8, measured"]
+    assert differing(findings) == []
+    others = [line.what for line in findings.lines if line.verdict is Verdict.DIFFERENT_METHOD]
+    assert others == ["one pseudonym: attacker 8, measured", "monthly: attacker 8, measured"]
     computed = {line.what: line.computed for line in findings.lines}
     assert computed["monthly, moved a little: attacker 9"] < 0.5 * computed["monthly: attacker 9, measured"]
