@@ -16,7 +16,9 @@ def test_evaluation_of_pseudonyms_loses_no_rows_and_finds_someone() -> None:
     done = evaluate(original, released, known, attacks=["s1", "s6"])
     assert done.utility["rows"].value == 0
     assert done.contest_utility == max(score.value for score in done.utility.values())
-    assert done.best_attack("100")[0] == "s6"
+    assert done.best_attack("100")[1] == done.attacks.filter(pl.col("known") == "100")["row"].max()
+    assert done.attacks["transaction"].is_between(0, 1).all()
+    assert "crosstab" not in done.left_out
     assert done.attacks.height == 4
     assert done.exposed["found"].is_between(0, 1).all()
     assert done.exposed["found"].is_sorted(descending=True)

@@ -89,6 +89,9 @@ class Perturb(HistoryStep):
 
     def _change_quantities(self, kept: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
         changed = kept["quantity"].to_numpy() * _factors(kept.height, self.quantities, rng)
+        if kept.schema["quantity"].is_float():
+            # Weighed goods: decimals stay decimals.
+            return kept.with_columns(quantity=pl.Series(np.round(changed, 3)))
         return kept.with_columns(quantity=pl.Series(np.clip(np.rint(changed), *QUANTITIES)).cast(pl.Int64))
 
     def _change_prices(self, kept: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
