@@ -35,8 +35,8 @@ def test_line_holds_number_step_facts_and_the_hash_before_and_no_time(folder: Pa
     shape = json.loads(lines(folder)[1])
     assert shape == {
         "number": 2,
-        "before": read_log(folder)[0].hash,
-        "says": {"step": "submit", "facts": {"team": "é", "n": 0}},
+        "previous_hash": read_log(folder)[0].hash,
+        "payload": {"step": "submit", "facts": {"team": "é", "n": 0}},
     }
 
 

@@ -21,9 +21,9 @@ def text(lines: list[str]) -> str:
 
 def test_chain_comes_back_and_starts_from_nothing() -> None:
     links = read_chain(text(chain(3)), "log")
-    assert [link.says["number"] for link in links] == [0, 1, 2]
-    assert links[0].before == START
-    assert links[2].before == links[1].hash
+    assert [link.payload["number"] for link in links] == [0, 1, 2]
+    assert links[0].previous_hash == START
+    assert links[2].previous_hash == links[1].hash
     assert read_chain("", "log") == []
 
 

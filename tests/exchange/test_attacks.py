@@ -416,7 +416,7 @@ def test_what_the_public_log_tells_of_a_request_and_a_release_cannot_be_guessed(
     made = request(desk, {"age": 1})
     _, release = ask(desk, key, made, user)
     assert release is not None
-    told = desk.public_log.lines()[-1].says
+    told = desk.public_log.lines()[-1].payload
     # One who guesses levels, name, purpose and key right, and even has the release, still lacks the nonce.
     guesses = {request(desk, {"age": level}).signed(user).digest for level in range(4)}
     assert told["request"] not in guesses

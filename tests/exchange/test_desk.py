@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -70,9 +72,9 @@ def test_an_answer_is_signed_logged_twice_and_verified(desk: DeskFolder, key: Pr
 
 def test_the_public_log_tells_outcome_and_digests_and_nothing_else(desk: DeskFolder, key: PrivateKey) -> None:
     ask(desk, key, {"age": 0, "sex": 0, "town": 0})
-    says = json.loads(desk.public_log.path.read_text().splitlines()[-1])["says"]
+    says = json.loads(desk.public_log.path.read_text().splitlines()[-1])["payload"]
     assert set(says) == {"what", "request", "outcome", "release", "time"}
-    private = json.loads(desk.private_log.path.read_text().splitlines()[-1])["says"]
+    private = json.loads(desk.private_log.path.read_text().splitlines()[-1])["payload"]
     assert private["quadrant"] == "delta"
     assert private["joints"][0]["counted"] == 1
 
@@ -145,7 +147,7 @@ def test_a_release_or_head_that_was_changed_is_found(desk: DeskFolder, key: Priv
     with pytest.raises(PromiseBroken, match="not as it was given"):
         verify_desk(desk)
     release.write_text(before)
-    desk.private_log._sign_head(desk.private_log.lines(), PrivateKey.fresh())
+    desk.private_log._sign_head(desk.private_log.lines()[-1], PrivateKey.fresh())
     with pytest.raises(PromiseBroken, match="not by the provider"):
         verify_desk(desk)
 
@@ -154,7 +156,7 @@ def test_a_machine_that_stopped_between_the_logs_is_caught_up_with(desk: DeskFol
     ask(desk, key, {"age": 2})
     lines = desk.public_log.path.read_text().splitlines(keepends=True)
     desk.public_log.path.write_text("".join(lines[:-1]) + lines[-1][:20])
-    desk.public_log._sign_head(desk.public_log.lines(), key)
+    desk.public_log._sign_head(desk.public_log.lines()[-1], key)
     ask(desk, key, {"age": 2}, "again")
     assert verify_desk(desk)["lines"] == 3
 
@@ -183,7 +185,7 @@ def test_only_named_others_can_approve(tmp_path: Path, key: PrivateKey) -> None:
     yes = Approval(signed.digest, True)
     found, _ = answer_request(desk, made, signed, key=key, table=desk.table(), approvals=[(yes, yes.signed(second))])
     assert found.body["outcome"] == "served"
-    assert desk.private_log.lines()[-1].says["approved"] == [second.public]
+    assert desk.private_log.lines()[-1].payload["approved"] == [second.public]
     made, signed = request(desk, {"sex": 0}, user)
     no = Approval(signed.digest, False)
     found, _ = answer_request(desk, made, signed, key=key, table=desk.table(), approvals=[(no, no.signed(second))])
@@ -246,3 +248,20 @@ def test_releases_hold_no_order_that_rows_could_be_matched_by(desk: DeskFolder, 
     frame = pl.read_csv(release.encode(), infer_schema=False)
     assert frame.equals(frame.sort(frame.columns[:-1]))
     assert frame.height == frame.unique(frame.columns[:-1]).height
+
+
+def test_a_full_disk_leaves_the_log_as_it_was(
+    desk: DeskFolder, key: PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = desk.public_log
+    links, before, head = log.lines(), log.path.read_bytes(), log.head_path.read_bytes()
+
+    def refuse(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", refuse)
+        with pytest.raises(OSError, match="No space"):
+            log.append({"what": "answer"}, key, links=links)
+    assert (log.path.read_bytes(), log.head_path.read_bytes()) == (before, head)
+    assert log.lines() == links

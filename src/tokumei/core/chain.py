@@ -1,6 +1,6 @@
 """A chain of lines that are only ever added, each bound to the one before by its hash.
 
-A line is one JSON object in one spelling, with its number, the hash of the line before, and what it says. Changing,
+A line is one JSON object in one spelling, with its number, the hash of the line before, and its payload. Changing,
 removing or moving a line breaks the chain at that place. Lines missing at the end break nothing: whoever must notice
 them keeps the head, that is, the number and the hash of the last line, where the chain's keeper cannot change it.
 """
@@ -20,16 +20,16 @@ START = "0" * 64
 
 @dataclass(frozen=True)
 class Link:
-    """One line of a chain: its number from 1, the hash of the line before, and what it says."""
+    """One line of a chain: its number from 1, the hash of the line before, and its payload."""
 
     number: int
-    before: str
-    says: Mapping[str, Any]
+    previous_hash: str
+    payload: Mapping[str, Any]
 
     @property
     def line(self) -> str:
         """The line as it is written, without its end."""
-        return canonical({"number": self.number, "before": self.before, "says": dict(self.says)})
+        return canonical({"number": self.number, "previous_hash": self.previous_hash, "payload": dict(self.payload)})
 
     @property
     def hash(self) -> str:
@@ -47,9 +47,9 @@ def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def next_link(links: Sequence[Link], says: Mapping[str, Any]) -> Link:
-    """Give the line that says this after the lines there are."""
-    return Link(len(links) + 1, links[-1].hash if links else START, says)
+def next_link(links: Sequence[Link], payload: Mapping[str, Any]) -> Link:
+    """Give the line with this payload after the lines there are."""
+    return Link(len(links) + 1, links[-1].hash if links else START, payload)
 
 
 def read_chain(text: str, name: str, known: Sequence[Link] = ()) -> list[Link]:
@@ -65,7 +65,7 @@ def read_chain(text: str, name: str, known: Sequence[Link] = ()) -> list[Link]:
             raise PromiseBroken(f"{name}, line {number}: is not as it was written.")
         if link.number != number:
             raise PromiseBroken(f"{name}, line {number}: is number {link.number}; a line is missing, new or moved.")
-        if link.before != (links[-1].hash if links else START):
+        if link.previous_hash != (links[-1].hash if links else START):
             raise PromiseBroken(f"{name}, line {number}: does not follow from the line before; one was changed.")
         links.append(link)
     return links
@@ -74,7 +74,7 @@ def read_chain(text: str, name: str, known: Sequence[Link] = ()) -> list[Link]:
 def _read_link(line: str) -> Link | None:
     try:
         shape = json.loads(line)
-        link = Link(shape["number"], shape["before"], shape["says"])
+        link = Link(shape["number"], shape["previous_hash"], shape["payload"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return link if isinstance(link.says, dict) else None
+    return link if isinstance(link.payload, dict) else None

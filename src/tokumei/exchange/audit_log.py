@@ -9,7 +9,6 @@ which the provider has changed and signed anew is not the one it was.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tokumei.core.chain import START, Link, next_link, read_chain
+from tokumei.core.chain import START, Link
+from tokumei.core.chain_file import ChainFile
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.data.files.source import check_is_file
 from tokumei.exchange.documents import Fields, read_signed, sign
@@ -53,20 +53,11 @@ class AuditLog:
         """Write an empty log."""
         with os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8"):
             pass
-        self._sign_head([], key)
+        self._sign_head(None, key)
 
-    def append(self, says: Mapping[str, Any], key: PrivateKey, *, links: list[Link]) -> LogHead:
-        """Add a line to those that were read, see it onto the disk, and sign the new head."""
-        link = next_link(links, says)
-        with self.path.open("r+b") as handle:
-            # What a broken write left after the last whole line was never said to be done.
-            handle.truncate(sum(len(each.line.encode()) + 1 for each in links))
-            handle.seek(0, os.SEEK_END)
-            handle.write(link.line.encode() + b"\n")
-            handle.flush()
-            os.fsync(handle.fileno())
-        links.append(link)
-        return self._sign_head(links, key)
+    def append(self, payload: Mapping[str, Any], key: PrivateKey, *, links: list[Link]) -> LogHead:
+        """Add a line to those that were read, see it onto the disk, and sign the new head; or leave all as it was."""
+        return ChainFile(self.path).append(links, payload, lambda link: self._sign_head(link, key))
 
     def read(self, public: str) -> list[Link]:
         """Read the log and verify it by the provider's public key; PromiseBroken names the line that is wrong."""
@@ -84,23 +75,18 @@ class AuditLog:
 
     def lines(self) -> list[Link]:
         """Read the lines and verify their chain, but not that none is missing at the end."""
-        try:
-            text = check_is_file(self.path).read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise PromiseBroken(f"{self.path.name}: is not as it was written.") from None
-        return read_chain(text, self.path.name)
+        return ChainFile(check_is_file(self.path)).read()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the log, so that two processes do not answer at once and give out what neither would alone."""
         if not self.path.is_file():
             raise InputError.of("a log; 'tokumei exchange offer' starts it", file=self.path)
-        with self.path.open("rb") as handle:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        with ChainFile(self.path).locked():
             yield
 
-    def _sign_head(self, links: list[Link], key: PrivateKey) -> LogHead:
-        head = LogHead(len(links), links[-1].hash if links else START)
+    def _sign_head(self, last: Link | None, key: PrivateKey) -> LogHead:
+        head = LogHead(0, START) if last is None else LogHead(last.number, last.hash)
         sign(HEAD, VERSION, {"log": self.path.name, **head.as_dict()}, key).write(self.head_path)
         return head
 

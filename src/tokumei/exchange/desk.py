@@ -80,7 +80,7 @@ class DeskFolder:
         """Give the digests of the requests that were answered, from the logs, which are verified."""
         _, signed = self.offer()
         self.public_log.read(signed.key)
-        return {link.says.get("request", "") for link in self.private_log.read(signed.key)}
+        return {link.payload.get("request", "") for link in self.private_log.read(signed.key)}
 
     @cached_property
     def source(self) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def remembered(links: Sequence[Link]) -> Desk:
     """Give what is out and what was refused for good, from the private log."""
     given: list[Given] = []
     refused: list[Joint] = []
-    for says in (link.says for link in links if link.says["what"] == "answer"):
+    for says in (link.payload for link in links if link.payload["what"] == "answer"):
         if says["outcome"] == "served":
             given.append(Given(tuple(says["node"]), says["k"], says["user"]))
         elif says["reason"] not in ("rule", "before"):
@@ -229,20 +229,20 @@ def verify_desk(desk: DeskFolder) -> dict[str, Any]:
     """Check offer, revisions, both logs and every release that was given; PromiseBroken names what is wrong."""
     offer, signed = desk.offer()
     public, private = desk.public_log.read(signed.key), desk.private_log.read(signed.key)
-    told = [link.says["offer"] for link in public if link.says["what"] == "offer"]
+    told = [link.payload["offer"] for link in public if link.payload["what"] == "offer"]
     if told != list(desk.digests().values()) or told[-1] != signed.digest:
         raise PromiseBroken("The revisions are not those that the log tells of.")
-    if [public_part(link.says) for link in private] != [dict(link.says) for link in public]:
+    if [public_part(link.payload) for link in private] != [dict(link.payload) for link in public]:
         raise PromiseBroken("The public log and the private one do not tell the same.")
     if digest_of((desk.folder / "first-release.csv").read_bytes()) != offer.first_release.digest:
         raise PromiseBroken("first-release.csv is not the one that was offered.")
     for link in private:
-        if digest := link.says.get("release_file"):
+        if digest := link.payload.get("release_file"):
             path = desk.release_path(digest)
             if not path.is_file() or digest_of(path.read_bytes()) != digest:
                 raise PromiseBroken(f"{path.name}: is missing or not as it was given.")
-    n_served = sum(link.says.get("outcome") == "served" for link in public)
-    n_refused = sum(link.says.get("outcome") == "refused" for link in public)
+    n_served = sum(link.payload.get("outcome") == "served" for link in public)
+    n_refused = sum(link.payload.get("outcome") == "refused" for link in public)
     return {"revision": offer.revision, "lines": len(public), "served": n_served, "refused": n_refused}
 
 
@@ -267,7 +267,7 @@ def _catch_up(desk: DeskFolder, key: PrivateKey) -> LogHead:
     """Bring the public log up to the private one, from which a machine that stopped may have kept it."""
     private, public = desk.private_log.lines(), desk.public_log.lines()
     for link in private[len(public) :]:
-        desk.public_log.append(public_part(link.says), key, links=public)
+        desk.public_log.append(public_part(link.payload), key, links=public)
     return LogHead(public[-1].number, public[-1].hash)
 
 
@@ -325,7 +325,7 @@ def check_answer(
     links = AuditLog(public_log).lines()
     told = LogHead(head.whole("number"), head.text("hash", most=64))
     check_reaches(links, told, public_log.name)
-    says = links[told.number - 1].says
+    says = links[told.number - 1].payload
     if (says.get("request"), says.get("outcome")) != (signed.body["request"], result["outcome"]):
         raise PromiseBroken(f"{public_log.name}, line {told.number}: tells of another answer.")
     if asked is not None and says.get("release") != commitment(request_of(asked).nonce, str(signed.body["release"])):

@@ -37,7 +37,7 @@ class Disclosed:
 def disclosed(offer: Offer, links: Sequence[Link]) -> list[Disclosed]:
     """Give what was given, from the provider's log."""
     out = []
-    for says in (link.says for link in links if link.says.get("outcome") == "served"):
+    for says in (link.payload for link in links if link.payload.get("outcome") == "served"):
         levels = zip(offer.hierarchies, says["node"], strict=True)
         groups = {hierarchy.attribute: len(hierarchy.levels[level]) for hierarchy, level in levels}
         criterion = offer.criterion(says["criterion"])
@@ -61,7 +61,7 @@ def disclosure(offer: Offer, provider_key: str, links: Sequence[Link]) -> dict[s
         "terms": offer.words.terms,
         "columns": [*offer.lattice.attributes, *offer.carried],
         "standards": [one.as_dict() for one in offer.criteria],
-        "n_requests": sum(link.says["what"] == "answer" for link in links),
+        "n_requests": sum(link.payload["what"] == "answer" for link in links),
         "given": [
             {
                 "date": each.date,
@@ -80,7 +80,7 @@ def disclosure(offer: Offer, provider_key: str, links: Sequence[Link]) -> dict[s
 def disclosure_text(offer: Offer, provider_key: str, links: Sequence[Link]) -> str:
     """Give the disclosure as a page of Markdown."""
     given = disclosed(offer, links)
-    n_requests = sum(link.says["what"] == "answer" for link in links)
+    n_requests = sum(link.payload["what"] == "answer" for link in links)
     lines = [
         f"# {_plain(offer.name)}",
         "",

@@ -59,7 +59,7 @@ def table_c(offer: Offer, links: Sequence[Link]) -> list[CountedNode]:
     """Give all nodes that answers have counted, those with fewest classes first."""
     ks: dict[Node, int] = {}
     for link in links:
-        for joint in link.says.get("joints", []):
+        for joint in link.payload.get("joints", []):
             ks[tuple(joint["node"])] = int(joint["counted"])
     return counted_nodes(offer, ks)
 
@@ -100,7 +100,7 @@ def answers_until_tightening(offer: Offer, links: Sequence[Link]) -> int:
     """
     since = 0
     for link in links:
-        since = 0 if link.says.get("slope") else since + (link.says["what"] == "answer")
+        since = 0 if link.payload.get("slope") else since + (link.payload["what"] == "answer")
     return max(0, offer.tighten_every - since)
 
 

@@ -115,8 +115,8 @@ def releases_at(desk: DeskFolder) -> list[Release]:
     found = [Release.of_frame(offer.lattice, offer.first_node, read_release(path.read_text("utf-8"), attributes))]
     if desk.private_log.path.is_file():
         for link in desk.private_log.read(signed.key):
-            if digest := link.says.get("release_file"):
+            if digest := link.payload.get("release_file"):
                 text = desk.release_path(digest).read_text(encoding="utf-8")
                 classes = read_release(text, attributes).select(*attributes, SIZE)
-                found.append(Release.of_frame(offer.lattice, tuple(link.says["node"]), classes))
+                found.append(Release.of_frame(offer.lattice, tuple(link.payload["node"]), classes))
     return found

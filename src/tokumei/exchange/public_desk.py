@@ -26,11 +26,11 @@ def verify_public(folder: Path) -> dict[str, Any]:
     desk = DeskFolder(folder)
     offer, signed = desk.offer()
     links = desk.public_log.read(signed.key)
-    told = [str(link.says.get("offer")) for link in links if link.says.get("what") == "offer"]
+    told = [str(link.payload.get("offer")) for link in links if link.payload.get("what") == "offer"]
     if told != _check_revisions(folder, signed.key) or told[-1:] != [signed.digest]:
         raise PromiseBroken("The revisions are not those that the log tells of.")
     check_first_release(offer, check_is_file(folder / "first-release.csv").read_bytes())
-    outcomes = [link.says.get("outcome") for link in links]
+    outcomes = [link.payload.get("outcome") for link in links]
     return {
         "revision": offer.revision,
         "lines": len(links),

@@ -23,17 +23,17 @@ def repeat_answer(desk: DeskFolder, incoming: Incoming, key: PrivateKey) -> Outg
         return None
     _, offered = desk.offer()
     private, public = desk.private_log.read(offered.key), desk.public_log.read(offered.key)
-    link = next((each for each in private if each.says.get("request") == request.digest), None)
+    link = next((each for each in private if each.payload.get("request") == request.digest), None)
     # The two logs tell the same, line by line; the public one may lack what a machine that stopped did not get to.
     if link is None or link.number > len(public):
         return None
     said = public[link.number - 1]
-    digest = link.says["release_file"]
+    digest = link.payload["release_file"]
     body = {
         "offer": request.body["offer"],
         "request": request.digest,
-        "outcome": link.says["outcome"],
-        "message": REFUSED if link.says["outcome"] == "refused" else "",
+        "outcome": link.payload["outcome"],
+        "message": REFUSED if link.payload["outcome"] == "refused" else "",
         "release": digest,
         "log": {"number": said.number, "hash": said.hash},
     }

@@ -113,7 +113,9 @@ def n_served_elsewhere(published: PublishedOffer) -> int:
     """Give how many releases the log tells of that did not come through this platform."""
     found = audit(published)
     here = set(published.requests.values_list("digest", flat=True))
-    return sum(link.says.get("outcome") == "served" and link.says.get("request") not in here for link in found.lines)
+    return sum(
+        link.payload.get("outcome") == "served" and link.payload.get("request") not in here for link in found.lines
+    )
 
 
 @dataclass(frozen=True)
