@@ -34,6 +34,7 @@ from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.queue import begin
 from tokumei.platform.jobs.running import run
 from tokumei.platform.teams import services as teams
+from tokumei.platform.teams.models import Membership
 
 GOOD = b"11\n20\n30\n40\n50\n60\n"
 # |10 - 11| / 100 of six rows.
@@ -178,10 +179,11 @@ def test_guess_is_submitted_and_shown_without_what_would_undo_the_rounding(attac
     run(Job.objects.get(submission__key=key).pk)
     shown = red.get(f"/submissions/{key}").json()
     assert (shown["target"], shown["knowledge"], shown["state"]) == ("blue", "all", "scored")
-    assert shown["score"] == {"success": round(shown["score"]["success"], 3), "details": {}, "is_proof": None}
-    Contest.objects.update(shows_guess_scores=False)
-    hidden = red.get(f"/submissions/{key}").json()
-    assert (hidden["score"], hidden["is_score_hidden"]) == (None, True)
+    assert (shown["score"], shown["is_score_hidden"]) == (None, True)
+    Contest.objects.update(shows_guess_scores=True)
+    shown = red.get(f"/submissions/{key}").json()
+    assert shown["score"]["success"] in (0, 0.25, 0.5, 0.75)
+    assert (shown["score"]["details"], shown["score"]["is_proof"]) == ({}, False)
 
 
 def test_guess_with_an_unknown_level_is_400_and_at_ones_own_release_404(attacks: Contest, red: Program) -> None:
@@ -214,6 +216,7 @@ def test_files_are_listed_and_sent_as_they_are_published(cup: Contest, red: Prog
 
 def test_scoreboard_is_as_the_organizer_sets_it(attacks: Contest, red: Program) -> None:
     evaluated(guess(attacks, "red", "blue"))
+    Contest.objects.update(shows_guess_scores=True)
     board = red.get("/contests/cup/scoreboard").json()
     assert (board["digits"], board["is_hidden"], len(board["lines"])) == (3, False, 2)
     assert {line["team"]["slug"]: line["utility"] for line in board["lines"]} == {"red": 0.002, "blue": 0.002}
@@ -241,8 +244,8 @@ def test_team_joins_and_withdraws(cup: Contest) -> None:
 
 def test_member_who_is_no_captain_neither_joins_nor_withdraws(cup: Contest) -> None:
     member, team = make_person("mia"), participation(cup, "red").team
-    _, token = teams.invite(team, captain("red"))
-    teams.accept(member, token)
+    # As one who came in before the team joined.
+    Membership.objects.create(team=team, user=member)
     program = program_of(member, "submit")
     assert program.call("POST", "/contests/cup/withdraw").status_code == 403
     assert program.call("POST", "/contests/cup/join", {"team": "red"}).status_code == 403

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -23,6 +24,8 @@ from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.request import Approval, make_request
 from tokumei.exchange.transport import serve
 from tokumei.platform.accounts.models import User
+from tokumei.platform.errors import TooMany
+from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.models import LevelRequest, OfferState, PublishedOffer, RequestState
 from tokumei.platform.exchange.services import (
     answering,
@@ -569,3 +572,42 @@ def test_attack_of_every_night_is_noted_for_the_team(hosted: PublishedOffer, car
     hosted.refresh_from_db()
     assert hosted.attacked is not None
     assert (hosted.attack["proven"], hosted.attack["open"]) == ([], 0)
+
+
+def test_quotas_of_the_exchange_are_answered_with_429_and_a_reason(
+    hosted: PublishedOffer, carol: User, alice: User, team: Team, log_in: LogIn
+) -> None:
+    client = log_in(carol)
+    answers = []
+    for number in range(12):
+        given = {"purpose": f"a study {number}", "criterion": "own"}
+        answers.append(client.post("/exchange/hosted/ask?l0=2&l1=1&l2=2", given))
+    assert [one.status_code for one in answers] == [302] * 10 + [429] * 2
+    assert "10 times a minute" in answers[-1].content.decode()
+    for slug in ("one", "two"):
+        _host_only(alice, team, slug)
+    with pytest.raises(TooMany, match="being made"):
+        _host_only(alice, team, "three")
+
+
+def _host_only(user: User, team: Team, slug: str, table: bytes = TABLE.encode(), name: str = "t.csv") -> PublishedOffer:
+    return hosting.host(
+        user,
+        team,
+        slug=slug,
+        wish=Wish("people", {}, ["own=5"], "power-law", {"sex": 0}, is_vetted=False),
+        table=SimpleUploadedFile(name, table),
+        hierarchies=[SimpleUploadedFile(f"{name}.csv", text.encode()) for name, text in HIERARCHIES.items()],
+    )
+
+
+def test_table_of_a_billion_rows_in_a_small_file_is_refused_before_it_is_read(alice: User, team: Team) -> None:
+    one = pl.DataFrame({"age": ["1"], "sex": ["f"], "town": ["p"]})
+    packed = io.BytesIO()
+    one.select(pl.all().repeat_by(51_000_000).explode()).write_parquet(packed, row_group_size=10_000_000)
+    assert len(packed.getvalue()) < 1_000_000
+    made = _host_only(alice, team, "bomb", packed.getvalue(), "t.parquet")
+    do_jobs("exchange")
+    made.refresh_from_db()
+    assert made.state == OfferState.FAILED
+    assert "at most 50,000,000 rows" in made.trouble

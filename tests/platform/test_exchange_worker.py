@@ -166,7 +166,7 @@ def test_table_that_exhausts_memory_is_given_up_with_its_reason_and_evaluations_
     contest = make_cup("red")
     # Enough to start and for the evaluation, and far too little for what the table says it holds.
     start(site, TOKUMEI_JOB_MEMORY_BYTES=str(1_500_000_000))
-    hungry = offer_people(large_table(30_000_000), "people.parquet")
+    hungry = offer_people(large_table(40_000_000), "people.parquet")
     submission = release(contest, "red")
     assert wait_final(submission, 60).state == State.SCORED
     wait_made(hungry)

@@ -30,7 +30,7 @@ def switch_on(client: Client, user: User) -> list[str]:
     assert secret is not None
     typed = secret[1].replace(" ", "")
     key = base64.b32decode(typed + "=" * (-len(typed) % 8))
-    answer = client.post("/account/second-factor", {"code": f"{totp(key):06d}"})
+    answer = client.post("/account/second-factor", {"code": f"{totp(key):06d}", "current_password": PASSWORD})
     codes = re.findall(r"<li>([a-z2-9]{5}-[a-z2-9]{5})</li>", answer.content.decode())
     # As if some time had passed: a code is good once only.
     TOTPDevice.objects.filter(user=user).update(last_t=-1)
@@ -104,3 +104,18 @@ def test_switching_the_second_factor_off_needs_the_password(alice: User, log_in:
     assert not second_factor.is_on(alice)
     assert BackupCode.objects.count() == 0
     assert enter(Client())["Location"] == "/"
+
+
+def test_switching_on_needs_the_password_and_ends_other_sessions(alice: User, log_in: LogIn) -> None:
+    other, client = log_in(alice), log_in(alice)
+    client.get("/account/second-factor")
+    device = TOTPDevice.objects.get(user=alice)
+    code = f"{totp(device.bin_key):06d}"
+    assert client.post("/account/second-factor", {"code": code}).status_code == 200
+    assert client.post("/account/second-factor", {"code": code, "current_password": "wrong"}).status_code == 200
+    assert not second_factor.is_on(alice)
+    assert is_logged_in(other)
+    client.post("/account/second-factor", {"code": code, "current_password": PASSWORD})
+    assert second_factor.is_on(alice)
+    assert is_logged_in(client)
+    assert not is_logged_in(other)

@@ -27,6 +27,7 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import State, Submission
 from tokumei.platform.contests.services import joining, showing, submitting
+from tokumei.platform.contests.services.bands import in_band
 from tokumei.platform.jobs import lease
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.running import run
@@ -43,7 +44,7 @@ def test_release_that_breaks_a_rule_is_refused_with_lines(site: Site) -> None:
     found = evaluated(release(make_contest("red"), "red", "11 20 x 40 50"))
     assert (found.state, found.reason, found.score, found.n_faults) == (State.REFUSED, reasons.REFUSED, None, 2)
     rows, number = found.faults
-    assert (rows["value"], rows["expected"]) == ("5", "as many rows as in D (rule rows)")
+    assert (rows["value"], rows["expected"]) == ("5", "as many rows as in D")
     # The file goes by the name that the team knows, not by where it lies.
     assert (number["file"], number["line"], number["value"]) == ("R.csv", 3, "x")
 
@@ -127,11 +128,12 @@ def test_guess_score_hides_its_details_and_all_of_it_where_the_contest_says_so(s
     found = evaluated(guess(contest, "red", "blue"))
     assert found.state == State.SCORED
     assert found.score is not None
-    # The exact count of right guesses would undo the rounding.
+    found.contest.shows_guess_scores = True
+    # The exact count of right guesses would undo the band.
     assert showing.show(found, captain("red")).score == {
-        "success": round(found.score["success"], 3),
+        "success": in_band(found.score["success"]),
         "details": {},
-        "is_proof": None,
+        "is_proof": False,
     }
     found.contest.shows_guess_scores = False
     hidden = showing.show(found, captain("red"))

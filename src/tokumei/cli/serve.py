@@ -59,6 +59,9 @@ def add_user(
     email: Annotated[str | None, typer.Option("--email", help="The address of a new account.")] = None,
     admin: Annotated[bool, typer.Option("--admin", help="Make the user an admin of the site.")] = False,
     organizer: Annotated[bool, typer.Option("--organizer", help="Let the user make contests.")] = False,
+    reset_two_factor: Annotated[
+        bool, typer.Option("--reset-two-factor", help="Switch the second factor off for who lost phone and codes.")
+    ] = False,
     data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder of the platform.")] = None,
 ) -> None:
     """Make an account on this machine's platform, or give rights to one; asks for the password of a new one.
@@ -69,9 +72,13 @@ def add_user(
 
     configure(data)
     prepare()
-    from tokumei.platform.accounts import services
+    from tokumei.platform.accounts import second_factor, services
 
     known = services.find_user(username)
+    if reset_two_factor:
+        if known is None:
+            raise InputError.of("the name of an account", column="NAME", value=username)
+        second_factor.switch_off(known)
     if known is None and email is None:
         raise InputError.of("--email for a new account", column="NAME", value=username)
     password = None if known else typer.prompt("Password", hide_input=True, confirmation_prompt=True)

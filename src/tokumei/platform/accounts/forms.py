@@ -91,13 +91,6 @@ class SignUpForm(NewPasswordForm):
             raise ValidationError(_("This user name is taken."))
         return name
 
-    def clean_email(self) -> str:
-        """Refuse an address that is taken."""
-        address = normal_email(self.cleaned_data["email"])
-        if User.objects.filter(email=address).exists():
-            raise ValidationError(_("This address is taken."))
-        return address
-
     def clean(self) -> dict[str, Any]:
         """Hold the password against the other fields too."""
         given = self.cleaned_data
@@ -160,6 +153,12 @@ class OwnPasswordForm(forms.Form):
         return password
 
 
+class SwitchOnForm(CodeForm, OwnPasswordForm):
+    """Asks for a code of the app and the password: who finds an open session must not lock its owner out."""
+
+    field_order = ("code", "current_password")
+
+
 class ChangePasswordForm(OwnPasswordForm, NewPasswordForm):
     """Asks for the old and the new password."""
 
@@ -202,12 +201,10 @@ class ProfileForm(forms.Form):
         self.user = user
 
     def clean(self) -> dict[str, Any]:
-        """Refuse an address that is taken, and a new one without the password."""
+        """Refuse a new address without the password."""
         cleaned = super().clean() or self.cleaned_data
         address = normal_email(cleaned.get("email", ""))
-        if "email" in cleaned and address != self.user.email:
+        if "email" in cleaned and address != self.user.email:  # noqa: SIM102
             if not is_own_password(self.user, cleaned.get("current_password", "")):
                 self.add_error("current_password", _("The password is wrong."))
-            elif User.objects.filter(email=address).exists():
-                self.add_error("email", _("This address is taken."))
         return cleaned

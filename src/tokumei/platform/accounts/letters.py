@@ -11,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.tokens import default_token_generator
+from django.core import signing
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import translation
@@ -26,6 +27,7 @@ from tokumei.platform.jobs.work import MAIL, Work
 
 log = logging.getLogger("tokumei.accounts")
 KIND = "letter"
+VERIFYING = "tokumei.verifying"
 
 
 def post_reset(user: User, origin: str) -> None:
@@ -36,10 +38,15 @@ def post_reset(user: User, origin: str) -> None:
     begin(KIND, secrets.token_hex(16), what="reset", user=user.pk, origin=origin, language=translation.get_language())
 
 
+def post_verification(user: User, origin: str) -> None:
+    """Send a user the link that shows the address to be theirs."""
+    begin(KIND, secrets.token_hex(16), what="verify", user=user.pk, origin=origin, language=translation.get_language())
+
+
 def _ask(job: Job) -> dict[str, Any]:
     user = User.objects.get(pk=job.payload["user"])
     with translation.override(user.language or job.payload["language"]):
-        subject, body = _reset(user, job.payload["origin"])
+        subject, body = WRITERS[job.payload["what"]](user, job.payload["origin"])
     return {
         "settings": _mail_settings(),
         "sender": settings.DEFAULT_FROM_EMAIL,
@@ -54,6 +61,15 @@ def _reset(user: User, origin: str) -> tuple[str, str]:
     names = {"user": urlsafe_base64_encode(force_bytes(user.pk)), "token": default_token_generator.make_token(user)}
     words = {"user": user, "link": origin + reverse("accounts:reset", kwargs=names)}
     return _("A new password for Tokumei"), render_to_string("accounts/reset_mail.txt", words)
+
+
+def _verification(user: User, origin: str) -> tuple[str, str]:
+    token = signing.dumps([user.pk, user.email], salt=VERIFYING)
+    words = {"user": user, "link": origin + reverse("accounts:verify", kwargs={"token": token})}
+    return _("Your address at Tokumei"), render_to_string("accounts/verify_mail.txt", words)
+
+
+WRITERS = {"reset": _reset, "verify": _verification}
 
 
 def _mail_settings() -> dict[str, Any]:

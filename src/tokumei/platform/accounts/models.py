@@ -8,6 +8,7 @@ from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from tokumei.platform.names import DISPLAY_NAME_LENGTH, check_short_name
@@ -17,8 +18,9 @@ class Users(BaseUserManager["User"]):
     """Makes users and finds them."""
 
     def create_user(self, username: str, email: str, password: str | None = None, **facts: Any) -> User:
-        """Make a user; forms have checked the names."""
+        """Make a user; forms have checked the names. The address counts as theirs unless told otherwise."""
         facts.setdefault("display_name", username)
+        facts.setdefault("verified_at", timezone.now())
         user = self.model(username=username, email=normal_email(email), **facts)
         user.set_password(password)
         user.save(using=self._db)
@@ -27,8 +29,9 @@ class Users(BaseUserManager["User"]):
     def find_by_login(self, login: str) -> User | None:
         """Find who logs in by this name or address; case does not matter."""
         login = login.strip()
-        by = {"email__iexact": login} if "@" in login else {"username__iexact": login}
-        return self.filter(**by).first()
+        if "@" in login:
+            return self.filter(email__iexact=login, verified_at__isnull=False).first()
+        return self.filter(username__iexact=login).first()
 
 
 class User(AbstractBaseUser):
@@ -42,6 +45,10 @@ class User(AbstractBaseUser):
     is_active = models.BooleanField(default=True)
     is_organizer = models.BooleanField(default=False)
     is_superuser = models.BooleanField(default=False)
+    # When the address was shown to be the user's: only then does it count, and keeps others from having it.
+    verified_at = models.DateTimeField(null=True, blank=True)
+    # Part of what sessions are signed with: another number ends them.
+    session_number = models.PositiveIntegerField(default=0)
     joined = models.DateTimeField(default=timezone.now, editable=False)
 
     objects: ClassVar[Users] = Users()
@@ -53,7 +60,9 @@ class User(AbstractBaseUser):
     class Meta:
         constraints = (
             models.UniqueConstraint(Lower("username"), name="username_is_unique"),
-            models.UniqueConstraint(Lower("email"), name="email_is_unique"),
+            models.UniqueConstraint(
+                Lower("email"), condition=models.Q(verified_at__isnull=False), name="verified_email_is_unique"
+            ),
         )
 
     def __str__(self) -> str:
@@ -62,6 +71,15 @@ class User(AbstractBaseUser):
     def get_full_name(self) -> str:
         """Give the name to be called by; password rules compare with it."""
         return self.display_name
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the address is known to be the user's."""
+        return self.verified_at is not None
+
+    def get_session_auth_hash(self) -> str:
+        """Give what a session must carry to go on: it changes with the password and with the number of sessions."""
+        return salted_hmac("tokumei.session", f"{self.password}{self.session_number}", algorithm="sha256").hexdigest()
 
     @property
     def may_organize(self) -> bool:

@@ -7,20 +7,24 @@ from datetime import timedelta
 from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
+from django.core import signing
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.http import urlsafe_base64_decode
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed
-from tokumei.platform.accounts.letters import post_reset
+from tokumei.platform.accounts.letters import VERIFYING, post_reset, post_verification
 from tokumei.platform.accounts.models import User, normal_email
 from tokumei.platform.accounts.throttle import allow, refuse_if_spent
 from tokumei.platform.addresses import client_address, network_of
 
 BACKEND = "tokumei.platform.accounts.backends.NameOrEmail"
 HOUR = timedelta(hours=1)
+VERIFIED_WITHIN = timedelta(days=3)
 # Whole classes of students sign up from one address.
 SIGN_UPS_AN_HOUR = 60
 FAILED_LOGINS_AN_HOUR = 300
@@ -30,16 +34,56 @@ RESETS_OF_ONE_ACCOUNT_AN_HOUR = 3
 
 
 def sign_up(request: HttpRequest, *, username: str, email: str, display_name: str, password: str) -> User:
-    """Make an account and log in to it."""
-    allow("sign_up", network_of(client_address(request)), at_most=SIGN_UPS_AN_HOUR, within=HOUR)
+    """Make an account and log in to it; its address counts once the link in a letter was followed."""
     try:
         with transaction.atomic():
-            user = User.objects.create_user(username, email, password, display_name=display_name)
+            user = User.objects.create_user(username, email, password, display_name=display_name, verified_at=None)
+            post_verification(user, _origin(request))
     except IntegrityError:
         # Somebody else took the name since the form looked.
-        raise NotAllowed(_("This user name or address is taken.")) from None
+        raise NotAllowed(_("This user name is taken.")) from None
     enter(request, user)
     return user
+
+
+def throttle_sign_up(request: HttpRequest) -> None:
+    """Let an address try to sign up only so often: counted before anything is looked up."""
+    allow("sign_up", network_of(client_address(request)), at_most=SIGN_UPS_AN_HOUR, within=HOUR)
+
+
+def ask_for_verification(request: HttpRequest, user: User) -> None:
+    """Send the link that shows an address to be the user's, again."""
+    allow("verification", str(user.pk), at_most=RESETS_OF_ONE_ACCOUNT_AN_HOUR, within=HOUR)
+    post_verification(user, _origin(request))
+
+
+def verify_address(token: str) -> User | None:
+    """Note that the address of a link is its user's; none when the link is wrong, too old, or somebody else's it is."""
+    try:
+        number, address = signing.loads(token, salt=VERIFYING, max_age=VERIFIED_WITHIN)
+    except signing.BadSignature:
+        return None
+    user = User.objects.filter(pk=number, email=address, is_active=True).first()
+    if user is None:
+        return None
+    try:
+        with transaction.atomic():
+            user.verified_at = user.verified_at or timezone.now()
+            user.save(update_fields=["verified_at"])
+    except IntegrityError:
+        return None
+    return user
+
+
+def end_other_sessions(request: HttpRequest, user: User) -> None:
+    """End all sessions of a user but this one."""
+    user.session_number += 1
+    user.save(update_fields=["session_number"])
+    update_session_auth_hash(request, user)
+
+
+def _origin(request: HttpRequest) -> str:
+    return f"{request.scheme}://{request.get_host()}"
 
 
 def enter(request: HttpRequest, user: User) -> None:
@@ -66,12 +110,11 @@ def is_own_password(user: User, password: str) -> bool:
 
 def change_profile(user: User, *, display_name: str, email: str, language: str) -> None:
     """Change how a user is called, reached and spoken to."""
-    user.display_name, user.email, user.language = display_name, normal_email(email), language
-    try:
-        with transaction.atomic():
-            user.save(update_fields=["display_name", "email", "language"])
-    except IntegrityError:
-        raise NotAllowed(_("This address is taken.")) from None
+    address = normal_email(email)
+    if address != user.email:
+        user.verified_at = None
+    user.display_name, user.email, user.language = display_name, address, language
+    user.save(update_fields=["display_name", "email", "language", "verified_at"])
 
 
 def choose_language(user: User, language: str) -> None:
@@ -85,10 +128,11 @@ def ask_for_reset(request: HttpRequest, email: str) -> None:
     address = normal_email(email)
     allow("reset", network_of(client_address(request)), at_most=RESETS_AN_HOUR, within=HOUR)
     allow("reset_account", address, at_most=RESETS_OF_ONE_ACCOUNT_AN_HOUR, within=HOUR)
-    user = User.objects.filter(email=address, is_active=True).first()
-    if user is None:
-        return
-    post_reset(user, f"{request.scheme}://{request.get_host()}")
+    # Who has shown the address to be theirs; where nobody has, whoever gave it last: the letter goes to it alone.
+    known = User.objects.filter(email=address, is_active=True)
+    user = known.order_by(F("verified_at").desc(nulls_last=True), "-pk").first()
+    if user is not None:
+        post_reset(user, _origin(request))
 
 
 def user_of_reset(user: str, token: str) -> User | None:
@@ -118,14 +162,16 @@ def note_failure(request: HttpRequest) -> None:
 
 
 def change_rights(admin: User, user: User, do: str) -> None:
-    """Make somebody an organizer or not, close or open an account; an admin cannot close their own."""
+    """Make somebody an organizer or not, close or open an account, demote an admin, but not oneself."""
     changes: dict[str, tuple[str, bool]] = {
         "make_organizer": ("is_organizer", True),
         "unmake_organizer": ("is_organizer", False),
         "close": ("is_active", False),
         "open": ("is_active", True),
+        "unmake_admin": ("is_superuser", False),
     }
-    if do not in changes or (do == "close" and (user == admin or user.is_superuser)):
+    is_own = user == admin and do in ("close", "unmake_admin")
+    if do not in changes or is_own or (do == "close" and user.is_superuser):
         raise NotAllowed(_("That change is not possible."))
     field, value = changes[do]
     setattr(user, field, value)
@@ -144,7 +190,9 @@ def make_user(
     with transaction.atomic():
         user = find_user(username)
         if user is None:
-            user = User(username=username, display_name=username, email=normal_email(email or ""))
+            user = User(
+                username=username, display_name=username, email=normal_email(email or ""), verified_at=timezone.now()
+            )
             try:
                 user.full_clean(exclude=["password"])
                 validate_password(password or "", user)

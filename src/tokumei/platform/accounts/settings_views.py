@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.accounts import second_factor, services
-from tokumei.platform.accounts.forms import ChangePasswordForm, CodeForm, OwnPasswordForm, ProfileForm
+from tokumei.platform.accounts.forms import ChangePasswordForm, OwnPasswordForm, ProfileForm, SwitchOnForm
 from tokumei.platform.accounts.models import User
 
 PEOPLE_A_PAGE = 50
@@ -32,6 +32,14 @@ def profile(request: UserRequest) -> HttpResponse:
     return render(request, "accounts/settings.html", {"form": form, "has_second_factor": has_second_factor})
 
 
+@access("user", methods="POST")
+def ask_for_verification(request: UserRequest) -> HttpResponse:
+    """Send the link that shows the address to be the user's."""
+    services.ask_for_verification(request, request.user)
+    messages.success(request, _("A letter is on its way."))
+    return redirect("accounts:settings")
+
+
 @access("user", methods="GET POST")
 def password(request: UserRequest) -> HttpResponse:
     """Change the password; other sessions end."""
@@ -49,10 +57,11 @@ def set_up_second_factor(request: UserRequest) -> HttpResponse:
     if second_factor.is_on(request.user):
         return redirect("accounts:settings")
     device = second_factor.begin(request.user)
-    form = CodeForm(request.POST or None)
+    form = SwitchOnForm(request.POST or None, user=request.user)
     if form.is_valid():
         codes = second_factor.confirm(request.user, form.cleaned_data["code"])
         if codes is not None:
+            services.end_other_sessions(request, request.user)
             return render(request, "accounts/backup_codes.html", {"codes": codes})
         form.add_error("code", _("The code is wrong, or was used before."))
     side, path = second_factor.qr_of(device)

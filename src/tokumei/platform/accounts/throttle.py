@@ -16,19 +16,19 @@ from tokumei.platform.accounts.models import Deed
 from tokumei.platform.errors import TooMany
 
 
-def allow(kind: str, who: str, *, at_most: int, within: timedelta) -> None:
+def allow(kind: str, who: str, *, at_most: int, within: timedelta, said: str = "") -> None:
     """Note that somebody does something, or raise TooMany when they did it too often already."""
     now = timezone.now()
     with transaction.atomic():
         Deed.objects.filter(until__lt=now).delete()
-        refuse_if_spent(kind, who, at_most=at_most)
+        refuse_if_spent(kind, who, at_most=at_most, said=said)
         Deed.objects.create(digest=_digest(kind, who), until=now + within)
 
 
-def refuse_if_spent(kind: str, who: str, *, at_most: int) -> None:
+def refuse_if_spent(kind: str, who: str, *, at_most: int, said: str = "") -> None:
     """Raise TooMany when somebody did something too often already; note nothing."""
     if Deed.objects.filter(digest=_digest(kind, who), until__gte=timezone.now()).count() >= at_most:
-        raise TooMany(_("That was tried too often. Please wait a while and try again."))
+        raise TooMany(said or _("That was tried too often. Please wait a while and try again."))
 
 
 def _digest(kind: str, who: str) -> str:

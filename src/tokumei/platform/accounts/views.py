@@ -6,7 +6,7 @@ import time
 
 from django.contrib import messages
 from django.contrib.auth import logout as end_session
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -27,6 +27,8 @@ def sign_up(request: HttpRequest) -> HttpResponse:
     """Make an account."""
     if request.user.is_authenticated:
         return redirect(next_page(request))
+    if request.method == "POST":
+        services.throttle_sign_up(request)
     form = SignUpForm(request.POST or None)
     if form.is_valid():
         given = form.cleaned_data
@@ -40,6 +42,15 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         messages.success(request, _("Welcome! Your account is ready."))
         return redirect(next_page(request))
     return render(request, "accounts/sign_up.html", {"form": form, "next": next_page(request)})
+
+
+@access("anyone")
+def verify(request: HttpRequest, token: str) -> HttpResponse:
+    """Take the word of a link that an address is its user's."""
+    if services.verify_address(token) is None:
+        raise Http404
+    messages.success(request, _("Thank you: the address is yours."))
+    return redirect("accounts:settings" if request.user.is_authenticated else "accounts:login")
 
 
 @access("anyone", methods="GET POST")

@@ -89,7 +89,7 @@ class NewContest(Schedule):
     is_public: bool = True
     board: Literal["live", "frozen", "hidden"] = "live"
     digits_shown: Annotated[int, Field(ge=0, le=6)] = 3
-    shows_guess_scores: bool = True
+    shows_guess_scores: bool = False
     releases_a_day: Annotated[int, Field(ge=1, le=1000)] = 5
     releases_in_all: Annotated[int | None, Field(ge=1, le=10_000)] = None
     guesses_a_day: Annotated[int, Field(ge=1, le=1000)] = 20

@@ -20,14 +20,17 @@ class ContestsConfig(AppConfig):
     def ready(self) -> None:
         """Put the contests at the top of every page and on the home page, and let their work be done."""
         from tokumei.platform.contests.services.export import EXPORT, EXPORT_WORK
+        from tokumei.platform.contests.services.joining import refuse_new_member
         from tokumei.platform.contests.services.phase_work import PHASE_WORK, begin_due_work
         from tokumei.platform.contests.services.results import SUBMISSION_WORK, sweep_uploads
         from tokumei.platform.contests.views.reading import on_home
         from tokumei.platform.jobs.work import SWEEPS, WATCHES, register
         from tokumei.platform.pages.slots import HOME, NAVIGATION, Entry
+        from tokumei.platform.teams.services import BEFORE_ACCEPTING
 
         NAVIGATION.insert(0, Entry(_("Contests"), "contests:list"))
         HOME.append(on_home)
+        BEFORE_ACCEPTING.append(refuse_new_member)
         for kind, work in (SUBMISSION_WORK | PHASE_WORK | {EXPORT: EXPORT_WORK}).items():
             register(kind, work)
         WATCHES.append(begin_due_work)

@@ -59,7 +59,9 @@ class BoardForm(forms.Form):
         help_text=_("Every exact score tells something of the truth: fewer decimals tell less."),
     )
     shows_guess_scores = forms.BooleanField(
-        label=_("Teams see how right their guesses were"), required=False, help_text=_("Otherwise at the end.")
+        label=_("Teams see how right their guesses were"),
+        required=False,
+        help_text=_("As one of four bands; otherwise at the end. Every answer tells something of the truth."),
     )
 
 

@@ -72,7 +72,7 @@ class Contest(models.Model):
     # Exact scores leak the truth: teams see this many digits.
     digits_shown = models.PositiveSmallIntegerField(default=3)
     # Whether teams see how right their guesses were before the contest ends.
-    shows_guess_scores = models.BooleanField(default=True)
+    shows_guess_scores = models.BooleanField(default=False)
     releases_a_day = models.PositiveSmallIntegerField(default=5)
     releases_in_all = models.PositiveSmallIntegerField(default=20)
     guesses_a_day = models.PositiveSmallIntegerField(default=20)
@@ -142,6 +142,22 @@ class Participation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.team_id} in {self.contest_id}"
+
+
+class RosterEntry(models.Model):
+    """Who was ever in a team of a contest: they know that team's truth, and are in no other team of that contest."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="roster")
+    team = models.ForeignKey("teams.Team", on_delete=models.PROTECT, related_name="+")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        """Once for each team."""
+
+        constraints = (models.UniqueConstraint(fields=["contest", "team", "user"], name="on_a_roster_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.user_id} of {self.team_id} in {self.contest_id}"
 
 
 class ContestInvitation(models.Model):

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import SIZE
@@ -42,6 +44,7 @@ READING: Mapping[str, Any] = {"engine": "local"}
 # Beside what the desk itself keeps in its private folder.
 KEY, LOCK, ATTACK = "provider", ".serving.lock", "attack.json"
 MOST_ATTRIBUTES = 12
+MOST_ROWS, MOST_CLASSES = 50_000_000, 20_000_000
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,7 @@ def _make(wish: Wish, incoming: Path, table: str, draft: Path, folder: Path, sou
     lattice = Lattice.of([each.with_top() for each in hierarchies])
     if len(lattice.hierarchies) > MOST_ATTRIBUTES:
         raise InputError.of(f"at most {MOST_ATTRIBUTES} columns with levels", column="attributes")
+    _check_size(incoming / table, lattice)
     words = Words(*(wish.words.get(name, "") for name in ("provider", "purpose", "terms", "summary")))
     source = str(incoming / table)
     key, own = PrivateKey.fresh(), _team_key(sources)
@@ -134,6 +138,21 @@ def attack(asked: Asked) -> dict[str, Any]:
         return attack_desk(desk.offer()[0], releases_at(desk)).as_dict()
     except InputError:
         return {}
+
+
+def _check_size(table: Path, lattice: Lattice) -> None:
+    """Refuse a table of too many rows or classes by what its file says of itself, before any row is read."""
+    n_rows = None
+    if table.suffix == ".parquet":
+        try:
+            n_rows = int(pl.scan_parquet(table).select(pl.len()).collect().item())
+        except (pl.exceptions.PolarsError, OSError):
+            raise InputError.of("a Parquet file", file=table.name) from None
+        if n_rows > MOST_ROWS:
+            raise InputError.of(f"at most {MOST_ROWS:,} rows", file=table.name, value=f"{n_rows:,} rows")
+    n_classes = min(lattice.class_count(lattice.bottom), n_rows or MOST_ROWS)
+    if n_classes > MOST_CLASSES:
+        raise InputError.of(f"at most {MOST_CLASSES:,} classes at the finest levels", file=table.name, value=n_classes)
 
 
 def answer(asked: Asked) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -19,11 +20,16 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.access import UserRequest
 from tokumei.platform.accounts.models import User
+from tokumei.platform.accounts.throttle import allow
+from tokumei.platform.errors import TooMany
 from tokumei.platform.names import same_name_key
 from tokumei.platform.teams.models import Invitation, Membership, Role, Team
 
+# Asked before somebody comes into a team; other apps add reasons to refuse.
+BEFORE_ACCEPTING: list[Callable[[Team, User], None]] = []
 INVITATION_LIFE = timedelta(days=7)
 TEAMS_OF_A_USER = 30
+TEAMS_A_DAY = 10
 MEMBERS_OF_A_TEAM = 50
 OPEN_INVITATIONS = 50
 
@@ -47,7 +53,9 @@ def teams_of(user: User) -> QuerySet[Membership]:
 def create_team(user: User, *, slug: str, display_name: str) -> Team:
     """Make a team; who makes it is its captain."""
     if teams_of(user).count() >= TEAMS_OF_A_USER:
-        raise NotAllowed(_("You are in too many teams."))
+        raise TooMany(_("You are in too many teams."))
+    said = _("You may make %d teams a day.") % TEAMS_A_DAY
+    allow("new team", str(user.pk), at_most=TEAMS_A_DAY, within=timedelta(days=1), said=said)
     try:
         with transaction.atomic():
             team = Team.objects.create(slug=slug, display_name=display_name, display_key=same_name_key(display_name))
@@ -110,10 +118,12 @@ def accept(user: User, token: str) -> Team:
         invitation = invitation_of(token)
         if team.memberships.filter(user=user).exists():
             return team
+        for check in BEFORE_ACCEPTING:
+            check(team, user)
         if team.memberships.count() >= MEMBERS_OF_A_TEAM:
             raise NotAllowed(_("The team is full."))
         if teams_of(user).count() >= TEAMS_OF_A_USER:
-            raise NotAllowed(_("You are in too many teams."))
+            raise TooMany(_("You are in too many teams."))
         Membership.objects.create(team=team, user=user)
         invitation.accepted, invitation.accepted_by = timezone.now(), user
         invitation.save(update_fields=["accepted", "accepted_by"])

@@ -67,7 +67,7 @@ def create_contest(
     is_public: bool = True,
     board: str = Board.LIVE,
     digits_shown: int = 3,
-    shows_guess_scores: bool = True,
+    shows_guess_scores: bool = False,
     releases_a_day: int = 5,
     releases_in_all: int | None = None,
     guesses_a_day: int = 20,

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests.models import Contest, ContestInvitation, Participation, Phase
+from tokumei.platform.contests.models import Contest, ContestInvitation, Participation, Phase, RosterEntry
 from tokumei.platform.contests.services.contests import is_organizer, visible_contests
 from tokumei.platform.teams.models import Membership, Role, Team
 
@@ -46,6 +46,11 @@ def join(contest: Contest, team: Team, user: User, token: str | None = None) -> 
         raise NotAllowed(_("Only its captain enters a team in a contest."))
     if contest.phase_at() in (Phase.CLOSING, Phase.CLOSED):
         raise NotAllowed(_("The contest is over."))
+    if contest.phase_at() in (Phase.PUBLISHING, Phase.ATTACK):
+        # Teams that come now could only attack: throw-away accounts would multiply the guesses of who made them.
+        raise NotAllowed(_("Attacks have begun: no team can join any more."))
+    if contest.is_public and not user.is_verified:
+        raise NotAllowed(_("Confirm your email address first: see the settings of your account."))
     with transaction.atomic():
         # One joiner at a time, so that nobody gets into a contest twice by two teams.
         Contest.objects.select_for_update().get(pk=contest.pk)
@@ -58,6 +63,8 @@ def join(contest: Contest, team: Team, user: User, token: str | None = None) -> 
         participation, _made = Participation.objects.update_or_create(
             contest=contest, team=team, defaults={"withdrawn_at": None}
         )
+        for member in team.members.all():
+            RosterEntry.objects.get_or_create(contest=contest, team=team, user=member)
         if invitation is not None:
             ContestInvitation.objects.filter(pk=invitation.pk).update(used_by=team)
     return participation
@@ -122,11 +129,17 @@ def _was_in(contest: Contest, team: Team) -> bool:
 def _check_members(contest: Contest, team: Team) -> None:
     """Refuse teams with somebody who knows a truth that they are to guess."""
     members = list(team.members.all())
-    if any(is_organizer(contest, member) and not member.is_superuser for member in members):
+    if any(is_organizer(contest, member) for member in members):
         raise NotAllowed(_("An organizer knows the truth and cannot take part."))
-    others = Participation.objects.filter(contest=contest, withdrawn_at=None, team__members__in=members)
-    if others.exclude(team=team).exists():
-        raise NotAllowed(_("Somebody of this team is in the contest with another team already."))
+    if contest.roster.filter(user__in=members).exclude(team=team).exists():
+        raise NotAllowed(_("Somebody of this team is or was in the contest with another team."))
+
+
+def refuse_new_member(team: Team, _user: User) -> None:
+    """Keep the roster of a team as it was when it joined a contest, until that contest is over."""
+    running = team.participations.filter(contest__closed_at=None, withdrawn_at=None)
+    if running.exists():
+        raise NotAllowed(_("The team is in a contest that is not over: nobody can come in until it is."))
 
 
 def _digest(token: str) -> str:

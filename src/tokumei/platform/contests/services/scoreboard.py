@@ -16,6 +16,7 @@ from django.db.models import Count, Max
 from tokumei.contest.edition import Attempt, Entry, GuessScore, ReleaseScore, Standing
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Board, Contest, Kind, State, Submission
+from tokumei.platform.contests.services.bands import in_band
 from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.contests.services.editions import edition_of
 from tokumei.platform.contests.services.phase_work import counting_releases, scored_guesses
@@ -32,6 +33,7 @@ class Seen:
     until: datetime | None
     has_attacks: bool
     digits: int | None
+    has_bands: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ def seen_by(contest: Contest, viewer: User | None) -> Seen:
     return Seen(
         is_hidden=contest.board == Board.HIDDEN,
         until=contest.board_frozen_at if contest.board == Board.FROZEN else None,
-        has_attacks=contest.shows_guess_scores,
+        # Places that follow from guesses would tell more of them than a band does.
+        has_attacks=False,
+        has_bands=contest.shows_guess_scores,
         digits=contest.digits_shown,
     )
 
@@ -113,13 +117,13 @@ def attack_matrix(contest: Contest, viewer: User | None) -> dict[tuple[str, str]
     """Give the best success of each attacker at each target, by their short names."""
     seen = seen_by(contest, viewer)
     best: dict[tuple[str, str], float] = {}
-    if seen.is_hidden or not seen.has_attacks:
+    if seen.is_hidden or not (seen.has_attacks or seen.has_bands):
         return best
     for guess in scored_guesses(contest):
         if guess.target is not None and guess.score is not None and _is_early(guess, seen.until):
             pair = (guess.team.slug, guess.target.slug)
             best[pair] = max(best.get(pair, 0.0), float(guess.score["success"]))
-    return {pair: rounded(success, seen.digits) for pair, success in best.items()}
+    return {pair: success if seen.has_attacks else in_band(success) for pair, success in best.items()}
 
 
 def history(contest: Contest, viewer: User | None) -> list[HistoryPoint]:

@@ -13,6 +13,7 @@ from tokumei.contest.edition import FileRole, files_in
 from tokumei.core.errors import NotFound
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, State, Submission
+from tokumei.platform.contests.services.bands import in_band
 from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.services.phase_work import counting_releases
@@ -77,9 +78,8 @@ def _shown_score(submission: Submission, viewer: User) -> dict[str, Any] | None:
         return dict(rounded(score, contest.digits_shown))
     if not contest.shows_guess_scores:
         return None
-    # The details count right guesses exactly, which would undo the rounding.
-    success = rounded(score["success"], contest.digits_shown)
-    return {"success": success, "details": {}, "is_proof": score["is_proof"]}
+    # A band alone: details count right guesses exactly, and a proof tells of single lines.
+    return {"success": in_band(score["success"]), "details": {}, "is_proof": False}
 
 
 def downloads(contest: Contest, viewer: User | None) -> list[Download]:

@@ -199,13 +199,20 @@ def _check_phase(contest: Contest, phase: Phase) -> None:
 
 
 def _check_target(participation: Participation, user: User, target: Team, knowledge: str) -> None:
+    if participation.team_id not in counting_releases(participation.contest):
+        raise NotAllowed(_("Only a team whose own release counts may attack."))
     if target not in targets(participation):
         raise NotFound(_("No other team with this name has published a release."))
-    if target.memberships.filter(user=user).exists():
-        raise NotAllowed(_("You are in that team: whoever knows the truth cannot attack."))
+    if target.memberships.filter(user=user).exists() or knows_truth(participation.contest, user, target):
+        raise NotAllowed(_("You are or were in that team: whoever knows the truth cannot attack."))
     levels = terms_of(participation.contest).knowledge_files
     if knowledge not in levels:
         raise InputError.of(f"a level of knowledge: {', '.join(levels)}", column="knowledge", value=knowledge)
+
+
+def knows_truth(contest: Contest, user: User, target: Team) -> bool:
+    """Whether somebody was ever in a team of a contest."""
+    return contest.roster.filter(user=user, team=target).exists()
 
 
 def _check_attempts(attempts: Attempts) -> None:

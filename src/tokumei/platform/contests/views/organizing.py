@@ -201,5 +201,5 @@ def _usual() -> dict[str, object]:
         "closes_at": start + timedelta(days=21),
         "board": Board.LIVE,
         "digits_shown": 3,
-        "shows_guess_scores": True,
+        "shows_guess_scores": False,
     }

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from tokumei.platform.access import access
 from tokumei.platform.contests.kits import kit_file
 from tokumei.platform.contests.models import Contest, Phase
+from tokumei.platform.contests.services.bands import bound_of
 from tokumei.platform.contests.services.contests import visible_contests
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.services.export import export_folder
@@ -63,7 +64,9 @@ def _is_captain(request: HttpRequest, contest: Contest) -> bool:
 @access("anyone", of=find)
 def rules(request: HttpRequest, contest: Contest) -> HttpResponse:
     """Show the rules in words, made from what the edition states."""
-    return render(request, "contests/rules.html", frame(request, contest) | {"terms": terms_of(contest)})
+    terms = terms_of(contest)
+    bound = bound_of(contest, len(terms.knowledge_files), participants(contest).count())
+    return render(request, "contests/rules.html", frame(request, contest) | {"terms": terms, "bound": bound})
 
 
 @access("anyone", of=find)

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError
 from tokumei.platform.accounts.models import User
+from tokumei.platform.errors import TooMany
 from tokumei.platform.exchange.desk_work import ATTACK, Wish
 from tokumei.platform.exchange.models import OfferState, PublishedOffer, Recipient, exchange_folder
 from tokumei.platform.exchange.services.attacking import note_attack
@@ -31,6 +32,8 @@ from tokumei.platform.jobs.work import EXCHANGE, Work
 from tokumei.platform.teams.models import Team
 
 MAKE = "offer"
+MAKING_AT_ONCE = 2
+BYTES_OF_A_TEAM = 512 * 1024 * 1024
 TABLE_ENDS = (".csv", ".parquet", ".xlsx")
 TROUBLE_LENGTH = 2_000
 
@@ -69,11 +72,22 @@ def host(
             for each in hierarchies:
                 _store(each, incoming / "hierarchies" / _file_name(str(each.name)))
             save_new(published)
+            _check_quota(published)
             begin(MAKE, published.pk)
     except BaseException:
         shutil.rmtree(incoming, ignore_errors=True)
         raise
     return published
+
+
+def _check_quota(published: PublishedOffer) -> None:
+    """Refuse more than a team may have: tables that are being made, and bytes."""
+    hosted = PublishedOffer.objects.filter(team=published.team_id, is_hosted=True)
+    if hosted.filter(state=OfferState.MAKING).exclude(pk=published.pk).count() >= MAKING_AT_ONCE:
+        raise TooMany(_("The team has %d offers that are being made. Wait until they are.") % MAKING_AT_ONCE)
+    n_bytes = sum(path.stat().st_size for each in hosted for path in _incoming(each).rglob("*") if path.is_file())
+    if n_bytes > BYTES_OF_A_TEAM:
+        raise TooMany(_("The team may host %s bytes of tables in all.") % f"{BYTES_OF_A_TEAM:,}")
 
 
 def possible_approvers(team: Team, user: User) -> list[Recipient]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
@@ -25,6 +27,7 @@ from tokumei.exchange.offer import KIND, VERSION, Offer, offer_of, read_offer
 from tokumei.exchange.offering import read_release
 from tokumei.exchange.public_desk import REVISIONS, check_first_release, verify_public
 from tokumei.platform.accounts.models import User
+from tokumei.platform.errors import TooMany
 from tokumei.platform.exchange.desk_work import MOST_ATTRIBUTES, words_of
 from tokumei.platform.exchange.models import OfferState, PublishedOffer
 from tokumei.platform.files.uploads import telling_full_disk
@@ -33,7 +36,9 @@ from tokumei.platform.teams.models import Team
 LARGEST_OFFER = 8 * 1024 * 1024
 LARGEST_RELEASE = 32 * 1024 * 1024
 LARGEST_LOG = 32 * 1024 * 1024
-OFFERS_OF_A_TEAM = 200
+OFFERS_OF_A_TEAM = 50
+OFFERS_A_DAY = 20
+A_DAY = timedelta(days=1)
 # What a revision may change of an offer.
 CHANGING = frozenset({"revision", "previous", "predictor", "slope", "vetted", "recipients"})
 # Addresses of pages, which an offer cannot have.
@@ -239,7 +244,9 @@ def save_new(published: PublishedOffer) -> None:
     """Note a new offer, unless its team has too many or it is known already."""
     Team.objects.select_for_update().get(pk=published.team_id)
     if PublishedOffer.objects.filter(team=published.team_id).count() >= OFFERS_OF_A_TEAM:
-        raise NotAllowed(_("The team has too many offers."))
+        raise TooMany(_("The team has too many offers."))
+    if PublishedOffer.objects.filter(by=published.by, created__gt=timezone.now() - A_DAY).count() >= OFFERS_A_DAY:
+        raise TooMany(_("You may make %d offers a day.") % OFFERS_A_DAY)
     if published.digest and PublishedOffer.objects.filter(digest=published.digest).exists():
         raise NotAllowed(_("This offer is published already."))
     try:

@@ -43,6 +43,7 @@ from tokumei.platform.exchange.services.recipients import check_criterion, key_o
 
 log = logging.getLogger("tokumei.exchange")
 REQUESTS_A_DAY = 50
+REQUESTS_A_MINUTE = 10
 PURPOSE_LENGTH = 2_000
 
 
@@ -171,7 +172,12 @@ def _send(
         raise NotAllowed(_("The offer takes no more requests."))
     if not request.purpose.strip() or len(request.purpose) > PURPOSE_LENGTH:
         raise InputError.of(_("a purpose of at most %s characters") % f"{PURPOSE_LENGTH:,}", column="purpose")
-    allow("exchange request", str(user.pk), at_most=REQUESTS_A_DAY, within=timedelta(days=1))
+    said = _("You may ask %d times a minute and %d times a day. Please wait a while.") % (
+        REQUESTS_A_MINUTE,
+        REQUESTS_A_DAY,
+    )
+    allow("exchange minute", str(user.pk), at_most=REQUESTS_A_MINUTE, within=timedelta(minutes=1), said=said)
+    allow("exchange request", str(user.pk), at_most=REQUESTS_A_DAY, within=timedelta(days=1), said=said)
     try:
         with transaction.atomic():
             made = LevelRequest.objects.create(

@@ -16,6 +16,7 @@ from tokumei.core.errors import TokumeiError
 from tokumei.exchange.keys import HEADER, fingerprint
 from tokumei.exchange.transport import LARGEST_REQUEST
 from tokumei.platform.access import UserRequest, access
+from tokumei.platform.errors import TooMany
 from tokumei.platform.exchange import words
 from tokumei.platform.exchange.forms import AskForm, RecipientForm, SignedForm
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState
@@ -83,6 +84,8 @@ def ask(request: UserRequest, published: PublishedOffer) -> HttpResponse:
                 criterion=form.cleaned_data["criterion"],
                 purpose=form.cleaned_data["purpose"],
             )
+        except TooMany:
+            raise
         except TokumeiError as error:
             form.add_error(None, in_words(error))
         else:
@@ -112,6 +115,8 @@ def ask_signed(request: UserRequest, published: PublishedOffer) -> HttpResponse:
     try:
         text = text_of(uploads_of(request).get("document"), "request.json", LARGEST_REQUEST)
         made = requesting.ask_signed(published, request.user, text)
+    except TooMany:
+        raise
     except TokumeiError as error:
         messages.error(request, in_words(error))
         return redirect("exchange:ask", published=published.slug)

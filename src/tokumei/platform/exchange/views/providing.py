@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import TokumeiError
 from tokumei.exchange.offer import Offer
 from tokumei.platform.access import UserRequest, access
+from tokumei.platform.errors import TooMany
 from tokumei.platform.exchange import words
 from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.figure import learning_figure
@@ -55,6 +56,8 @@ def publish(request: UserRequest) -> HttpResponse:
                 log=offers.text_of(given["log"], "public.jsonl", offers.LARGEST_LOG),
                 head=offers.text_of(given["head"], "public.head.json", offers.LARGEST_LOG),
             )
+        except TooMany:
+            raise
         except TokumeiError as error:
             form.add_error(None, in_words(error))
         else:
@@ -93,6 +96,8 @@ def host(request: UserRequest) -> HttpResponse:
                 table=given["table"],
                 hierarchies=given["hierarchies"],
             )
+        except TooMany:
+            raise
         except TokumeiError as error:
             form.add_error(None, in_words(error))
         else:
