@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import tokumei as tk
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS, Perturber
 from tokumei.cli.main import main
 from tokumei.hierarchy.build.from_data import FromData
@@ -148,3 +149,16 @@ def test_reference_of_a_recipe_survives_json(tmp_path: Path) -> None:
     asked: Any = TCloseness("salary", 0.3, reference={1: 0.5, 2: 0.25, None: 0.25})
     told = json.loads(json.dumps(part_as_dict(asked)))
     assert requirement_of(told, {}, None) == asked
+
+
+@pytest.mark.parametrize("method", ["optimal", "mondrian", "pram"])
+def test_order_drawn_in_secret_is_the_same_for_the_same_table_and_another_for_another(method: str) -> None:
+    asked = {} if method == "pram" else {"k": 3}
+    people = PEOPLE.select("age", "sex", "illness").with_columns(pl.col("age").cast(pl.String))
+    table = tk.Table(people, qi=["age", "sex"])
+    made = tk.anonymize(table, method=method, **asked)
+    again = tk.apply(made.recipe, people)
+    assert again.frame.equals(made.frame)
+    changed = people.reverse()
+    one, other = tk.apply(made.recipe, changed), tk.apply(made.recipe, changed)
+    assert not one.frame.equals(other.frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +109,20 @@ def read_recipe(path: Path | str) -> Recipe:
 def digest_of(frame: pl.DataFrame) -> str:
     """Give what tells whether a table is the same: a digest of its columns and cells."""
     return hashlib.sha256(frame.write_csv().encode()).hexdigest()
+
+
+def with_order(recipe: Recipe, seed: int, original: pl.DataFrame) -> Recipe:
+    """Write down by which seed the rows were put in order, and of which table: who has both can undo it."""
+    order = {"seed": seed, "columns": original.columns, "original": digest_of(original)}
+    return replace(recipe, options={**recipe.options, "order": order})
+
+
+def order_seed(recipe: Recipe, frame: pl.DataFrame) -> int | None:
+    """Give the seed of the order of a recipe's own table; None for another table, whose order must not follow it."""
+    order = recipe.options.get("order")
+    if order is None or not set(order["columns"]) <= set(frame.columns):
+        return None
+    return int(order["seed"]) if digest_of(frame.select(order["columns"])) == order["original"] else None
 
 
 def _plain(value: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.anonymize.goal import Goal, released_columns
+from tokumei.anonymize.recipes import with_order
 from tokumei.anonymize.registry import TableAnonymizer, TableSearch
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.search.problem import recoded_requirement
@@ -91,14 +92,16 @@ def anonymize_table(
         done = _by_levels(table, goal, trees, released)
     else:
         done = _by_rows(table, goal, trees, released, seed, is_reproducible=reproducible)
-    release = done.release
+    release, recipe = done.release, done.recipe
     if release is not None and release.rows is not None:
         if not release.frame.height:
             raise CannotAnonymize("Every row would have to be left out: nothing is released.")
         if not keep_order:
-            release = shuffled(release, fresh_seed() if seed is None else seed)
+            order = fresh_seed() if seed is None else seed
+            recipe = with_order(recipe, order, table.frame.select(release.frame.columns))
+            release = replace(shuffled(release, order), recipe=recipe)
     facts = {**done.facts, "seconds": round(time.perf_counter() - started, 4)}
-    return replace(done, release=release, facts=facts)
+    return replace(done, release=release, recipe=recipe, facts=facts)
 
 
 def write_table_on_engine(

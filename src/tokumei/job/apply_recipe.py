@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.anonymize.apply import apply_recipe
-from tokumei.anonymize.recipes import columns_of, quasi_identifiers_of, read_recipe
+from tokumei.anonymize.recipes import columns_of, order_seed, quasi_identifiers_of, read_recipe
 from tokumei.core.result import Facts, Result, Section, as_kind
 from tokumei.core.seeds import fresh_seed
 from tokumei.counting.count import count_classes
@@ -86,7 +86,8 @@ def apply(
     everybody = None if population is None else count_classes(population, quasi_identifiers_of(used))
     release = apply_recipe(used, table.frame, hierarchies=trees, population=everybody)
     if not keep_order and release.rows is not None:
-        release = shuffled(release, fresh_seed() if seed is None else seed)
+        own = order_seed(used, table.frame) if seed is None else seed
+        release = shuffled(release, fresh_seed() if own is None else own)
     return AppliedRecipe(release, table.n_rows, table.kind)
 
 
