@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tokumei.hierarchy.hierarchy import Hierarchy
     from tokumei.hierarchy.lattice import Lattice
     from tokumei.job.apply_recipe import apply
-    from tokumei.job.doors import anonymize, attack, audit, compare, measure, predict
+    from tokumei.job.doors import anonymize, attack, audit, compare, knowledge, measure, predict, sweep
 
 # Where each public name lives. Imported on first use, so that `import tokumei` costs nothing.
 _HOMES = {
@@ -44,6 +44,8 @@ _HOMES = {
     "measure": "job.doors",
     "compare": "job.doors",
     "predict": "job.doors",
+    "sweep": "job.doors",
+    "knowledge": "job.doors",
     "apply": "job.apply_recipe",
     "read_frame": "data.files.formats",
     "write_frame": "data.files.formats",
@@ -58,7 +60,7 @@ _HOMES = {
 
 __all__ = [  # noqa: RUF022 - grouped as in the table above.
     "Table", "History", "Hierarchy", "Recipe", "Score",
-    "audit", "anonymize", "attack", "measure", "compare", "predict", "apply",
+    "audit", "anonymize", "attack", "measure", "compare", "predict", "sweep", "knowledge", "apply",
     "read_frame", "write_frame", "read_hierarchy", "read_hierarchies", "write_hierarchy",
     "count_classes", "ClassCounts", "Lattice",
     "errors",

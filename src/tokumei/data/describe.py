@@ -66,7 +66,7 @@ def _facts(cells: pl.DataFrame) -> pl.DataFrame:
             is_number=pl.col("number").is_not_null().all().over("column"),
             is_whole=pl.col("value").str.contains(WHOLE).all().over("column"),
         )
-        order = pl.when("is_number").then(pl.col("number"))
+        order: pl.Expr = pl.when("is_number").then(pl.col("number"))
     else:
         counted = counted.with_columns(is_number=pl.lit(False), is_whole=pl.lit(False))
         order = pl.lit(0.0)

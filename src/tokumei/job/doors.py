@@ -39,11 +39,13 @@ class Job:
 # For each job the function of each kind of data, as "module:function"; imported when it is first called.
 KINDS: dict[str, dict[str, str]] = {
     "audit": {"Table": "audit_table:audit_table", "TableRelease": "audit_table:audit_release"},
-    "anonymize": {"Table": "anonymize_table:anonymize_table"},
-    "attack": {"Table": "attack_table:attack_table"},
-    "measure": {"Table": "measure_table:measure_table"},
+    "anonymize": {"Table": "anonymize_table:anonymize_table", "History": "anonymize_history:anonymize_history"},
+    "attack": {"Table": "attack_table:attack_table", "History": "attack_history:attack_history"},
+    "measure": {"Table": "measure_table:measure_table", "History": "measure_history:measure_history"},
     "compare": {"Table": "compare_table:compare_table"},
     "predict": {"Table": "predict_table:predict_table"},
+    "sweep": {"History": "report_history:sweep_history"},
+    "knowledge": {"History": "knowledge_history:knowledge_history"},
 }
 
 
@@ -139,6 +141,37 @@ def predict(table: Any, **options: Any) -> Any:
     4
     """
     return _run("predict", table, options)
+
+
+def sweep(history: Any, out: Any = None, **options: Any) -> Any:
+    """Anonymize a history in many ways and compare the use that each loses with the customers that are found.
+
+    history: a `tk.History`.
+    out: a folder that keeps what was done, so that nothing is done twice.
+    options: `grid`, the ways to try by name or in a file; `knowledge` in per cent; `attacks`; `sample`, the most
+        customers that are attacked; `seed`.
+
+    >>> import tokumei as tk
+    >>> days = [f"2011-0{1 + n % 3}-01" for n in range(9)]
+    >>> h = tk.History({"customer": list("aaabbbccc"), "date": days, "item": list("xyzxxyzzz"), "quantity": [1] * 9})
+    >>> tk.sweep(h, attacks=["s1"], grid={"monthly": {"step": [{"method": "pseudonyms", "lifetime": 1}]}})
+    Sweep(1 ways, 1 on the frontier)
+    """
+    return _run("sweep", history, options, *([] if out is None else [out]))
+
+
+def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
+    """Measure what each kind of knowledge of a purchase is worth to an attacker, beside what theory says.
+
+    history: a `tk.History`; with a `release`, customers are looked for there.
+    options: `weight`, what share meets a piece of knowledge: "usual", "baskets" or "rows".
+
+    >>> import tokumei as tk
+    >>> h = tk.History({"customer": list("aab"), "date": ["2011-01-01"] * 3, "item": list("xyx")})
+    >>> tk.knowledge(h).risks[1].value
+    0.6666666666666666
+    """
+    return _run("knowledge", history, options, *([] if release is None else [release]))
 
 
 def _run(job: str, data: Any, options: dict[str, Any], *more: Any) -> Any:
