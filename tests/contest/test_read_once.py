@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from tokumei.contest.edition import OpenFiles, files_in, read_once
 from tokumei.contest.registry import EDITIONS
 from tokumei.data.files.strict import StrictFile
 
-SMALL = {
+SMALL: dict[str, dict[str, Any]] = {
     "pwscup2015": {"n_rows": 40},
     "pwscup2016": {"n_customers": 4},
     "pwscup2017": {"n_customers": 4, "known": (50,)},

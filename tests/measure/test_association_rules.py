@@ -47,4 +47,4 @@ def test_rule_that_no_invoice_has_any_more_is_lost() -> None:
 def test_options_out_of_range_are_refused() -> None:
     for options in ({"least_support": 0.0}, {"least_confidence": 2.0}, {"n_rules": 0}):
         with pytest.raises(InputError):
-            AssociationRules(**options).measure(_history(["A"]), _history(["A"]))  # type: ignore[arg-type]
+            AssociationRules(**options).measure(_history(["A"]), _history(["A"]))

@@ -73,8 +73,8 @@ def parse_toml(text: str, file: str) -> tuple[Where, dict[str, Any]]:
     try:
         return Where(file, text), tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        raise InputError.of(f"TOML ({error})", file=file, line=int(line[1]) if line else None) from None
+        at = re.search(r"at line (\d+)", str(error))
+        raise InputError.of(f"TOML ({error})", file=file, line=int(at[1]) if at else None) from None
     except RecursionError:
         raise InputError.of("TOML that is not nested so deep", file=file) from None
 
