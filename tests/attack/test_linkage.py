@@ -57,8 +57,8 @@ def test_linkage_does_not_depend_on_the_order_of_rows(original: History) -> None
     assert guesses.equals(Linkage().guess(knowledge, History(published.sample(fraction=1, shuffle=True, seed=1))))
 
 
-def test_linkage_joins_months_of_a_pseudonym_that_lives_all_year(original: History) -> None:
-    release = Pseudonyms(12).anonymize(original, seed=1)
+def test_linkage_joins_months_by_habits(original: History) -> None:
+    release = Pseudonyms(1).anonymize(original, seed=1)
     assert release.pseudonyms is not None
     knowledge = original.known(0.1, seed=1)
     by_rows, by_habits = (
@@ -98,3 +98,11 @@ def test_linkage_refuses_a_negative_number_of_rounds() -> None:
     some = history(("a", "2011-01-01", "22", 1.0, 1))
     with pytest.raises(InputError, match="0 or more"):
         Linkage(-1).guess(some, some)
+
+
+def test_linkage_of_visits_compares_dates_and_times_alone(original: History) -> None:
+    visits = History(original.frame.select("customer", "date", "time"))
+    release = Pseudonyms(1).anonymize(visits, seed=1)
+    assert release.pseudonyms is not None
+    guesses = Linkage().guess(visits.known(0.5, seed=1), History(release.frame))
+    assert judge(guesses, release.pseudonyms, visits.customers, visits.periods).cell.value > 0.05

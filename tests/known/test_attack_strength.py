@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +11,11 @@ import polars as pl
 import pytest
 
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
+from tokumei.anonymize.pipeline import pipeline_of
 from tokumei.attack.history.linkage import Linkage
 from tokumei.attack.judge import judge
 from tokumei.attack.registry import HISTORY_ATTACKS
+from tokumei.attack.truth import published
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
@@ -34,8 +38,8 @@ def publish(original: History, changed: pl.DataFrame, is_kept: pl.Series) -> tup
     truth = pl.DataFrame(
         {"customer": original.frame["customer"], "period": original.period, "pseudonym": changed["customer"]}
     )
-    published = changed.filter(is_kept).sample(fraction=1, shuffle=True, seed=SEED)
-    return History(published), truth.filter(is_kept).unique()
+    seen = changed.filter(is_kept).sample(fraction=1, shuffle=True, seed=SEED)
+    return History(seen), truth.filter(is_kept).unique()
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +69,8 @@ def perturbed(original: History) -> tuple[History, pl.DataFrame]:
 def row_success(
     attack: str, folder: Path, original: History, release: tuple[History, pl.DataFrame], share: int
 ) -> float:
-    published, truth = release
-    guesses = HISTORY_ATTACKS.make(attack).guess(read_knowledge(folder / f"T{share}.csv.gz"), published)
+    seen, truth = release
+    guesses = HISTORY_ATTACKS.make(attack).guess(read_knowledge(folder / f"T{share}.csv.gz"), seen)
     return judge(guesses, truth, original.customers, original.periods).row.value
 
 
@@ -89,17 +93,28 @@ def test_best_sample_attack_is_as_known(folder: Path, original: History, share: 
     # S6 takes the last row that agrees, so the rows stay in their order here.
     release = Pseudonyms(1).anonymize(original, seed=SEED)
     assert release.pseudonyms is not None
-    published = (History(release.frame), release.pseudonyms)
-    assert row_success("s6", folder, original, published, share) == pytest.approx(about, abs=0.0005)
+    kept = (History(release.frame), release.pseudonyms)
+    assert row_success("s6", folder, original, kept, share) == pytest.approx(about, abs=0.0005)
+
+
+def test_linkage_is_not_fooled_by_the_blurring_of_the_docs(folder: Path, original: History) -> None:
+    docs = Path(__file__).resolve().parents[2] / "docs" / "howto" / "histories.md"
+    [text] = [
+        block for block in re.findall(r"```toml\n(.*?)```", docs.read_text(), re.DOTALL) if "hides_times" in block
+    ]
+    release = pipeline_of(tomllib.loads(text)).anonymize(original, seed=1)
+    assert release.pseudonyms is not None
+    seen = published(History(release.frame), seed=1)
+    assert row_success("linkage", folder, original, (seen, release.pseudonyms), 25) >= 0.78
 
 
 def test_linkage_by_rows_alone_finds_no_month_without_known_rows(
     folder: Path, original: History, monthly: tuple[History, pl.DataFrame]
 ) -> None:
-    published, truth = monthly
+    seen, truth = monthly
     knowledge = read_knowledge(folder / "T25.csv.gz")
-    guesses = Linkage(rounds=0).guess(knowledge, published)
-    verdict = judge(guesses, truth, original.customers, original.periods, published)
+    guesses = Linkage(rounds=0).guess(knowledge, seen)
+    verdict = judge(guesses, truth, original.customers, original.periods, seen)
     # 65 of 500 customers have a month in which nothing is known of them.
     assert verdict.row.value == pytest.approx(435 / 500, abs=0.004)
     assert verdict.row.baseline is not None

@@ -1,32 +1,63 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
-from scipy.stats import binom
 
-from tokumei.attack.linkage.counts import UNEVEN, RowCounts
-
-
-def test_known_rows_of_an_undeleted_release_are_binomial() -> None:
-    counts = RowCounts(known=0.25, deleted=0, mean=10)
-    chance = np.exp(counts.log_known_given_released(np.array([0, 2]), np.array([4])))
-    # The rest of the weight is on a geometric number of rows with mean 0.25 · 5.
-    geometric = np.array([1, (1.25 / 2.25) ** 2]) / 2.25
-    expected = (1 - UNEVEN) * binom.pmf([0, 2], 4, 0.25) + UNEVEN * geometric
-    assert chance[:, 0] == pytest.approx(expected)
+from tokumei.attack.linkage.counts import CountEvidence, Expected, _gaps
+from tokumei.attack.linkage.rows import Compared
+from tokumei.data.history import History
 
 
-@pytest.mark.parametrize(("known", "deleted"), [(0.25, 0.2), (1.0, 0.2), (0.5, 0.002)])
-def test_chances_of_all_numbers_of_known_rows_sum_to_one(known: float, deleted: float) -> None:
-    counts = RowCounts(known, deleted, mean=10)
-    chances = np.exp(counts.log_known_given_released(np.arange(2_000), np.array([1, 10, 50])))
-    assert chances.sum(axis=0) == pytest.approx(1, abs=1e-6)
+def knowledge(*rows: tuple[str, str] | None) -> History:
+    """Known rows of customer and day, and unknown ones in their places."""
+    cells = [(None, None) if row is None else row for row in rows]
+    frame = pl.DataFrame(cells, schema=["customer", "date"], orient="row").with_columns(pl.col("date").str.to_date())
+    told = pl.col("customer").is_not_null()
+    return History.of(
+        frame.with_columns(
+            item=pl.when(told).then(pl.lit("22")), price=pl.when(told).then(1.0), quantity=pl.when(told).then(1)
+        )
+    )
 
 
-def test_chance_that_all_rows_are_deleted_is_what_summing_gives() -> None:
-    counts = RowCounts(known=0.25, deleted=0.2, mean=8)
-    goes_on = 1 - 1 / 11  # 10 rows in the original.
-    n = np.arange(1, 400)
-    rows = (1 - goes_on) * goes_on ** (n - 1) * 0.2**n
-    expected = [float((rows * binom.pmf(known, n, 0.25)).sum()) for known in (0, 1, 3)]
-    assert np.exp(counts.log_known_and_all_deleted(np.array([0, 1, 3]))) == pytest.approx(expected)
+BASKETS = knowledge(("a", "2011-01-03"), None, None, ("a", "2011-01-03"), None, ("b", "2011-01-04"), None, None)
+
+
+def test_gaps_tell_the_rows_inside_a_basket_and_at_most_those_at_its_ends() -> None:
+    known = Compared.of(BASKETS, History(BASKETS.kept)).known
+    found = _gaps(BASKETS, known)
+    assert found is not None
+    inside, before, after = found
+    assert inside.tolist() == [0, 2, 0]
+    # Before a's first row there is none; between a and b one row, after b two.
+    assert before.tolist()[0] == 0
+    assert before.tolist()[2] == 1
+    assert after.tolist()[1:] == [1, 2]
+    assert np.isnan([before[1], after[0]]).all()
+
+
+def test_expected_rows_are_those_known_those_inside_and_half_of_those_at_the_ends() -> None:
+    known = Compared.of(BASKETS, History(BASKETS.kept)).known
+    expected = Expected.of(BASKETS, known, 3 / 8, (2, 1))
+    # a: two known, two inside, half of one at the end. b: one known, half of one, and half of two.
+    assert expected.mean[:, 0] == pytest.approx([4.5, 2.5])
+
+
+def test_gaps_of_baskets_that_do_not_stand_together_tell_nothing() -> None:
+    mixed = knowledge(("a", "2011-01-03"), None, ("b", "2011-01-04"), ("a", "2011-01-03"))
+    known = Compared.of(mixed, History(mixed.kept)).known
+    assert _gaps(mixed, known) is None
+    # Then each known row stands for 1 / share rows.
+    assert Expected.of(mixed, known, 0.75, (2, 1)).mean[:, 0] == pytest.approx([2 / 0.75, 1 / 0.75])
+
+
+def test_counts_favor_the_pseudonym_with_as_many_rows_as_expected() -> None:
+    expected = Expected(np.array([[10], [100], [0]]), np.array([[10.0], [100.0], [0.0]]), np.ones((3, 1)), 0.9)
+    counts = CountEvidence(expected, 1.0, np.array([[10], [100]]))
+    rates = counts.rates(expected.n_known > 0)
+    odds = counts.log_ratios(0, np.array([10, 100, 0]), rates)
+    assert odds[0].argmax() == 0
+    assert odds[1].argmax() == 1
+    # Of whom nothing is known although nine of ten rows are, there is nothing.
+    assert odds[2].argmax() == 2

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from tokumei.attack.linkage.habits import KINDS, Habits, learn_weights
+from tokumei.attack.linkage.habits import KINDS, Habits, habit_codes, learn_weights
 
 # Two periods of two pseudonyms each; P1 and Q1 buy the same.
 ROWS = pl.DataFrame(
@@ -15,11 +15,11 @@ ROWS = pl.DataFrame(
         "quantity": [12, 1, 12, 2],
     }
 )
-NAMES = pl.Series(["P1", "P2", "Q1", "P2"])
+NAMES = np.array([0, 1, 2, 1])
 
 
 def features() -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    habits = Habits(ROWS, np.arange(4), np.array([0, 0, 1, 1]), NAMES)
+    habits = Habits(habit_codes(ROWS), np.arange(4), np.array([0, 0, 1, 1]), NAMES)
     # Customer 0 was P1, customer 1 was P2 and customer 2 has not been found.
     matched = csr_array(np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 0, 0]]))
     return habits.features(matched, 1)

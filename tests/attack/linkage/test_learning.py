@@ -1,40 +1,134 @@
+"""What linkage learns from a release, and that nobody fools it: made shops, blurred for a year and for a month."""
+
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attack.linkage.comparison import PeriodRows
-from tokumei.attack.linkage.evidence import Agreement
+from tokumei.anonymize.history.delete import Delete
+from tokumei.anonymize.history.perturb import Perturb
+from tokumei.anonymize.history.pseudonyms import Pseudonyms
+from tokumei.anonymize.pipeline import Pipeline
+from tokumei.attack.history.linkage import Linkage, weigh
+from tokumei.attack.judge import judge
+from tokumei.attack.linkage.epochs import find_epochs
+from tokumei.attack.linkage.evidence import Agreement, Evidence
+from tokumei.attack.linkage.joining import join_epochs
 from tokumei.attack.linkage.learning import learn_agreement
+from tokumei.attack.truth import published
 from tokumei.data.history import History, period_of
 from tokumei.data.made.retail import make_retail
 
-
-def learned(released: pl.DataFrame, original: History) -> Agreement:
-    numbered = pl.col("customer").rank("dense").cast(pl.Int64) - 1
-    known = original.known(0.5, seed=1).kept.with_columns(of=numbered)
-    january = period_of(pl.col("date")) == 24132
-    return learn_agreement([PeriodRows.of(known.filter(january), released.filter(january), 2)])
+BLURRED = (
+    Perturb(days=31, quantities=1.0, prices=1.0, hides_times=True, whole_baskets=False),
+    Delete(telling=0.25, once=False, price_deviations=0.0),
+)
 
 
 @pytest.fixture(scope="module")
-def original() -> History:
-    return History.of(make_retail(80, seed=2))
+def shop() -> History:
+    return History(History.of(make_retail(120, seed=3)).frame.sort("date", "time"))
 
 
-def test_agreement_of_an_unchanged_release_is_full(original: History) -> None:
-    agreement = learned(original.frame, original)
-    assert agreement.deleted < 0.02
-    assert min(agreement.levels[field][0] for field in ("item", "price", "quantity")) > 0.97
-    assert min(agreement.levels[field][0] for field in ("date", "time")) > 0.85
+def released(shop: History, lifetime: int) -> tuple[History, pl.DataFrame]:
+    release = Pipeline((*BLURRED, Pseudonyms(lifetime))).anonymize(shop, seed=1)
+    assert release.pseudonyms is not None
+    return published(History(release.frame), seed=1), release.pseudonyms
 
 
-def test_agreement_learns_which_field_was_changed_and_how_far(original: History) -> None:
-    rng = np.random.default_rng(1)
-    factor = pl.Series(rng.choice([0.8, 1.25], original.n_rows))
-    keeps = pl.Series(rng.random(original.n_rows) < 0.8)
-    agreement = learned(original.frame.with_columns(price=pl.col("price") * factor).filter(keeps), original)
-    # 0.8 is between the bounds 0.7 and 0.9.
-    assert agreement.levels["price"][2] > 0.7
-    assert agreement.levels["quantity"][0] > 0.85
+def told_agreement(evidence: Evidence, truth: pl.DataFrame) -> Agreement:
+    """Learn from whoever is who, told by the truth of a release whose pseudonyms live all year."""
+    compared = evidence.compared
+    names = dict(truth.select("customer", "pseudonym").unique().iter_rows())
+    own = [compared.pseudonyms.index(names[c]) if c in names else -1 for c in compared.customers]
+    sure = np.zeros((len(own), 1))
+    start = {name: field.usual() for name, field in compared.fields.items()}
+    return learn_agreement(
+        evidence, compared.known, np.array(own)[:, None], sure, np.full(len(own), -1e9), start, least=0.0
+    )
+
+
+def test_blurring_for_a_year_hides_nobody(shop: History) -> None:
+    seen, truth = released(shop, 12)
+    guesses = Linkage().guess(shop.known(0.25, seed=1), seen)
+    assert judge(guesses, truth, shop.customers, shop.periods).row.value > 0.6
+
+
+def test_self_taught_is_about_as_strong_as_told(shop: History) -> None:
+    seen, truth = released(shop, 12)
+    evidence, counts = weigh(shop.known(0.25, seed=2), seen)
+    epochs = find_epochs(evidence.n_rows, len(evidence.compared.customers))
+    told = told_agreement(evidence, truth)
+
+    def found(agreement: Agreement | None) -> float:
+        names = join_epochs(evidence, counts, epochs, n_rounds=0, agreement=agreement)
+        own = dict(truth.select("customer", "pseudonym").unique().iter_rows())
+        best = names.max(axis=1)
+        right = [
+            best[i] >= 0 and evidence.compared.pseudonyms[best[i]] == own.get(c)
+            for i, c in enumerate(evidence.compared.customers)
+        ]
+        return float(np.mean(right))
+
+    taught = found(None)
+    # Two standard errors of a share of 120 customers.
+    assert abs(taught - found(told)) < 0.09
+    assert taught > 0.6
+
+
+def test_untouched_copy_is_certain(shop: History) -> None:
+    release = Pseudonyms(12).anonymize(shop, seed=1)
+    assert release.pseudonyms is not None
+    guesses = Linkage().guess(shop.known(1, seed=1), published(History(release.frame), seed=1))
+    assert judge(guesses, release.pseudonyms, shop.customers, shop.periods).row.value == 1
+
+
+def test_other_customers_of_the_same_shop_are_found_at_the_blind_rate(shop: History) -> None:
+    # Half of the customers are known, the other half is released; the truth says who would be whom by order.
+    ours, theirs = shop.customers[::2], shop.customers[1::2]
+    known = History(shop.frame.filter(pl.col("customer").is_in(ours)))
+    others = History(shop.frame.filter(pl.col("customer").is_in(theirs)))
+    seen = History(Pseudonyms(12).anonymize(others, seed=1).frame)
+    guesses = Linkage().guess(known.known(0.5, seed=1), seen)
+    names = dict(zip(ours, sorted(seen.customers), strict=True))
+    truth = (
+        seen.kept.select(pseudonym="customer", period=period_of(pl.col("date")))
+        .unique()
+        .join(pl.DataFrame({"customer": list(names), "pseudonym": list(names.values())}), on="pseudonym")
+        .select("customer", "period", "pseudonym")
+    )
+    assert judge(guesses, truth, ours, shop.periods).row.value <= 0.1
+
+
+def test_epochs_are_cut_where_all_pseudonyms_change() -> None:
+    epochs = find_epochs(np.array([[1, 2, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 5], [0, 0, 2, 2]]), 3)
+    assert [epoch.months.tolist() for epoch in epochs] == [[0, 1], [2, 3]]
+    assert [epoch.names.tolist() for epoch in epochs] == [[0, 1], [2, 3, 4]]
+    # Four pseudonyms for three customers: somebody changed in between, so each month is matched for itself.
+    assert [len(epoch.months) for epoch in find_epochs(np.array([[1, 1], [1, 0], [0, 1], [1, 1]]), 3)] == [1, 1]
+
+
+def test_evidence_of_rows_is_what_plain_loops_give(shop: History) -> None:
+    seen, _ = released(shop, 12)
+    evidence, _ = weigh(shop.known(0.02, seed=1), seen)
+    compared = evidence.compared
+    start = {name: field.usual() for name, field in compared.fields.items()}
+    agreement = {name: np.roll(shares, 1, axis=1) * 0.5 + shares * 0.5 for name, shares in start.items()}
+    tables = {name: field.weigh(agreement[name]) for name, field in compared.fields.items()}
+    known, released_rows = compared.known, compared.released
+    plain = np.zeros((len(compared.customers), len(compared.pseudonyms)))
+    for k in range(min(12, len(known))):
+        here = np.flatnonzero((released_rows.month == known.month[k]) & (released_rows.kind == known.kind[k]))
+        summed = np.zeros(len(compared.pseudonyms))
+        for r in here:
+            ratio = 1.0
+            for name, field in compared.fields.items():
+                level = field.levels_of(known.codes[name][k : k + 1], released_rows.codes[name][r : r + 1])[0]
+                ratio *= tables[name][released_rows.cases[name][r], level]
+            summed[released_rows.owner[r]] += ratio
+        month = known.month[k]
+        mean = summed / np.maximum(evidence.n_rows[:, month], 1) / evidence.kind_shares[month, known.kind[k]]
+        plain[known.owner[k]] += np.log1p((1 - evidence.deleted) / evidence.deleted * mean)
+    first = known.select(np.arange(min(12, len(known))))
+    assert evidence.by_rows(first, agreement) == pytest.approx(plain, rel=1e-4, abs=1e-4)

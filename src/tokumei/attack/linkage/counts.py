@@ -1,51 +1,135 @@
-"""What the numbers of rows say: how many rows of a customer are known, how many a pseudonym has."""
+"""What the numbers of rows say: how many rows a customer seems to have in a month, how many a pseudonym has.
+
+Unknown rows that stand in their places tell more than their number: between two known rows of one basket all rows
+belong to it, and at its ends at most those up to the next known row of somebody else.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom, nbinom
+import polars as pl
+from scipy.special import ndtr
 
-from tokumei.attack.linkage.comparison import Floats, Ints
+from tokumei.attack.linkage.fields import Floats, Ints
+from tokumei.attack.linkage.rows import Side
+from tokumei.data.history import History
 
 # Deletion is rarely even: this share of customers may have any number of rows.
 UNEVEN = 0.05
+RATE_BOUNDS = (0.001, 0.97)
 TINY = 1e-12
 
 
 @dataclass(frozen=True)
-class RowCounts:
-    """How rows became known and got deleted, both taken to happen to each row by chance."""
+class Expected:
+    """The rows that each customer (down) is thought to have had in each month (across): known, mean and variance."""
 
-    known: float  # Share of the original rows that are known.
-    deleted: float  # Share of the original rows that are not released.
-    mean: float  # Rows of a customer in a month of the release.
+    n_known: Ints
+    mean: Floats
+    variance: Floats
+    share: float  # Of the original rows that are known.
 
-    def log_known_given_released(self, n_known: Ints, n_released: Ints) -> Floats:
-        """Give the log chance of so many known rows (down) for a customer with so many released ones (across)."""
-        known, known_codes = np.unique(n_known, return_inverse=True)
-        released, released_codes = np.unique(n_released, return_inverse=True)
-        table = np.stack([self._known_given_released(known, int(n)) for n in released], axis=1)
-        return np.log(table)[known_codes][:, released_codes]
+    @classmethod
+    def of(cls, knowledge: History, known: Side, share: float, shape: tuple[int, int]) -> Expected:
+        """Estimate them from known rows and, where baskets stand together, from the gaps between."""
+        n_known = np.zeros(shape, np.int64)
+        np.add.at(n_known, (known.owner, known.month), 1)
+        # So many unknown rows stand on average before the next known one, each row being known by chance.
+        gap, spread = (1 - share) / share, (1 - share) / share**2
+        mean: Floats = np.asarray(n_known * (1 + gap), np.float64)
+        variance: Floats = np.asarray((n_known + 1) * spread, np.float64)
+        found = _gaps(knowledge, known)
+        if found is not None:
+            inside, before, after = found
+            mean, variance = n_known.astype(np.float64), np.zeros(shape, np.float64)
+            cells = (known.owner, known.month)
+            np.add.at(mean, cells, inside)
+            for ends in (before, after):
+                is_end = ~np.isnan(ends)
+                rows = tuple(cell[is_end] for cell in cells)
+                np.add.at(mean, rows, np.minimum(ends[is_end] / 2, gap))
+                np.add.at(variance, rows, np.minimum(ends[is_end] * (ends[is_end] + 2) / 12, spread))
+            # Baskets of which no row is known.
+            variance += np.where(n_known > 0, 0.1 * spread, 0)
+        return cls(n_known, mean, variance, share)
 
-    def _known_given_released(self, n_known: Ints, n: int) -> Floats:
-        grid = np.arange(int(n_known.max(initial=0)) + 1)
-        of_released = binom.pmf(grid[: n + 1], n, self.known)
-        # Without a belief about the original number, n + 1 chances to be deleted precede and follow the kept rows.
-        odds = self.known * self.deleted / max(TINY, 1 - self.deleted)
-        of_deleted = nbinom.pmf(grid, n + 1, 1 / (1 + odds))
-        even = np.convolve(of_released, of_deleted)[n_known]
-        share = self.known / max(TINY, 1 - self.deleted)
-        uneven = 1 / (1 + share * (n + 1))
-        chance: Floats = (1 - UNEVEN) * even + UNEVEN * uneven * (1 - uneven) ** n_known + TINY
-        return chance
 
-    def log_known_and_all_deleted(self, n_known: Ints) -> Floats:
-        """Give the log chance that an active customer has so many known rows and none in the release."""
-        mean = max(self.mean / max(TINY, 1 - self.deleted), 1.0)
-        goes_on = 1 - 1 / (mean + 1)  # Rows of a customer in a month are about geometric.
-        gone = goes_on * self.deleted
-        left = 1 - gone * (1 - self.known)
-        chance: Floats = (1 - goes_on) / goes_on * ((gone * self.known / left) ** n_known / left - (n_known == 0))
-        return np.log(chance + TINY)
+def _gaps(knowledge: History, known: Side) -> tuple[Floats, Floats, Floats] | None:
+    """Give for each known row the unknown rows between it and the one before in its basket, and those at its ends.
+
+    Ends are missing inside a basket. None where rows of one basket do not stand together, so that gaps tell nothing.
+    """
+    if knowledge.n_rows == len(known):
+        return None
+    frame = knowledge.frame.with_row_index("place").filter(pl.col("customer").is_not_null())
+    basket = frame.select(pl.struct("customer", "date", "time").rank("dense")).to_series().to_numpy()
+    places = frame["place"].to_numpy().astype(np.int64)
+    is_same = basket[1:] == basket[:-1]
+    if (np.flatnonzero(~is_same).size + 1) != len(np.unique(basket)):
+        return None
+    gaps = np.diff(places) - 1.0
+    first, last = float(places[0]), float(knowledge.n_rows - 1 - places[-1])
+    inside = np.append(0.0, np.where(is_same, gaps, 0.0))
+    before = np.append(first, np.where(is_same, np.nan, gaps))
+    after = np.append(np.where(is_same, np.nan, gaps), last)
+    order = np.searchsorted(places, known.place)
+    return inside[order], before[order], after[order]
+
+
+@dataclass(frozen=True)
+class CountEvidence:
+    """Weighs the number of released rows of a month, zero included, against anybody's."""
+
+    expected: Expected
+    kept: float
+    n_rows: Ints  # Released rows of each pseudonym (down) in each month (across).
+
+    @property
+    def season(self) -> Floats:
+        """Share of the customers who have a pseudonym in each month."""
+        share: Floats = np.clip((self.n_rows > 0).sum(axis=0) / len(self.expected.n_known), *RATE_BOUNDS)
+        return share
+
+    def rates(self, is_found: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Floats:
+        """Give how likely each customer (down) buys in each month (across), from the months it is found in."""
+        season = self.season
+        # One made-up month of buying, at the mean rate, keeps a customer of one month from being thought absent.
+        rate = (is_found.sum(axis=1) + 1) / (len(season) + 1 / season.mean())
+        rates: Floats = np.clip(rate[:, None] * season / season.mean(), *RATE_BOUNDS)
+        return rates
+
+    def log_ratios(self, month: int, counts: Ints, rates: Floats) -> Floats:
+        """Give the log likelihood ratio of each customer (down) having so many rows (across) in a month."""
+        wanted, back = np.unique(counts, return_inverse=True)
+        usual, season = self._usual(wanted), self.season[month]
+        mean = self.kept * self.expected.mean[:, month]
+        spread = np.sqrt(
+            self.kept**2 * self.expected.variance[:, month] + (1 - self.kept) * mean + 0.3 + (0.05 * mean) ** 2
+        )
+        upper, lower = ((wanted + half - mean[:, None]) / spread[:, None] for half in (0.5, -0.5))
+        chance = ndtr(upper) - np.where(wanted == 0, 0.0, ndtr(lower))
+        anybody = np.where(wanted == 0, 1 - season, season * usual)
+        seen = np.log((1 - UNEVEN) * chance / anybody + UNEVEN)
+        rate = rates[:, month][:, None]
+        missed = (1 - self.expected.share) ** (wanted / self.kept)
+        all_missed = float((self._usual(self._grid) * (1 - self.expected.share) ** (self._grid / self.kept)).sum())
+        none = 1 - rate + rate * all_missed
+        unseen = np.log(np.where(wanted == 0, (1 - rate) / (1 - season), rate * missed / season) / none + TINY)
+        scores = np.where(self.expected.n_known[:, month][:, None] > 0, seen, unseen)
+        found: Floats = scores[:, back]
+        return found
+
+    @property
+    def _grid(self) -> Ints:
+        return np.arange(1, int(self.n_rows.max()) + 1)
+
+    def _usual(self, counts: Ints) -> Floats:
+        """Give how often any pseudonym has so many rows in a month, smoothed."""
+        values, n = np.unique(self.n_rows[self.n_rows > 0], return_counts=True)
+        width = 0.5 + 0.15 * values
+        z = (counts[:, None] - values) / width
+        density = np.exp(-(z**2) / 2) / (width * np.sqrt(2 * np.pi))
+        usual: Floats = density @ (n / n.sum()) + 1e-9
+        return usual

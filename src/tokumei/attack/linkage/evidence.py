@@ -1,65 +1,124 @@
 """What the rows say on whether a pseudonym is a customer.
 
-A known purchase of a customer was either deleted, and then says nothing, or it is one of the rows of the
-customer's pseudonym, each as likely as the other. How likely is told by how far the fields agree.
+A known purchase of a customer was either deleted, and then says nothing, or it is one of the rows that the customer's
+pseudonym has in that month, each as likely as the other. How likely is told by how far the fields agree:
+
+    log((deleted + (1 − deleted) · mean over the pseudonym's rows of the likelihood ratio) / deleted)
+
+Rows of different kinds are taken to be no counterparts, so that only rows of one month and kind are compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from tokumei.attack.linkage.comparison import FIELDS, N_LEVELS, FieldComparison, Floats, PeriodRows, Ratios
+from tokumei.attack.linkage.fields import Floats, Ints, Ratios
+from tokumei.attack.linkage.rows import Compared, Side
+from tokumei.core.progress import step
 
-Weighed = list[tuple[FieldComparison, Ratios]]
-
-# Before anything is seen, fields are believed to agree mostly.
-FIRST_AGREEMENT = 0.7
-FIRST_DELETED = 0.1
+Agreement = Mapping[str, Floats]
 # Pairs of rows looked at in one go: 4 bytes each, in two arrays.
-BLOCK_PAIRS = 2_000_000
+BLOCK_PAIRS = 4_000_000
+LEAST_DELETED = 0.002
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """How the release was made, as far as matched rows show it."""
+class Evidence:
+    """Weighs rows: the kinds of all fields but these, and how likely a known row has no counterpart."""
 
-    levels: dict[str, Floats]  # By field, the share of counterparts at each level.
-    deleted: float  # Share of known rows without a counterpart.
+    compared: Compared
+    deleted: float
+    n_rows: Ints  # Released rows of each pseudonym (down) in each month (across).
+    kind_shares: Floats  # Of the released rows of each month (down), the share of each kind (across).
 
     @classmethod
-    def at_first(cls) -> Agreement:
-        """Believe that most values are as they were."""
-        rest = {field: (1 - FIRST_AGREEMENT) / (n - 1) for field, n in N_LEVELS.items()}
-        return cls({f: np.array([FIRST_AGREEMENT] + [rest[f]] * (N_LEVELS[f] - 1)) for f in FIELDS}, FIRST_DELETED)
+    def of(cls, compared: Compared, deleted: float) -> Evidence:
+        """Count the released rows."""
+        released, n_months = compared.released, len(compared.months)
+        n_rows = np.zeros((len(compared.pseudonyms), n_months), np.int64)
+        np.add.at(n_rows, (released.owner, released.month), 1)
+        kinds = np.zeros((n_months, compared.n_kinds))
+        np.add.at(kinds, (released.month, released.kind), 1.0)
+        # All months tell how common a kind is, its own most.
+        kinds += kinds.mean(axis=0) + 0.5
+        return cls(compared, max(deleted, LEAST_DELETED), n_rows, kinds / kinds.sum(axis=1, keepdims=True))
+
+    def by_kinds(self, known: Side) -> Floats:
+        """Weigh customers (down) against pseudonyms (across) by the kinds of rows alone."""
+        shape = (len(self.compared.customers), len(self.compared.pseudonyms))
+        scores = np.zeros(shape)
+        kept = (1 - self.deleted) / self.deleted
+        released = self.compared.released
+        for month in range(len(self.compared.months)):
+            ours, theirs = _of_month(known, month), _of_month(released, month)
+            if not len(ours) or not len(theirs):
+                continue
+            wanted = np.zeros((shape[0], self.compared.n_kinds))
+            np.add.at(wanted, (ours.owner, ours.kind), 1.0)
+            had = np.zeros((shape[1], self.compared.n_kinds))
+            np.add.at(had, (theirs.owner, theirs.kind), 1.0)
+            share = had / np.maximum(self.n_rows[:, month], 1)[:, None] / self.kind_shares[month]
+            scores += wanted @ np.log1p(kept * share).T
+        return scores
+
+    def by_rows(self, known: Side, agreement: Agreement) -> Floats:
+        """Weigh customers (down) against pseudonyms (across) by all that rows have in common."""
+        scores = np.zeros((len(self.compared.customers), len(self.compared.pseudonyms)))
+        tables = {name: field.weigh(agreement[name]) for name, field in self.compared.fields.items()}
+        kept = (1 - self.deleted) / self.deleted
+        blocks = list(_blocks(known, self.compared.released))
+        with step("comparing rows", total=len(blocks)) as bar:
+            for month, kind, ours, theirs in blocks:
+                ratio = self._ratios(tables, known, ours, theirs)
+                owners, starts = _runs(self.compared.released.owner[theirs])
+                summed = np.add.reduceat(ratio, starts, axis=1)
+                summed *= (kept / self.n_rows[owners, month] / self.kind_shares[month, kind]).astype(np.float32)
+                customers, firsts = _runs(known.owner[ours])
+                gained = np.add.reduceat(np.log1p(summed), firsts, axis=0)
+                scores[np.ix_(customers, owners)] += gained
+                bar.advance()
+        return scores
+
+    def _ratios(self, tables: Mapping[str, Ratios], known: Side, ours: slice, theirs: slice) -> Ratios:
+        """Multiply the likelihood ratios of all fields for each pair of two runs of rows."""
+        ratio = np.ones((ours.stop - ours.start, theirs.stop - theirs.start), np.float32)
+        for name, table in tables.items():
+            field = self.compared.fields[name]
+            one, other = known.codes[name][ours], self.compared.released.codes[name][theirs]
+            cases = self.compared.released.cases[name][theirs]
+            if field.levels is None:
+                ratio *= np.where(one[:, None] == other, table[cases, 0], table[cases, 1])
+                continue
+            # Once for each known value, then for each known row.
+            values, back = np.unique(one, return_inverse=True)
+            cells = field.levels[values].take(other, axis=1).astype(np.int64) % table.shape[1]
+            cells += cases * table.shape[1]
+            ratio *= table.ravel().take(cells)[back]
+        return ratio
 
 
-def customer_evidence(period: PeriodRows, agreement: Agreement, fields: Collection[str] = FIELDS) -> Floats:
-    """Give the log likelihood ratio of each customer with known rows (down) being each pseudonym (across)."""
-    if not len(period.customers):
-        return np.zeros((0, len(period.pseudonyms)))
-    weighed = weigh_fields(period, agreement, fields)
-    n_known, n_released = int(period.customer_starts[-1]), period.rows.height
-    by_row = np.empty((n_known, len(period.pseudonyms)), np.float32)
-    n_block = max(1, BLOCK_PAIRS // max(1, n_released))
-    for start in range(0, n_known, n_block):
-        block = slice(start, min(n_known, start + n_block))
-        ratio = pair_ratios(weighed, block, slice(0, n_released))
-        summed = np.add.reduceat(ratio, period.pseudonym_starts[:-1], axis=1)
-        by_row[block] = np.log(agreement.deleted + (1 - agreement.deleted) * summed / period.n_released)
-    return np.add.reduceat(by_row, period.customer_starts[:-1], axis=0).astype(np.float64)
+def _of_month(side: Side, month: int) -> Side:
+    first, last = np.searchsorted(side.month, [month, month + 1])
+    return side.select(np.arange(first, last))
 
 
-def weigh_fields(period: PeriodRows, agreement: Agreement, fields: Collection[str]) -> Weighed:
-    """Give each field with the likelihood ratios of its pairs of values."""
-    return [(period.fields[f], period.fields[f].weigh(agreement.levels[f])) for f in fields]
+def _runs(values: Ints) -> tuple[Ints, Ints]:
+    """Give the values of the runs of equal ones, and where each run starts."""
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    return values[starts], starts
 
 
-def pair_ratios(weighed: Weighed, known: slice, released: slice) -> Ratios:
-    """Multiply the likelihood ratios of the fields for each pair of rows."""
-    ratio = np.ones((known.stop - known.start, released.stop - released.start), np.float32)
-    for field, table in weighed:
-        ratio *= table[field.known[known]].take(field.released[released], axis=1)
-    return ratio
+def _blocks(known: Side, released: Side) -> Iterator[tuple[int, int, slice, slice]]:
+    """Give the runs of known and released rows of one month and kind, cut to the largest block."""
+    width = int(max(known.kind.max(initial=0), released.kind.max(initial=0))) + 1
+    ours, theirs = (side.month * width + side.kind for side in (known, released))
+    keys, starts = _runs(ours)
+    ends = np.append(starts[1:], len(ours))
+    firsts, lasts = np.searchsorted(theirs, keys), np.searchsorted(theirs, keys, side="right")
+    for key, start, end, first, last in zip(keys, starts, ends, firsts, lasts, strict=True):
+        n = max(1, BLOCK_PAIRS // max(1, last - first))
+        for at in range(int(start), int(end) if last > first else int(start), n):
+            yield int(key // width), int(key % width), slice(at, min(at + n, int(end))), slice(int(first), int(last))

@@ -7,19 +7,21 @@ that the rows alone have matched (a conditional logistic regression: whose month
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from tokumei.attack.linkage.comparison import Floats, Ints
+from tokumei.attack.linkage.fields import Floats, Ints
 
-# What is counted as a habit, one value a row.
-KINDS: dict[str, pl.Expr] = {
-    "item": pl.col("item"),
-    "item and quantity": pl.concat_str("item", "quantity", separator=" "),
-    "price": pl.col("price").cast(pl.String),
-    "quantity": pl.col("quantity").cast(pl.String),
+# What is counted as a habit, one value a row; what is not told is left out.
+KINDS: dict[str, tuple[str, ...]] = {
+    "item": ("item",),
+    "item and quantity": ("item", "quantity"),
+    "price": ("price",),
+    "quantity": ("quantity",),
 }
 # How far a customer's own share is believed over everybody's.
 OWN = 0.5
@@ -31,12 +33,12 @@ TINY = 1e-300
 class Habits:
     """The pseudonyms of all periods (slots) by what they buy."""
 
-    def __init__(self, released: pl.DataFrame, row_slots: Ints, slot_periods: Ints, names: pl.Series) -> None:
+    def __init__(self, values: Sequence[Ints], row_slots: Ints, slot_periods: Ints, names: Ints) -> None:
         """Count the values of each kind in each slot; `row_slots` says the slot of each released row."""
         self.slot_periods = slot_periods
-        self.names = names.rank("dense").to_numpy()
+        self.names = names
         n_slots = len(slot_periods)
-        self.tokens = [_tokens(released.select(kind).to_series(), row_slots, n_slots) for kind in KINDS.values()]
+        self.tokens = [_tokens(codes, row_slots, n_slots) for codes in values]
         self.log_sizes = np.log(np.bincount(row_slots, minlength=n_slots))
 
     def features(self, matched: csr_array, period: int) -> Floats:
@@ -57,8 +59,8 @@ class Habits:
     def _same_name(self, elsewhere: csr_array, here: Ints) -> Floats:
         """Give the share of the customer's other months under the very pseudonym."""
         n = len(self.names)
-        by_name = csr_array((np.ones(n), (np.arange(n), self.names - 1)), shape=(n, int(self.names.max())))
-        shares: Floats = (_scale_rows(elsewhere) @ by_name).tocsc()[:, self.names[here] - 1].toarray()
+        by_name = csr_array((np.ones(n), (np.arange(n), self.names)), shape=(n, int(self.names.max()) + 1))
+        shares: Floats = (_scale_rows(elsewhere) @ by_name).tocsc()[:, self.names[here]].toarray()
         return shares
 
 
@@ -103,9 +105,16 @@ def _n_values(tokens: csr_array) -> Floats:
     return np.diff(tokens.indptr).astype(np.float64)
 
 
-def _tokens(values: pl.Series, slots: Ints, n_slots: int) -> csr_array:
+def habit_codes(released: pl.DataFrame) -> list[Ints]:
+    """Give numbers to the values of each kind of habit that the release tells."""
+    told = [kinds for kinds in KINDS.values() if all(released[kind].null_count() < released.height for kind in kinds)]
+    return [
+        (released.select(pl.struct(kinds).rank("dense")).to_series().to_numpy() - 1).astype(np.int64) for kinds in told
+    ]
+
+
+def _tokens(codes: Ints, slots: Ints, n_slots: int) -> csr_array:
     """Count each value in each slot, once a slot."""
-    codes = values.fill_null("").rank("dense").to_numpy() - 1
     shape = (n_slots, int(codes.max(initial=0)) + 1)
     counts = csr_array((np.ones(len(codes)), (slots, codes)), shape=shape)
     counts.sum_duplicates()

@@ -1,90 +1,209 @@
-"""Months joined: each round matches all months, then learns habits from them for the next."""
+"""Epochs joined: each round matches all of them, then learns habits from them for the next."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 from scipy.sparse import csr_array
 
-from tokumei.attack.linkage.comparison import Floats, Ints, PeriodRows
+from tokumei.attack.linkage.counts import CountEvidence
+from tokumei.attack.linkage.epochs import Epoch
+from tokumei.attack.linkage.evidence import Agreement, Evidence
+from tokumei.attack.linkage.fields import Floats, Ints
 from tokumei.attack.linkage.habits import Habits, learn_weights
-from tokumei.attack.linkage.matching import match
-from tokumei.attack.linkage.presence import Presence
+from tokumei.attack.linkage.learning import learn_agreement
+from tokumei.attack.linkage.matching import log_freedom, match
+from tokumei.attack.linkage.rows import Side
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
 
-# Months matched with at least this chance teach what habits are worth.
+# Matches with at least this chance teach what habits are worth.
 SURE = 0.9
 # Cases times customers to learn from.
-LEARNING_CELLS = 200_000
+LEARNING_CELLS = 100_000
+# Known rows to learn agreement from; so many are enough for some dozens of shares.
+LEARNING_ROWS = 6_000
+# After the first pass only candidates of at least this chance teach.
+LEAST = 0.5
+# Pseudonyms of each customer and epoch that are thought possible, pass by pass.
+N_CANDIDATES = (20, 8, 4, 4)
 
 
 @dataclass(frozen=True)
 class Slots:
-    """The pseudonyms of all periods in one row: a slot is a pseudonym in a period."""
+    """The pseudonyms of all epochs in one row: a slot is a pseudonym in an epoch."""
 
-    names: pl.Series
-    periods: Ints
-    firsts: Ints  # The first slot of each period, and the number of slots.
-    rows: pl.DataFrame
-    row_slots: Ints
+    names: Ints
+    epochs: Ints
+    firsts: Ints  # The first slot of each epoch, and the number of slots.
 
     @classmethod
-    def of(cls, periods: Sequence[PeriodRows]) -> Slots:
-        """Give each pseudonym of each period a number."""
-        n_slots = [len(period.pseudonyms) for period in periods]
-        n_rows = np.concatenate([period.n_released for period in periods])
+    def of(cls, epochs: Sequence[Epoch]) -> Slots:
+        """Give each pseudonym of each epoch a number."""
+        sizes = [len(epoch.names) for epoch in epochs]
         return cls(
-            pl.concat([period.pseudonyms for period in periods]),
-            np.repeat(np.arange(len(periods)), n_slots),
-            np.append(0, np.cumsum(n_slots)),
-            pl.concat([period.rows for period in periods]),
-            np.repeat(np.arange(len(n_rows)), n_rows),
+            np.concatenate([epoch.names for epoch in epochs]),
+            np.repeat(np.arange(len(epochs)), sizes),
+            np.append(0, np.cumsum(sizes)),
         )
 
 
-def join_months(periods: Sequence[PeriodRows], slots: Slots, presence: Presence, *, n_rounds: int) -> Ints:
-    """Give the pseudonym of each customer (down) in each period (across) by number, −1 where absent."""
-    found: Ints = np.where(presence.n_known > 0, 0, -1)
-    bonus: list[Floats] | None = None
-    habits = Habits(slots.rows, slots.row_slots, slots.periods, slots.names)
-    with step("joining months", total=n_rounds + 1) as bar:
+def join_epochs(
+    evidence: Evidence,
+    counts: CountEvidence,
+    epochs: Sequence[Epoch],
+    *,
+    n_rounds: int,
+    agreement: Agreement | None = None,
+) -> Ints:
+    """Give the pseudonym of each customer (down) in each month (across) by number, −1 where absent.
+
+    How far fields agree is learned unless it is told.
+    """
+    n_months = len(evidence.compared.months)
+    is_found = counts.expected.n_known > 0
+    rates = counts.rates(is_found)
+    by_count = [_count_odds(counts, epoch, rates) for epoch in epochs]
+    if agreement is None:
+        agreement = _learn(evidence, epochs, by_count)
+    by_rows = evidence.by_rows(evidence.compared.known, agreement)
+    slots = Slots.of(epochs)
+    # Visits without items, prices and quantities have no habits to compare.
+    has_habits = bool(n_rounds and len(epochs) > 1 and evidence.compared.tokens)
+    habits = _habits(evidence, epochs, slots) if has_habits else None
+    bonus: list[Floats] = [np.zeros(1)] * len(epochs)
+    found = np.full((len(is_found), n_months), -1)
+    with step("joining epochs", total=n_rounds + 1) as bar:
         for n_done in range(n_rounds + 1):
-            rates = presence.rates(found)
-            odds = [presence.odds(p, rates) for p in range(len(periods))]
-            if bonus is not None:
-                odds = [one + other for one, other in zip(odds, bonus, strict=True)]
+            by_count = [_count_odds(counts, epoch, rates) for epoch in epochs]
+            odds = [by_rows[:, e.names] + c + b for e, c, b in zip(epochs, by_count, bonus, strict=True)]
             matches = [match(one) for one in odds]
-            found = np.stack([of for of, _ in matches], axis=1)
+            found = _by_month(matches, epochs, evidence.n_rows, len(is_found))
             bar.advance()
-            if n_done < n_rounds:
-                sure = np.stack([chances for _, chances in matches], axis=1)
-                bonus = _learn_habits(habits, slots, found, sure, rates)
+            if n_done < n_rounds and habits is not None:
+                rates = counts.rates(found >= 0)
+                bonus = _learn_habits(habits, slots, matches, epochs, rates)
     return found
 
 
-def _learn_habits(habits: Habits, slots: Slots, found: Ints, sure: Floats, rates: Floats) -> list[Floats]:
-    """Give the log likelihood ratio of each customer's habits for each pseudonym of each period."""
-    customers, periods = np.nonzero(found >= 0)
+def _count_odds(counts: CountEvidence, epoch: Epoch, rates: Floats) -> Floats:
+    """Give what the numbers of rows say for each customer (down) and pseudonym of the epoch, against absence."""
+    odds = np.zeros((len(rates), len(epoch.names)))
+    for month in epoch.months:
+        n_rows = counts.n_rows[epoch.names, month]
+        scores = counts.log_ratios(int(month), np.append(n_rows, 0), rates)
+        odds += scores[:, :-1] - scores[:, -1:]
+    return odds
+
+
+def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Floats]) -> Agreement:
+    """Learn how far fields agree, starting from kinds and numbers of rows.
+
+    Everybody of an epoch takes part: who is left to himself believes in a pseudonym that others fit better.
+    """
+    known = evidence.compared.known
+    epoch_of = _epoch_of(epochs, len(evidence.compared.months))
+    chosen = _largest(np.bincount(epoch_of[known.month], minlength=len(epochs)))
+    known = _fewer(known.select(np.isin(epoch_of[known.month], chosen)))
+    n_customers = len(evidence.compared.customers)
+    units = replace(known, owner=np.searchsorted(chosen, epoch_of[known.month]) * n_customers + known.owner)
+    agreement: Agreement = {name: field.usual() for name, field in evidence.compared.fields.items()}
+    scores = evidence.by_kinds(known)
+    least = 0.0
+    for n_candidates in N_CANDIDATES:
+        found = [_candidates(scores, epochs[at], by_count[at], n_candidates) for at in chosen]
+        candidates, prior, others = (np.concatenate(part) for part in zip(*found, strict=True))
+        agreement = learn_agreement(evidence, units, candidates, prior, others, agreement, least=least)
+        scores = evidence.by_rows(known, agreement)
+        least = LEAST
+    return agreement
+
+
+def _epoch_of(epochs: Sequence[Epoch], n_months: int) -> Ints:
+    """Give the epoch of each month."""
+    epoch_of = np.zeros(n_months, np.int64)
+    for number, epoch in enumerate(epochs):
+        epoch_of[epoch.months] = number
+    return epoch_of
+
+
+def _candidates(scores: Floats, epoch: Epoch, odds: Floats, n_wanted: int) -> tuple[Ints, Floats, Floats]:
+    """Give the likeliest pseudonyms of each customer, their log odds without rows, and those of anybody else."""
+    candidates = np.full((len(scores), n_wanted), -1)
+    prior = np.full(candidates.shape, -1e9)
+    total = scores[:, epoch.names] + odds
+    free = log_freedom(total)
+    total += free
+    n = min(n_wanted, len(epoch.names))
+    best = np.argpartition(-total, n - 1, axis=1)[:, :n]
+    candidates[:, :n] = epoch.names[best]
+    prior[:, :n] = np.take_along_axis(odds + free, best, axis=1)
+    np.put_along_axis(total, best, -np.inf, axis=1)
+    # Somebody else, or nobody.
+    return candidates, prior, np.logaddexp(0, np.logaddexp.reduce(total, axis=1))
+
+
+def _largest(n_rows: Ints) -> Ints:
+    """Take the epochs with the most known rows, so many as are enough to learn from."""
+    order = np.argsort(-n_rows, kind="stable")
+    n_epochs = int(np.searchsorted(np.cumsum(n_rows[order]), LEARNING_ROWS)) + 1
+    return np.sort(order[:n_epochs])
+
+
+def _fewer(known: Side) -> Side:
+    """Draw known rows to learn from, where there are more than enough."""
+    if len(known) <= 2 * LEARNING_ROWS:
+        return known
+    # Which are drawn is of no consequence, so the seed is no option.
+    drawn = generator(0, "linkage", "rows").permutation(len(known))[: 2 * LEARNING_ROWS]
+    return known.select(np.sort(drawn))
+
+
+def _by_month(matches: Sequence[tuple[Ints, Floats]], epochs: Sequence[Epoch], n_rows: Ints, n_customers: int) -> Ints:
+    """Spread the matches of epochs over the months in which the pseudonyms have rows."""
+    found = np.full((n_customers, n_rows.shape[1]), -1)
+    for (chosen, _), epoch in zip(matches, epochs, strict=True):
+        names = np.where(chosen >= 0, epoch.names[chosen], -1)
+        for month in epoch.months:
+            is_there = (names >= 0) & (n_rows[names, month] > 0)
+            found[is_there, month] = names[is_there]
+    return found
+
+
+def _habits(evidence: Evidence, epochs: Sequence[Epoch], slots: Slots) -> Habits:
+    """Count what each slot buys."""
+    released = evidence.compared.released
+    epoch_of = _epoch_of(epochs, len(evidence.compared.months))
+    n_names = len(evidence.compared.pseudonyms)
+    keys = slots.epochs * n_names + slots.names
+    row_slots = np.searchsorted(keys, epoch_of[released.month] * n_names + released.owner)
+    return Habits(evidence.compared.tokens, row_slots, slots.epochs, slots.names)
+
+
+def _learn_habits(
+    habits: Habits, slots: Slots, matches: Sequence[tuple[Ints, Floats]], epochs: Sequence[Epoch], rates: Floats
+) -> list[Floats]:
+    """Give the log likelihood ratio of each customer's habits for each pseudonym of each epoch."""
+    found = np.stack([chosen for chosen, _ in matches], axis=1)
+    sure = np.stack([chances for _, chances in matches], axis=1)
+    rate = np.stack([rates[:, epoch.months].max(axis=1) for epoch in epochs], axis=1)
+    customers, at = np.nonzero(found >= 0)
     shape = (len(found), int(slots.firsts[-1]))
-    filled = slots.firsts[periods] + found[customers, periods]
-    matched = csr_array((np.ones(len(customers)), (customers, filled)), shape=shape)
-    features = [habits.features(matched, period) for period in range(found.shape[1])]
-    cases = np.flatnonzero(sure[customers, periods] > SURE)
+    matched = csr_array((np.ones(len(customers)), (customers, slots.firsts[at] + found[customers, at])), shape=shape)
+    features = [habits.features(matched, number) for number in range(len(epochs))]
+    cases = np.flatnonzero(sure[customers, at] > SURE)
     if not len(cases):
         return [np.zeros(feature.shape[:2]) for feature in features]
     n_cases = max(1, LEARNING_CELLS // len(found))
-    # Which cases are drawn is of no consequence, so the seed is no option.
     drawn = np.sort(generator(0, "linkage").permutation(cases)[:n_cases])
     weights = learn_weights(
-        np.stack([features[periods[i]][:, found[customers[i], periods[i]]] for i in drawn]),
+        np.stack([features[at[i]][:, found[customers[i], at[i]]] for i in drawn]),
         customers[drawn],
-        np.log(rates.mean(axis=1)),
+        np.log(rate.mean(axis=1)),
     )
-    return [_against_anybody(feature @ weights, rates[:, p]) for p, feature in enumerate(features)]
+    return [_against_anybody(feature @ weights, rate[:, number]) for number, feature in enumerate(features)]
 
 
 def _against_anybody(scores: Floats, rate: Floats) -> Floats:

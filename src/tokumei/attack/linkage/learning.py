@@ -1,98 +1,103 @@
-"""How a release was made, learned from itself: what still agrees in the pairs that are surely matched.
+"""How a release was made, learned from itself: how far the fields of counterparts still agree.
 
-Rows of one basket share their day and minute, so pairs found by date and time would prove only that those agree.
-Date and time are therefore learned from pairs that were found without them.
+Expectation maximization over who is whom and which row is which. It starts from the kinds of items and the numbers of
+rows alone, which no noise on the other fields touches, and believes in several pseudonyms for each customer at a time:
+whoever starts from fields that are believed to agree, or from single matches, is led by rows that agree by accident to
+believe in them more and more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
 
-from tokumei.attack.linkage.comparison import FIELDS, N_LEVELS, UNTOLD, Floats, PeriodRows
-from tokumei.attack.linkage.evidence import Agreement, Weighed, customer_evidence, pair_ratios, weigh_fields
+from tokumei.attack.linkage.evidence import Agreement, Evidence
+from tokumei.attack.linkage.fields import PRIOR, FieldLevels, Floats, Ints
+from tokumei.attack.linkage.rows import Side
 
-Places = npt.NDArray[np.intp]
-
-WHEN = ("date", "time")
 ROUNDS = 3
-# Enough to learn two dozen numbers from; the periods with the fewest pairs of rows are taken.
-LEARNING_PAIRS = 8_000_000
-# Log odds over the runner-up that make a match sure, and how many matches are taken even so.
-SURE = 4.0
-LEAST_MATCHES = 20
-LARGEST_MATCH = 250_000
-LEAST_DELETED = 0.002
+# Learning ends when no share changes by more.
+ENOUGH = 0.003
 
 
-def learn_agreement(periods: Sequence[PeriodRows], *, least_deleted: float = 0) -> Agreement:
-    """Learn how often each field still agrees and how many rows are gone, at least so many."""
-    chosen = _few_pairs(periods)
-    agreement = Agreement.at_first()
-    what = tuple(field for field in FIELDS if field not in WHEN)
+@dataclass(frozen=True)
+class Pairs:
+    """Known rows beside the released rows of the same month and kind of those pseudonyms that may be their owner's."""
+
+    known: Ints
+    released: Ints
+    link: Ints  # Which known row and candidate: number of the row · candidates + number of the candidate.
+
+    @classmethod
+    def of(cls, known: Side, released: Side, candidates: Ints, n_names: int) -> Pairs:
+        """Find the rows; `candidates` has the pseudonyms of each customer (down), −1 where there are fewer."""
+        width = int(max(known.kind.max(initial=0), released.kind.max(initial=0))) + 1
+        keys = (released.month * width + released.kind) * n_names + released.owner
+        wanted = candidates[known.owner]
+        key = (known.month * width + known.kind)[:, None] * n_names + wanted
+        first, last = np.searchsorted(keys, key), np.searchsorted(keys, key, side="right")
+        n_rows = np.where(wanted >= 0, last - first, 0).ravel()
+        link = np.repeat(np.arange(n_rows.size), n_rows)
+        at = np.arange(len(link)) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
+        return cls(link // candidates.shape[1], first.ravel()[link] + at, link)
+
+
+def learn_agreement(
+    evidence: Evidence, known: Side, candidates: Ints, prior: Floats, others: Floats, start: Agreement, *, least: float
+) -> Agreement:
+    """Learn how often counterparts are at each level of each field.
+
+    `candidates` are the pseudonyms thought possible for each customer (down), `prior` their log odds before the fields
+    are looked at, by the same places, and `others` the log odds of anybody else. Candidates of a chance
+    below `least` teach nothing.
+    """
+    fields, released = evidence.compared.fields, evidence.compared.released
+    pairs = Pairs.of(known, released, candidates, len(evidence.compared.pseudonyms))
+    cells = {name: _cells(field, known, released, name, pairs) for name, field in fields.items()}
+    n_links, n_candidates = len(known) * candidates.shape[1], candidates.shape[1]
+    names = candidates[known.owner].ravel()
+    month, kind = np.repeat(known.month, n_candidates), np.repeat(known.kind, n_candidates)
+    kept = (1 - evidence.deleted) / evidence.deleted
+    scale = kept / np.maximum(evidence.n_rows[names, month], 1) / evidence.kind_shares[month, kind]
+    owners = np.repeat(known.owner, n_candidates) * n_candidates + np.tile(np.arange(n_candidates), len(known))
+    agreement = dict(start)
     for _ in range(ROUNDS):
-        by_what = _learn_once(chosen, agreement, what)
-        agreement = Agreement({**agreement.levels, **{f: by_what.levels[f] for f in WHEN}}, agreement.deleted)
-        by_all = _learn_once(chosen, agreement, FIELDS)
-        agreement = Agreement({**by_all.levels, **{f: agreement.levels[f] for f in WHEN}}, by_all.deleted)
-    return Agreement(agreement.levels, max(agreement.deleted, least_deleted))
+        ratio = np.ones(len(pairs.link), np.float32)
+        for name, field in fields.items():
+            ratio *= field.weigh(agreement[name]).ravel().take(cells[name])
+        odds = np.bincount(pairs.link, ratio, n_links) * scale
+        gains = np.bincount(owners, np.log1p(odds), candidates.size).reshape(candidates.shape)
+        chances = _softmax(prior + gains, others)
+        chances[chances < least] = 0
+        share = chances.ravel()[owners] * scale / (1 + odds)
+        weight = ratio * share[pairs.link]
+        before, agreement = agreement, {name: _shares(field, cells[name], weight) for name, field in fields.items()}
+        if all(np.abs(agreement[name] - before[name]).max() < ENOUGH for name in fields):
+            break
+    return agreement
 
 
-def _few_pairs(periods: Sequence[PeriodRows]) -> list[PeriodRows]:
-    usable = [period for period in periods if len(period.customers) and len(period.pseudonyms)]
-    usable.sort(key=lambda period: period.n_pairs)
-    n_pairs = np.cumsum([period.n_pairs for period in usable])
-    return usable[: max(1, int(np.searchsorted(n_pairs, LEARNING_PAIRS, side="right")))]
+def _cells(field: FieldLevels, known: Side, released: Side, name: str, pairs: Pairs) -> Ints:
+    """Give for pairs of rows the cell of the table of cases by levels, the last level being for what is untold."""
+    width = field.n_levels + 1
+    levels = field.levels_of(known.codes[name][pairs.known], released.codes[name][pairs.released])
+    return released.cases[name][pairs.released] * width + levels.astype(np.int64) % width
 
 
-def _learn_once(periods: Sequence[PeriodRows], agreement: Agreement, fields: Collection[str]) -> Agreement:
-    """Match by these fields, and see how all fields agree in the matches."""
-    # A made-up half pair at each level keeps every share above zero.
-    seen = {field: np.full(N_LEVELS[field], 0.5) for field in FIELDS}
-    n_kept, n_known = 1.0, 1.0 + agreement.deleted
-    for period in periods:
-        weighed = weigh_fields(period, agreement, fields)
-        for customer, pseudonym in _sure_matches(customer_evidence(period, agreement, fields)):
-            rows = slice(*(int(i) for i in period.customer_starts[customer : customer + 2]))
-            columns = slice(*(int(i) for i in period.pseudonym_starts[pseudonym : pseudonym + 2]))
-            if (rows.stop - rows.start) * (columns.stop - columns.start) > LARGEST_MATCH:
-                continue
-            known, released = _counterparts(weighed, agreement.deleted, rows, columns)
-            n_kept, n_known = n_kept + len(known), n_known + rows.stop - rows.start
-            for name, counts in seen.items():
-                field = period.fields[name]
-                levels = field.levels[field.known[rows][known], field.released[columns][released]]
-                counts += np.bincount(levels[levels != UNTOLD], minlength=len(counts))
-    deleted = max(LEAST_DELETED, 1 - n_kept / n_known)
-    return Agreement({field: counts / counts.sum() for field, counts in seen.items()}, float(deleted))
+def _shares(field: FieldLevels, cells: Ints, weight: Floats) -> Floats:
+    """Give by band the share of weighted pairs at each level."""
+    width = field.n_levels + 1
+    by_value = np.bincount(cells, weight, len(field.chance) * width).reshape(-1, width)[:, :-1]
+    counts = field.usual() * PRIOR
+    np.add.at(counts, field.bands, by_value)
+    shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+    return shares
 
 
-def _sure_matches(evidence: Floats) -> list[tuple[int, int]]:
-    """Give the pairs that are best for both sides and by far, or else the surest few."""
-    best = evidence.argmax(axis=1)
-    mutual = np.flatnonzero(evidence[:, best].argmax(axis=0) == np.arange(len(best)))
-    margin = np.minimum(_lead(evidence)[mutual], _lead(evidence.T)[best[mutual]])
-    margin = np.minimum(margin, evidence[mutual, best[mutual]])
-    order = np.argsort(-margin, kind="stable")
-    n = max(min(LEAST_MATCHES, len(order)), int((margin > SURE).sum()))
-    return [(int(mutual[i]), int(best[mutual[i]])) for i in order[:n]]
-
-
-def _lead(scores: Floats) -> Floats:
-    """Give how far the largest of each row is above the second, or above nothing."""
-    padded = np.concatenate([scores, np.zeros((len(scores), 1))], axis=1)
-    top = np.partition(padded, -2, axis=1)[:, -2:]
-    lead: Floats = top[:, 1] - top[:, 0]
-    return lead
-
-
-def _counterparts(weighed: Weighed, deleted: float, rows: slice, columns: slice) -> tuple[Places, Places]:
-    """Pair the known rows of a customer with the released rows of a pseudonym, each at most once."""
-    ratio = pair_ratios(weighed, rows, columns).astype(np.float64)
-    gain = np.log((1 - deleted) * ratio / ratio.shape[1]) - np.log(deleted)
-    known, released = linear_sum_assignment(np.maximum(gain, 0), maximize=True)
-    is_pair = gain[known, released] > 0
-    return known[is_pair], released[is_pair]
+def _softmax(scores: Floats, others: Floats) -> Floats:
+    """Give the chance of each candidate, given the log odds of all others together."""
+    largest = np.maximum(scores.max(axis=1), others)
+    chances = np.exp(scores - largest[:, None])
+    softmax: Floats = chances / (chances.sum(axis=1) + np.exp(others - largest))[:, None]
+    return softmax

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from tokumei.attack.linkage.comparison import Floats, Ints
+from tokumei.attack.linkage.fields import Floats, Ints
 
 ROUNDS = 60
 # Weight of a pseudonym being nobody's whom the attacker knows of.
 STRANGER = 0.02
 SCORE_BOUNDS = (-80.0, 250.0)
-# Months in which nothing is known of a customer are matched a little more often than their chances say.
-ABSENCE_WEIGHT = 0.8
 
 
 def match_chances(scores: Floats) -> tuple[Floats, Floats]:
@@ -31,6 +29,16 @@ def match_chances(scores: Floats) -> tuple[Floats, Floats]:
     return of_customer[:, None] * weights * of_pseudonym, of_customer
 
 
+def log_freedom(scores: Floats) -> Floats:
+    """Give for each pseudonym how free it is, in logarithms: the less the more customers claim it."""
+    weights = np.exp(np.clip(scores, *SCORE_BOUNDS))
+    of_pseudonym = np.ones(scores.shape[1])
+    for _ in range(ROUNDS // 3):
+        of_pseudonym = 1 / (STRANGER + 1 / (1 + weights @ of_pseudonym) @ weights)
+    freedom: Floats = np.log(of_pseudonym)
+    return freedom
+
+
 def match(scores: Floats) -> tuple[Ints, Floats]:
     """Give the pseudonym of each customer, −1 where absence is likelier, and how sure that is.
 
@@ -39,7 +47,7 @@ def match(scores: Floats) -> tuple[Ints, Floats]:
     chances, absent = match_chances(scores)
     found = np.full(len(scores), -1)
     sure = absent.copy()
-    gain = chances - ABSENCE_WEIGHT * absent[:, None]
+    gain = chances - absent[:, None]
     customers, pseudonyms = linear_sum_assignment(np.maximum(gain, 0), maximize=True)
     is_match = gain[customers, pseudonyms] > 0
     found[customers[is_match]] = pseudonyms[is_match]

@@ -1,0 +1,217 @@
+"""How far a released value is from a known one, field by field, and what each distance is worth.
+
+Each field has a few levels of agreement. A level is weighed after Fellegi and Sunter: how often the counterpart of a
+released row is at that level, over how often any known row is. The second depends on the released value, so that
+sharing a rare value counts for more than sharing a common one. The first is learned (`linkage.learning`), for numbers
+by bands of the released value: rounding leaves a quantity of 1 as it is more often than one of 100.
+
+It matters which side is given. What is explained are the known rows, so the chances of all known values beside one
+released value add up to one. The other way round anything can be learned: that every purchase became a dear one, say,
+and then everybody is one of the few customers who buy dear things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tokumei.data.history import period_of
+
+Floats = npt.NDArray[np.float64]
+Ratios = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+Levels = npt.NDArray[np.int8]
+
+Kinds = tuple[Ints, Ints]
+
+UNTOLD = -1
+# Bounds of the levels between equal and far: days, minutes, and the released number as a share of the known one.
+DAYS = (0, 1, 3, 7, 14)
+MINUTES = (0, 10, 60, 180)
+SHARES = (0.25, 0.5, 0.75, 0.9, 0.99, 1.01, 1.11, 1.35, 2.0, 4.0)
+BANDS = {"price": (1.0, 3.0, 8.0), "quantity": (1.5, 3.5, 11.5)}
+# A value seen once may be rare by accident; no single field proves more than this.
+STRONGEST = 1e5
+# So many made-up rows at the levels of any rows keep a share from being zero.
+PRIOR = 2.0
+# So many rows of any kind help to say how common a value is in its own kind.
+KIND_PRIOR = 5.0
+# Pairs of distinct values beyond which numbers are compared by three digits.
+LARGEST_TABLE = 20_000_000
+
+
+@dataclass(frozen=True)
+class FieldLevels:
+    """The values of a field on both sides by code, the level of each pair of values, and how usual each is.
+
+    A `case` is a released value in a kind of item; both decide how often any known row of the kind is at a level.
+    """
+
+    codes: tuple[Ints, Ints]
+    levels: Levels | None  # Known values (down) by released (across), UNTOLD where nothing is said; None: equal or not.
+    bands: Ints  # The band of each case.
+    chance: Floats  # Cases (down) by level: how often any known row of the kind is there.
+    cases: Ints  # The case of each released row.
+
+    @classmethod
+    def of(cls, codes: tuple[Ints, Ints], levels: Levels, bands: Ints, kinds: Kinds) -> FieldLevels:
+        """Count how often any known row of the kind is at each level of a released value."""
+        across, width, n_values = levels.T, int(levels.max()) + 2, levels.shape[1]
+        pairs, cases = np.unique(kinds[1] * n_values + codes[1], return_inverse=True)
+        of_case, kind_of = pairs % n_values, pairs // n_values
+        overall = _at_levels(across, np.bincount(codes[0], minlength=len(levels)).astype(np.float64), width)
+        usual = np.bincount(codes[1], minlength=n_values) @ overall
+        overall += usual / max(1.0, usual.sum())
+        overall /= overall.sum(axis=1, keepdims=True)
+        chance = KIND_PRIOR * overall[of_case]
+        for kind in np.unique(kind_of):
+            here = np.flatnonzero(kind_of == kind)
+            n_rows = np.bincount(codes[0][kinds[0] == kind], minlength=len(levels)).astype(np.float64)
+            told = np.flatnonzero(n_rows)
+            if len(told):
+                chance[here] += _at_levels(across[np.ix_(of_case[here], told)], n_rows[told], width)
+        return cls(codes, levels, bands[of_case], chance / chance.sum(axis=1, keepdims=True), cases)
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels."""
+        return int(self.chance.shape[1])
+
+    def usual(self) -> Floats:
+        """Give by band how often any pair of rows is at each level."""
+        n_rows = np.bincount(self.cases, minlength=len(self.chance))
+        shares = np.zeros((int(self.bands.max(initial=0)) + 1, self.n_levels))
+        np.add.at(shares, self.bands, self.chance * n_rows[:, None])
+        shares += 1e-9
+        usual: Floats = shares / shares.sum(axis=1, keepdims=True)
+        return usual
+
+    def weigh(self, agreement: Floats) -> Ratios:
+        """Give the likelihood ratio of each case (down) and level (across; the last is for what is untold)."""
+        ratios = np.minimum(agreement[self.bands] / np.maximum(self.chance, 1e-9), STRONGEST)
+        return np.concatenate([ratios, np.ones((len(ratios), 1))], axis=1).astype(np.float32)
+
+    def levels_of(self, known: Ints, released: Ints) -> Levels:
+        """Give the levels of some pairs of codes."""
+        if self.levels is None:
+            unequal: Levels = (known != released).astype(np.int8)
+            return unequal
+        levels: Levels = self.levels[known, released]
+        return levels
+
+
+def _at_levels(levels: Levels, n_rows: Floats, width: int) -> Floats:
+    """Count the rows at each level of each value (down); the last column, of what is untold, is cut off."""
+    cells = np.arange(len(levels))[:, None] * width + levels.astype(np.int64) % width
+    weights = np.broadcast_to(n_rows, levels.shape)
+    counts = np.bincount(cells.ravel(), weights.ravel(), len(levels) * width)
+    return counts.astype(np.float64).reshape(-1, width)[:, :-1]
+
+
+def _compared(known: pl.Series, released: pl.Series) -> tuple[Floats, Floats, tuple[Ints, Ints]] | None:
+    """Give the distinct values of both sides and the codes of the rows; None where a side tells none."""
+    sides = [side.cast(pl.Float64).to_numpy() for side in (known, released)]
+    if any(np.isnan(side).all() for side in sides):
+        return None
+    (ours, one), (theirs, other) = (np.unique(side, return_inverse=True) for side in sides)
+    if len(ours) * len(theirs) > LARGEST_TABLE:
+        (ours, one), (theirs, other) = (np.unique(_few_digits(side), return_inverse=True) for side in sides)
+    return ours, theirs, (one.astype(np.int64), other.astype(np.int64))
+
+
+def _few_digits(values: Floats) -> Floats:
+    """Round to three significant digits."""
+    size = 10.0 ** (np.floor(np.log10(np.maximum(np.abs(np.nan_to_num(values)), 1e-9))) - 2)
+    rounded: Floats = np.round(values / size) * size
+    return rounded
+
+
+def _untold(found: Ints, ours: Floats, theirs: Floats) -> Levels:
+    levels = found.astype(np.int8)
+    levels[np.isnan(ours)] = UNTOLD
+    levels[:, np.isnan(theirs)] = UNTOLD
+    return levels
+
+
+def date_levels(known: pl.Series, released: pl.Series, kinds: Kinds) -> FieldLevels | None:
+    """Compare dates within a month by the days between."""
+    found = _compared(known.to_physical(), released.to_physical())
+    if found is None:
+        return None
+    ours, theirs, codes = found
+    levels = np.searchsorted(DAYS, np.abs(ours[:, None] - theirs)).astype(np.int8)
+    months = [
+        pl.Series(side).cast(pl.Int32).cast(pl.Date).to_frame("date").select(period_of(pl.col("date"))).to_series()
+        for side in (ours, theirs)
+    ]
+    levels[months[0].to_numpy()[:, None] != months[1].to_numpy()] = UNTOLD
+    if (levels == UNTOLD).all():
+        return None
+    return FieldLevels.of(codes, levels, np.zeros(len(theirs), np.int64), kinds)
+
+
+def time_levels(known: pl.Series, released: pl.Series, kinds: Kinds) -> FieldLevels | None:
+    """Compare times of day by the minutes between."""
+    minutes = [side.dt.hour().cast(pl.Float64) * 60 + side.dt.minute() for side in (known, released)]
+    found = _compared(minutes[0], minutes[1])
+    if found is None:
+        return None
+    ours, theirs, codes = found
+    levels = _untold(np.searchsorted(MINUTES, np.abs(ours[:, None] - theirs)), ours, theirs)
+    return FieldLevels.of(codes, levels, np.zeros(len(theirs), np.int64), kinds)
+
+
+def number_levels(name: str) -> Callable[[pl.Series, pl.Series, Kinds], FieldLevels | None]:
+    """Compare numbers by the released one as a share of the known."""
+
+    def compare(known: pl.Series, released: pl.Series, kinds: Kinds) -> FieldLevels | None:
+        found = _compared(known, released)
+        if found is None:
+            return None
+        ours, theirs, codes = found
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(ours[:, None] == theirs, 1.0, theirs / ours[:, None])
+        levels = np.searchsorted(SHARES, np.nan_to_num(share, nan=1.0, posinf=1e9))
+        # Equal numbers are a level of their own, in the middle.
+        middle = len(SHARES) // 2
+        levels[levels > middle] += 1
+        levels[(levels == middle) & (share > 1)] += 1
+        levels[(levels == middle) & (share < 1)] -= 1
+        levels[ours[:, None] == theirs] = middle
+        return FieldLevels.of(
+            codes, _untold(levels, ours, theirs), np.searchsorted(BANDS[name], np.nan_to_num(theirs)), kinds
+        )
+
+    return compare
+
+
+def item_levels(known: pl.Series, released: pl.Series, kinds: Kinds) -> FieldLevels | None:
+    """Compare whole items, where more than their kind is known: equal or not."""
+    n_characters = known.str.len_chars().max()
+    if not isinstance(n_characters, int) or n_characters <= 2 or released.null_count() == len(released):
+        return None
+    if known.null_count() or released.null_count():
+        return None
+    theirs = released.str.slice(0, n_characters)
+    names = pl.concat([known.unique(), theirs.unique()]).unique().sort()
+    one, other = (side.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64) for side in (known, theirs))
+    n_known = np.bincount(one, minlength=len(names)) + 0.5
+    of_kind = np.zeros(len(names))
+    of_kind[other] = np.bincount(kinds[0], minlength=int(kinds[1].max()) + 1)[kinds[1]]
+    equal = np.minimum(n_known / (of_kind + 1), 0.999)
+    bands = np.zeros(len(names), np.int64)
+    return FieldLevels((one, other), None, bands, np.stack([equal, 1 - equal], axis=1), other)
+
+
+Compare = Callable[[pl.Series, pl.Series, Kinds], FieldLevels | None]
+FIELDS: dict[str, Compare] = {
+    "date": date_levels,
+    "time": time_levels,
+    "item": item_levels,
+    "price": number_levels("price"),
+    "quantity": number_levels("quantity"),
+}
