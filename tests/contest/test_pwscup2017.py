@@ -124,7 +124,7 @@ def test_knowledge_is_drawn_independently_with_items_cut(data: Files, knowledge:
 
 
 def test_score_of_new_names_alone_is_worked_out_by_hand(small: dict[str, Path], tmp_path: Path) -> None:
-    edition = Pwscup2017(known=(100,))
+    edition = Pwscup2017(known=(100,), transactions=True)
     edition.draw_knowledge(small, tmp_path, seed=1)
     release = {"AT": written(tmp_path / "AT.csv", RELEASE)}
     edition.check(small, release)
@@ -132,6 +132,7 @@ def test_score_of_new_names_alone_is_worked_out_by_hand(small: dict[str, Path], 
     assert score.details["utility"] == {"E1": 0, "E2": 0, "E3": [0, 0], "E4": 0, "E5": 0, "E6": 0}
     # No two rows share date and quantity: S1 finds all seven months of three customers.
     assert score.details["safety"]["S1"] == {"100": {"row": 1.0, "cell": pytest.approx(7 / 36)}}
+    assert score.details["transaction"]["S1"] == {"100": 1.0}
     assert (score.utility, score.safety, score.details["total"]) == (0, 1, 0.5)
 
 
@@ -176,6 +177,8 @@ def test_judge_counts_customers_who_are_right_in_every_month(small: dict[str, Pa
     assert score.success == score.details["row"] == pytest.approx(2 / 3)
     # Six of the seven months with a pseudonym are right, of 36 in all.
     assert score.details["cell"] == pytest.approx(6 / 36)
+    # The month that is wrong has one of the eight published rows.
+    assert score.details["transaction"] == pytest.approx(7 / 8)
     assert 0 < score.details["baseline"] < 0.1
     assert score.details["interval"] == pytest.approx([0.2077, 0.9385], abs=1e-4)
     assert score.is_proof is None

@@ -55,6 +55,14 @@ LOSSES: Mapping[str, Said] = {
         "Error of the mean unit price by decade of birth and country: 0 if the same; it has no upper end.",
         "生年代・国別の平均単価の誤差。0 は同じ。上限はない。",
     ),
+    "association-rules": (
+        "Error of support, confidence and lift of the best rules of joint purchases: 0 if the same, 1 if lost.",
+        "併売の相関ルール(支持度・確信度・リフト)の誤差。0 は同じ、1 はすべて失われた状態。",
+    ),
+    "buyers": (
+        "Error of the buyers of items by sex and age: 0 if the same, 1 if none is in its place.",
+        "商品ごとの購入者の性別・年代構成の誤差。0 は同じ、1 はすべて食い違う状態。",
+    ),
     "statistic": (
         "Absolute error of a statistic of a column: 0 if the same; it has no upper end.",
         "列の統計量の絶対誤差。0 は同じ。上限はない。",
@@ -177,6 +185,11 @@ CUSTOMERS_FOUND = Measure(
     "row",
     "Share of the customers whose pseudonyms are right in every month: 0 if none, 1 if all.",
     "全月の仮名を正しく推定した顧客の割合。0 は皆無、1 は全員。",
+)
+TRANSACTIONS_FOUND = Measure(
+    "transaction",
+    "Share of the published rows whose customer was found in that month: 0 if none, 1 if all.",
+    "公開された行のうち、その月の顧客が特定されたものの割合。0 は皆無、1 はすべて。",
 )
 MONTHS_FOUND = Measure(
     "cell",

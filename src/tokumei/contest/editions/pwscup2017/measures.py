@@ -12,6 +12,7 @@ from tokumei.contest.measures import (
     MONTHS_FOUND,
     SAMPLES_FOUND,
     SUBMITTED_ATTACKS,
+    TRANSACTIONS_FOUND,
     attack_measure,
     loss_measure,
 )
@@ -36,6 +37,6 @@ def measures_of(
         f"{formula}。0 は有用性の損失も発見もない状態、{sum(weights):g} は有用性をすべて失い全員が発見された状態。",
     )
     tried = [attack_measure(name.upper(), name) for name in attacks]
-    found = (CUSTOMERS_FOUND, MONTHS_FOUND, BASELINE, INTERVAL)
+    found = (CUSTOMERS_FOUND, MONTHS_FOUND, TRANSACTIONS_FOUND, BASELINE, INTERVAL)
     named = sorted([*losses, both], key=lambda measure: measure.name)
     return (*named, *tried, total, *found, SAMPLES_FOUND, SUBMITTED_ATTACKS)
