@@ -20,13 +20,12 @@ import polars as pl
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import SIZE
-from tokumei.data.files.atomic import write_text
 from tokumei.exchange.attack import attack as attack_desk
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import read_criterion
 from tokumei.exchange.desk import DeskFolder
 from tokumei.exchange.documents import Signed, parse_signed
-from tokumei.exchange.keys import PrivateKey, read_private, write_keys
+from tokumei.exchange.keys import PrivateKey, read_private, write_keys, write_secret
 from tokumei.exchange.offer import Lots, Offer, Words
 from tokumei.exchange.offering import Terms, read_release
 from tokumei.exchange.opening import open_offer, releases_at
@@ -119,7 +118,7 @@ def _make(wish: Wish, incoming: Path, table: str, draft: Path, folder: Path, sou
         will_be=folder,
     )
     write_keys(draft / "private" / KEY, key)
-    write_text(draft / "private" / ATTACK, canonical({} if opened.found is None else opened.found.as_dict()))
+    write_secret(draft / "private" / ATTACK, canonical({} if opened.found is None else opened.found.as_dict()))
 
 
 def _team_key(sources: Path) -> PrivateKey:
