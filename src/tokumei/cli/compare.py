@@ -121,7 +121,7 @@ def _methods(listed: list[str]) -> dict[str, Any]:
 
     made: dict[str, Any] = {}
     for name in listed:
-        if hasattr(TABLE_ANONYMIZERS.get(name), "change"):
+        if hasattr(TABLE_ANONYMIZERS.get(name), "perturb"):
             raise InputError.of("a method that generalizes, whose loss can be compared", value=name)
         if any(option.name == "predictor" for option in part_options(TABLE_ANONYMIZERS.get(name))):
             made |= {f"{name} ({one})": TABLE_ANONYMIZERS.make(name, predictor=one) for one in PREDICTORS}
