@@ -142,3 +142,16 @@ def test_date_that_cannot_be_read_writes_nothing(tmp_path: Path, day: str) -> No
     found = tokumei_json("anonymize", "history", file, "--method", "pseudonyms", "--out", out, exit_code=2)
     assert (found["faults"][0]["line"], found["faults"][0]["column"], found["faults"][0]["value"]) == (3, "date", day)
     assert not out.exists()
+
+
+def test_header_alone_and_one_row_go_all_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, rows in (("none", ""), ("one", "7,2011-01-01,A,1.5,2\n")):
+        file, released, truth = (tmp_path / f"{name}{part}.csv" for part in ("T", "A", "F"))
+        file.write_text(f"customer,date,item,price,quantity\n{rows}", encoding="utf-8")
+        _run(capsys, "anonymize", "history", file, "--method", "pseudonyms", "--out", released, "--truth", truth)
+        measured = _run(capsys, "measure", "history", "--original", file, "--release", released)
+        assert "association-rules" in measured["left_out"]
+        guess = tmp_path / f"{name}Fh.csv"
+        _run(capsys, "attack", "history", "s1", "--knowledge", file, "--release", released, "--out", guess)
+        _run(capsys, "judge", guess, "--truth", truth, "--published", released)
+        _run(capsys, "knowledge", file)

@@ -18,7 +18,7 @@ from tokumei.data.history import History
 from tokumei.job.histories import history_of, released_of
 from tokumei.measure.generalized_error import measure_generalized_error
 from tokumei.measure.registry import HISTORY_UTILITIES
-from tokumei.report.needs import NEEDS_MASTER, why_left_out
+from tokumei.report.needs import NEEDS_MASTER, measure_or_say_why
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,11 +71,11 @@ def measure_history(
         for name in wanted:
             of_people = master is not None and name in NEEDS_MASTER
             part = HISTORY_UTILITIES.make(name, **({"master": master} if of_people else {}))
-            reason = why_left_out(before, part, name, has_master=master is not None)
-            if reason is None:
-                scores[name] = part.measure(before, after)
+            found = measure_or_say_why(part, name, before, after, has_master=master is not None)
+            if isinstance(found, Score):
+                scores[name] = found
             else:
-                left_out[name] = reason
+                left_out[name] = found
             bar.advance()
     return HistoryUse(scores, left_out, round(time.perf_counter() - started, 3), before.kind)
 

@@ -15,7 +15,7 @@ from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.data.history import History
 from tokumei.measure.registry import HISTORY_UTILITIES
-from tokumei.report.needs import check_needs, lacks, why_left_out
+from tokumei.report.needs import check_needs, lacks, measure_or_say_why
 
 # The seven values of E1 to E6 of PWSCUP 2017; the worst of them was a release's utility.
 CONTEST_UTILITIES = ("item-cf-supply", "item-cf-retail", "top-items", "item-cf-top", "date", "price", "rows")
@@ -84,11 +84,11 @@ def evaluate(
     with step("evaluating", len(utilities) + len(attacks) * len(knowledge)) as bar:
         for name in utilities:
             part = HISTORY_UTILITIES.make(name)
-            reason = why_left_out(original, part, name)
-            if reason is None:
-                losses[name] = part.measure(original, released)
+            found_or_why = measure_or_say_why(part, name, original, released)
+            if isinstance(found_or_why, Score):
+                losses[name] = found_or_why
             else:
-                left_out[name] = reason
+                left_out[name] = found_or_why
             bar.advance()
         for name in attacks:
             attack = HISTORY_ATTACKS.make(name)

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from tokumei.core.registry import part_name
+from tokumei.core.score import Score
 from tokumei.data.history import History
+from tokumei.measure.registry import HistoryUtility
 
 GOODS = ("item",)
 # A measure of what customers are needs a master that says it; without one it would compare one mean with itself.
@@ -55,6 +57,19 @@ def needs_of(part: Any, name: str | None = None) -> tuple[str, ...]:
         return () if part.column == "date" else (part.column,)
     declared: tuple[str, ...] | None = getattr(part, "needs", None)
     return NEEDS.get(name or part_name(part), ()) if declared is None else declared
+
+
+def measure_or_say_why(
+    part: HistoryUtility, name: str, original: History, released: History, *, has_master: bool = False
+) -> Score | str:
+    """Give the score of a measure, or say why it cannot tell anything about the history."""
+    reason = why_left_out(original, part, name, has_master=has_master)
+    if reason is not None:
+        return reason
+    score = part.measure(original, released)
+    if score.inputs.get("rules") == 0:
+        return "no items are bought together often enough for a rule"
+    return score
 
 
 def why_left_out(original: History, part: object, name: str, *, has_master: bool = False) -> str | None:

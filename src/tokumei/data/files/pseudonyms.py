@@ -83,6 +83,8 @@ def read_row_guess(path: Path | str) -> pl.Series:
 
 
 def _with_periods(named: pl.DataFrame, periods: dict[str, int]) -> pl.DataFrame:
+    if not periods:
+        return pl.DataFrame(schema={"customer": pl.String, "period": pl.Int32, "pseudonym": pl.String})
     period = pl.col("month").replace_strict(periods, return_dtype=pl.Int32).alias("period")
     return named.select("customer", period, "pseudonym")
 
