@@ -19,11 +19,19 @@ from tokumei.core.errors import InputError, NotAllowed, PromiseBroken, TokumeiEr
 from tokumei.platform.backup import back_up
 from tokumei.platform.contests.folder_work import alone
 from tokumei.platform.contests.models import Contest, State, Submission
+from tokumei.platform.contests.services.results import begin_forgotten
 from tokumei.platform.contests.services.scoreboard import standings
 from tokumei.platform.database_copy import ToolFailed
+from tokumei.platform.jobs.models import Job
 from tokumei.platform.restore import restore
 
 Change = Callable[[dict[str, bytes]], None]
+
+
+@pytest.fixture(autouse=True)
+def backup_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sign backups with a key of the tests."""
+    monkeypatch.setenv("TOKUMEI_BACKUP_KEY", "only for tests")
 
 
 @pytest.fixture
@@ -281,3 +289,29 @@ def test_folder_or_database_in_use_is_refused(
     monkeypatch.setenv("DATABASE_URL", "postgresql://localhost/tokumei")
     with pytest.raises(InputError, match="sqlite database"):
         restore(tmp_path / "real.tar.gz", tmp_path / "other")
+
+
+def test_job_that_somebody_planted_in_a_backup_is_forgotten(
+    served: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = release(make_contest("red"), "red")
+    Job.objects.create(kind="os.system", subject="touch /tmp/owned", queue="contest", payload={"code": "evil"})
+    back_up(tmp_path / "backup.tar.gz")
+    monkeypatch.setenv("DATABASE_URL", "")
+    restore(tmp_path / "backup.tar.gz", tmp_path / "restored")
+    with connected_to(f"sqlite:///{tmp_path / 'restored' / 'tokumei.sqlite3'}"):
+        assert not Job.objects.filter(is_done=False).exists()
+        begin_forgotten()
+        assert list(Job.objects.filter(is_done=False).values_list("kind", "subject")) == [("score", found.key)]
+
+
+def test_backup_that_another_key_signed_needs_trust(
+    served: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back_up(tmp_path / "backup.tar.gz")
+    monkeypatch.setenv("DATABASE_URL", "")
+    monkeypatch.setenv("TOKUMEI_BACKUP_KEY", "somebody else's")
+    with pytest.raises(NotAllowed, match="not signed"):
+        restore(tmp_path / "backup.tar.gz", tmp_path / "restored")
+    assert not (tmp_path / "restored").exists()
+    restore(tmp_path / "backup.tar.gz", tmp_path / "restored", is_trusted=True)

@@ -39,6 +39,7 @@ def backup(
 def restore(
     backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="What tokumei backup wrote.")],
     data: Annotated[Path, typer.Option("--data", metavar="DIR", help="A new folder for the platform.")],
+    trust: Annotated[bool, typer.Option("--trust", help="Take a backup that this machine's key did not sign.")] = False,
     json: JsonFlag = False,
 ) -> None:
     """Put a backup into a new folder, and its database where DATABASE_URL says; replaces nothing.
@@ -48,5 +49,5 @@ def restore(
     from tokumei.platform.restore import restore as put_back
 
     with showing_progress():
-        done = put_back(backup, data.expanduser().resolve())
+        done = put_back(backup, data.expanduser().resolve(), is_trusted=trust)
     (print_json if json else print_facts)(asdict(done))

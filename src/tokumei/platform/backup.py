@@ -5,6 +5,7 @@
 | database.sqlite3 or database.dump    | the database                                            |
 | data/…                               | the data folder: files of contests, submissions, keys   |
 | manifest.json                        | versions, and the size and SHA-256 of every file above  |
+| manifest.sig                         | the manifest signed, by a key that is not in the backup |
 
 The server goes on meanwhile. Changes of phase wait until the database and the contests' folders are copied, so that
 the two tell the same; submissions do not wait. A submission's files lie still once the database knows of them, and are
@@ -31,12 +32,13 @@ from typing import IO, Any
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.data.files.atomic import atomic_path
+from tokumei.platform.backup_key import sign
 from tokumei.platform.contests.folder_work import alone
 from tokumei.platform.database_copy import FILE_NAMES, copy_database, kind_of
 from tokumei.platform.environment import data_folder, database
 
 FORMAT = 1
-MANIFEST, DATA = "manifest.json", "data"
+MANIFEST, SIGNATURE, DATA = "manifest.json", "manifest.sig", "data"
 # What the server makes again by itself, and mail that was sent: its links let in who has them.
 LEFT_OUT = ("static", "mail", "workers", "files/figures")
 BLOCK = 1024 * 1024
@@ -86,11 +88,13 @@ def back_up(out: Path) -> Backup:
             "folders": _folders_below(data),
             "files": {name: asdict(file) for name, file in sorted(listed.items())},
         }
-        with tempfile.TemporaryFile() as file:
-            file.write(json.dumps(manifest, indent=1, ensure_ascii=False).encode())
-            file.flush()
-            file.seek(0)
-            put(MANIFEST, file, os.fstat(file.fileno()))
+        text = json.dumps(manifest, indent=1, ensure_ascii=False).encode()
+        for name, content in ((MANIFEST, text), (SIGNATURE, sign(text).encode())):
+            with tempfile.TemporaryFile() as file:
+                file.write(content)
+                file.flush()
+                file.seek(0)
+                put(name, file, os.fstat(file.fileno()))
     return Backup(out, kind_of(chosen), len(listed), sum(file.n_bytes for file in listed.values()))
 
 

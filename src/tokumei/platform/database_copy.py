@@ -67,6 +67,25 @@ def restore_database(database: Database, copy: Path) -> None:
     _run("pg_restore", "--no-owner", "--no-privileges", "--single-transaction", str(copy), database=database)
 
 
+def forget_jobs(database: Database) -> None:
+    """Drop every job that is not done from a database that was just put back."""
+    orders = (
+        "UPDATE contests_submission SET job_id = NULL WHERE job_id IN (SELECT id FROM jobs_job WHERE NOT is_done)",
+        "DELETE FROM jobs_job WHERE NOT is_done",
+    )
+    if kind_of(database) == SQLITE:
+        with closing(sqlite3.connect(database["NAME"])) as put_back, put_back:
+            for order in orders:
+                put_back.execute(order)
+        return
+    import psycopg
+
+    place = {"host": database["HOST"], "port": database["PORT"], "user": database["USER"], "dbname": database["NAME"]}
+    with psycopg.connect(**place, password=database["PASSWORD"]) as connection:
+        for order in orders:
+            connection.execute(order)
+
+
 def _n_tables(database: Database) -> int:
     import psycopg
 

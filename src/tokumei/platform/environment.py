@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -36,6 +38,9 @@ def secret_key(data: Path) -> str:
 def create_data_folder(data: Path) -> None:
     """Make the folder and the key in it where they are missing; both are for the owner's eyes only."""
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if stat.S_IMODE(data.stat().st_mode) & 0o077 and data.stat().st_uid == os.getuid():
+        data.chmod(0o700)
+        print(f"{data} could be read by others; it is its owner's alone now.", file=sys.stderr)  # noqa: T201
     if not os.access(data, os.W_OK | os.X_OK):
         raise InputError.of("a folder that may be written to", file=data)
     for name in ("files", "mail", "static"):

@@ -18,17 +18,21 @@ from typing import IO, Any
 from tokumei.core.errors import InputError, NotAllowed, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.data.files.atomic import atomic_path
-from tokumei.platform.backup import BLOCK, DATA, FORMAT, MANIFEST, Backup, Listed
-from tokumei.platform.database_copy import FILE_NAMES, check_can_restore, kind_of, restore_database
+from tokumei.platform.backup import BLOCK, DATA, FORMAT, MANIFEST, SIGNATURE, Backup, Listed
+from tokumei.platform.backup_key import VARIABLE, is_signed, key_file
+from tokumei.platform.database_copy import FILE_NAMES, check_can_restore, forget_jobs, kind_of, restore_database
 from tokumei.platform.environment import database
 
 MOST_MANIFEST_BYTES = 256 * 1024 * 1024
 
 
-def restore(backup: Path, data: Path) -> Backup:
+def restore(backup: Path, data: Path, *, is_trusted: bool = False) -> Backup:
     """Put a backup into a new folder, and its database where DATABASE_URL says; all of it or nothing.
 
-    The database goes last: should that fail, nothing else is there either.
+    The database goes last: should that fail, nothing else is there either. Work that was on the list is forgotten and
+    made anew from what the database says of submissions, contests and offers: no row of a backup is taken for an order.
+
+    is_trusted: take a backup that the key of this machine did not sign.
     """
     if data.exists() and (not data.is_dir() or any(data.iterdir())):
         raise NotAllowed(f"{data} is not empty; a backup is put where nothing is.")
@@ -38,6 +42,8 @@ def restore(backup: Path, data: Path) -> Backup:
             found = _unpack(backup, draft)
         manifest = _read_manifest(backup, draft)
         _verify(manifest, found)
+        if not is_trusted:
+            _check_signature(draft)
         kind = str(manifest["database"])
         place = database(data)
         check_can_restore(place, kind)
@@ -48,8 +54,19 @@ def restore(backup: Path, data: Path) -> Backup:
             place = place | {"NAME": str(draft / Path(place["NAME"]).name)}
         with step("database"):
             restore_database(place, copy)
+            forget_jobs(place)
         copy.unlink(missing_ok=True)
-    return Backup(data, kind, len(found) - 1, sum(file.n_bytes for name, file in found.items() if name != MANIFEST))
+    listed = [file for name, file in found.items() if name not in (MANIFEST, SIGNATURE)]
+    return Backup(data, kind, len(listed), sum(file.n_bytes for file in listed))
+
+
+def _check_signature(draft: Path) -> None:
+    path = draft / SIGNATURE
+    if not path.is_file() or not is_signed((draft / MANIFEST).read_bytes(), path.read_text("ascii", "replace").strip()):
+        raise NotAllowed(
+            f"The backup is not signed by this machine's key ({key_file()} or {VARIABLE}): "
+            "bring the key, or say --trust if nobody else could have changed it."
+        )
 
 
 def _unpack(backup: Path, draft: Path) -> dict[str, Listed]:
@@ -105,7 +122,7 @@ def _telling_damage(backup: Path) -> Iterator[None]:
 def _is_plain(name: str) -> bool:
     """Whether a name stays in the folder: relative, without `..`, and written as we write names."""
     parts = PurePosixPath(name).parts
-    is_ours = name in (MANIFEST, *FILE_NAMES.values()) or (len(parts) > 1 and parts[0] == DATA)
+    is_ours = name in (MANIFEST, SIGNATURE, *FILE_NAMES.values()) or (len(parts) > 1 and parts[0] == DATA)
     is_tame = "\0" not in name and "\\" not in name and ".." not in parts and PurePosixPath(*parts).as_posix() == name
     return bool(parts) and is_ours and is_tame
 
@@ -129,7 +146,7 @@ def _read_manifest(backup: Path, draft: Path) -> dict[str, Any]:
 
 def _verify(manifest: dict[str, Any], found: dict[str, Listed]) -> None:
     listed: dict[str, Listed] = manifest["files"]
-    for name in sorted({*listed, *found} - {MANIFEST}):
+    for name in sorted({*listed, *found} - {MANIFEST, SIGNATURE}):
         if name not in found:
             raise PromiseBroken(f"{name}: is missing from the backup.")
         if name not in listed:

@@ -13,6 +13,7 @@
 | TOKUMEI_TIME_ZONE     | the zone that times are shown in                             | Asia/Tokyo                |
 | TOKUMEI_JOB_PROCESSES | how many evaluations run at once beside one server           | 2                         |
 | TOKUMEI_LOG_LEVEL     | INFO logs every request, WARNING what went wrong             | by where the log goes     |
+| TOKUMEI_BACKUP_KEY    | what backups are signed with; in none of them                | ~/.config/tokumei/backup-key |
 | TOKUMEI_UPLOAD_BYTES  | the most bytes a request may carry                           | 64 MiB                    |
 | TOKUMEI_EXCHANGE_K    | the least k that an offer's criteria may ask for             | 3                         |
 """

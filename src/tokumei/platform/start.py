@@ -21,6 +21,8 @@ def configure(data: Path | None = None) -> None:
 
     from tokumei.platform.environment import create_data_folder, data_folder
 
+    # Whatever is written from here on is its owner's alone: the database, keys, truth and mail.
+    os.umask(0o077)
     if data is not None:
         os.environ["TOKUMEI_DATA"] = str(data.expanduser().resolve())
     create_data_folder(data_folder())

@@ -22,7 +22,7 @@ class ContestsConfig(AppConfig):
         from tokumei.platform.contests.services.export import EXPORT, EXPORT_WORK
         from tokumei.platform.contests.services.joining import refuse_new_member
         from tokumei.platform.contests.services.phase_work import PHASE_WORK, begin_due_work
-        from tokumei.platform.contests.services.results import SUBMISSION_WORK, sweep_uploads
+        from tokumei.platform.contests.services.results import SUBMISSION_WORK, begin_forgotten, sweep_uploads
         from tokumei.platform.contests.views.reading import on_home
         from tokumei.platform.jobs.work import SWEEPS, WATCHES, register
         from tokumei.platform.pages.slots import HOME, NAVIGATION, Entry
@@ -33,7 +33,7 @@ class ContestsConfig(AppConfig):
         BEFORE_ACCEPTING.append(refuse_new_member)
         for kind, work in (SUBMISSION_WORK | PHASE_WORK | {EXPORT: EXPORT_WORK}).items():
             register(kind, work)
-        WATCHES.append(begin_due_work)
+        WATCHES.extend([begin_due_work, begin_forgotten])
         SWEEPS.append(sweep_uploads)
         metrics.GAUGES.append(_submissions)
 

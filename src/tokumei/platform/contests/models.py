@@ -118,8 +118,11 @@ class Contest(models.Model):
             return Phase.CLOSED
         if now >= self.closes_at:
             return Phase.CLOSING
+        # What is published stays so, even if the clock is set back.
+        if self.published_at is not None:
+            return Phase.ATTACK
         if now >= self.attacks_open_at:
-            return Phase.ATTACK if self.published_at is not None else Phase.PUBLISHING
+            return Phase.PUBLISHING
         return Phase.ANONYMIZE if now >= self.opens_at else Phase.UPCOMING
 
 

@@ -17,11 +17,11 @@ class ExchangeConfig(AppConfig):
         # Importing it puts the exchange's operations on the API.
         from tokumei.platform.exchange import api  # noqa: F401
         from tokumei.platform.exchange.services.attacking import ATTACK_WORK, ATTACKS, start_attacks
-        from tokumei.platform.exchange.services.hosted_answers import ANSWER_WORK
+        from tokumei.platform.exchange.services.hosted_answers import ANSWER_WORK, begin_forgotten
         from tokumei.platform.exchange.services.hosted_answers import KIND as ANSWER
         from tokumei.platform.exchange.services.hosting import MAKE, MAKE_WORK
         from tokumei.platform.exchange.views.reading import on_home
-        from tokumei.platform.jobs.work import SWEEPS, register
+        from tokumei.platform.jobs.work import SWEEPS, WATCHES, register
         from tokumei.platform.pages.slots import HOME, NAVIGATION, Entry
 
         place = next((place for place, entry in enumerate(NAVIGATION) if entry.app == "contests"), -1) + 1
@@ -31,3 +31,4 @@ class ExchangeConfig(AppConfig):
         register(ANSWER, ANSWER_WORK)
         register(ATTACKS, ATTACK_WORK)
         SWEEPS.append(start_attacks)
+        WATCHES.append(begin_forgotten)

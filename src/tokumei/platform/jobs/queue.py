@@ -44,12 +44,16 @@ def is_due() -> Q:
 def next_jobs(queues: Sequence[str], most: int = 5) -> list[int]:
     """List the oldest jobs that could be taken now."""
     waiting = Job.objects.filter(is_free(), is_due(), queue__in=queues, n_attempts__lt=MOST_ATTEMPTS)
+    # A kind that nobody registered is no order.
+    waiting = waiting.filter(kind__in=WORK)
     return list(waiting.order_by("pk").values_list("pk", flat=True)[:most])
 
 
 def worn_out() -> list[int]:
     """List the jobs whose last attempt ended without a word."""
-    return list(Job.objects.filter(is_free(), n_attempts__gte=MOST_ATTEMPTS).values_list("pk", flat=True))
+    return list(
+        Job.objects.filter(is_free(), kind__in=WORK, n_attempts__gte=MOST_ATTEMPTS).values_list("pk", flat=True)
+    )
 
 
 @dataclass(frozen=True)

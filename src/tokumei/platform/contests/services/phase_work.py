@@ -31,6 +31,8 @@ PREPARE, PUBLISH, CLOSE = PHASE_CHANGES = ("prepare", "publish", "close")
 def begin_due_work() -> None:
     """Begin to publish and to close the contests whose time has come; called every few seconds."""
     now = timezone.now()
+    for contest in Contest.objects.filter(prepared_at=None, trouble=""):
+        begin(PREPARE, contest.pk)
     running = Contest.objects.filter(closed_at=None).exclude(prepared_at=None)
     for contest in running.filter(published_at=None, closes_at__lte=now):
         _begin(contest, CLOSE if counting_releases(contest) == {} else PUBLISH)

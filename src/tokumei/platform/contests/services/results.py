@@ -7,10 +7,11 @@ from typing import Any
 from django.utils import timezone
 
 from tokumei.platform.contests import reasons
-from tokumei.platform.contests.models import State, Submission
+from tokumei.platform.contests.models import Kind, State, Submission
 from tokumei.platform.files.uploads import sweep_orphans
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import TIMEOUT, Answer
+from tokumei.platform.jobs.queue import begin
 from tokumei.platform.jobs.reasons import FULL, is_at_its_limit
 from tokumei.platform.jobs.work import CONTEST, Work
 
@@ -18,6 +19,13 @@ from tokumei.platform.jobs.work import CONTEST, Work
 def sweep_uploads() -> int:
     """Remove the files of submissions that broke off; says how many."""
     return sweep_orphans(lambda key: Submission.objects.filter(key=key).exists())
+
+
+def begin_forgotten() -> None:
+    """Begin the evaluations of submissions that have none, as after a backup was put back."""
+    for submission in Submission.objects.filter(job=None, state__in=(State.WAITING, State.RUNNING)):
+        kind = "score" if submission.kind == Kind.RELEASE else "judge"
+        Submission.objects.filter(pk=submission.pk).update(job=begin(kind, submission.key), state=State.WAITING)
 
 
 def _begin(job: Job) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 from tokumei.exchange.desk import ANSWER, VERSION
 from tokumei.exchange.documents import parse_signed
 from tokumei.platform.exchange.desk_work import given_release
-from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState
+from tokumei.platform.exchange.models import LevelRequest, OfferState, PublishedOffer, RequestState
 from tokumei.platform.exchange.services.answering import pending, take_answer, take_problem
+from tokumei.platform.exchange.services.hosting import MAKE
 from tokumei.platform.exchange.services.offers import note_desk
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import Answer
@@ -31,6 +32,15 @@ def answer_now(published: PublishedOffer) -> None:
         start_answering(request)
         for job in Job.objects.filter(kind=KIND, subject=_subject(request), is_done=True):
             begin_again(job)
+
+
+def begin_forgotten() -> None:
+    """Begin the work of offers and requests that have none, as after a backup was put back."""
+    for offer in PublishedOffer.objects.filter(is_hosted=True, state=OfferState.MAKING):
+        begin(MAKE, offer.pk)
+    for offer in PublishedOffer.objects.filter(is_hosted=True, requests__state=RequestState.SENT).distinct():
+        for request in pending(offer):
+            start_answering(request)
 
 
 def _subject(request: LevelRequest) -> str:
