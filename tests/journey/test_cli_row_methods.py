@@ -89,7 +89,11 @@ def test_regrouped_release_holds_by_audit_and_loses_less_than_levels(folder: Pat
         (["--method", "pram", "--loss", "ncp"], 2, "measured by what it promises"),
         (["--method", "pram", "--weights", "age=2"], 2, "does not weigh columns"),
         (["--method", "mondrian", "--k", "5", "--prefer", "age"], 2, "does not choose between levels"),
-        (["--method", "mondrian", "--k", "5", "--population", "all.csv"], 2, "--k-map or --delta-presence"),
+        (
+            ["--method", "mondrian", "--k", "5", "--population", "all.csv"],
+            2,
+            "which a population is for",
+        ),
         (["--method", "mondrian", "--k", "5", "--rows", "no/such/folder/rows.csv"], 2, "a folder that exists"),
         (["--method", "sample", "--recipe", "no/such/folder/recipe.json"], 2, "a folder that exists"),
         (["--k", "5", "--rows", "no/such/folder/rows.csv"], 2, "a folder that exists"),
@@ -105,11 +109,14 @@ def test_what_cannot_be_is_one_clear_error_and_writes_nothing(
     assert not out.exists()
 
 
-def test_search_without_hierarchies_says_what_is_missing(folder: Path, tokumei: Tokumei) -> None:
-    plain = ["anonymize", "table", folder / "people.csv", *QI, "--k", 5, "--out", folder / "x.csv"]
+def test_search_without_hierarchies_makes_one_for_each_column_and_says_so(folder: Path, tokumei: Tokumei) -> None:
+    plain = ["anonymize", "table", folder / "people.csv", *QI, "--k", 5, "--out", folder / "x.csv", "--force"]
     code, result = tokumei(*plain)
-    assert code == 2
-    assert "--hierarchies DIR" in result["message"]
+    assert code == 0, result
+    assert set(result["hierarchies_made"]) == {"sex", "age", "prefecture"}
+    age = folder / "s" / "hierarchies" / "age.csv"
+    code, result = tokumei(*plain, "--hierarchy", f"age={age}")
+    assert set(result["hierarchies_made"]) == {"sex", "prefecture"}
     code, _ = tokumei(*plain, "--method", "mondrian")
     assert code == 0
 
@@ -131,12 +138,13 @@ def test_rows_of_a_search_say_which_rows_were_left_out(folder: Path, tokumei: To
 def test_files_get_their_names_together_or_not_at_all(folder: Path, tokumei: Tokumei, method: str) -> None:
     out, rows = folder / "together.csv", folder / "together.rows.csv"
     arguments = [*command(folder), "--method", method, "--k", 5, "--out", out, "--rows", rows]
-    code, result = tokumei(*arguments, "--recipe", folder / "s")
+    (folder / "taken").mkdir(exist_ok=True)
+    code, result = tokumei(*arguments, "--recipe", folder / "taken", "--force")
     assert code == 2
-    assert "not of a folder that exists" in result["message"]
+    assert "a name that is not taken by a folder" in result["message"]
     code, result = tokumei(*arguments, "--recipe", rows)
     assert code == 2
-    assert "another file for each" in result["message"]
+    assert "another file for --rows than for --recipe" in result["message"]
     assert not out.exists()
     assert not rows.exists()
 
@@ -145,7 +153,7 @@ def test_recipe_of_a_release_checked_against_a_population_is_written(folder: Pat
     recipe, asked = folder / "k-map.json", ["--k-map", 3, "--population", folder / "people.csv"]
     for method in ("mondrian", "optimal"):
         code, result = tokumei(
-            *command(folder), "--method", method, *asked, "--out", folder / "k-map.csv", "--recipe", recipe
+            *command(folder), "--method", method, *asked, "--out", folder / f"k-map-{method}.csv", "--recipe", recipe
         )
         assert code == 0, result
         assert json.loads(recipe.read_text())["options"]["requirements"] == [{"name": "k-map", "options": {"k": 3}}]

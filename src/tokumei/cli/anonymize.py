@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tokumei.cli.anonymizing import Source, Written, anonymize_levels, anonymize_rows
 from tokumei.cli.goals import (
-    GoalOptions,
+    HierarchyOption,
     LossOption,
     NumericOption,
     PreferOption,
@@ -17,33 +16,39 @@ from tokumei.cli.goals import (
     QiOption,
     SuppressOption,
     WeightsOption,
+    columns_of,
+    goal_options,
+    hierarchies_of,
+    read_table,
 )
-from tokumei.cli.options import (
-    EngineOption,
-    ForceOption,
-    HierarchiesOption,
-    SourceArgument,
-    names,
-    part_options,
-)
-from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.options import EngineOption, ForceOption, HierarchiesOption, SourceArgument, names, part_options
+from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_tables
 from tokumei.cli.requirements import (
     AlphaOption,
-    Asked,
     BetaOption,
     DisclosureOption,
     KMapOption,
     KOption,
     LDiversityOption,
+    MissingOption,
     PopulationOption,
     PresenceOption,
     PresetOption,
     TClosenessOption,
+    requirement_options,
 )
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 app = typer.Typer(help="Anonymize tables and histories.", no_args_is_help=True)
+OutOption = Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")]
+KeepOrderOption = Annotated[
+    bool, typer.Option("--keep-order", help="Release rows in their order; else they are shuffled by a secret seed.")
+]
+SeedOption = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
+]
 
 
 @app.command("table")
@@ -51,8 +56,9 @@ app = typer.Typer(help="Anonymize tables and histories.", no_args_is_help=True)
 def table(
     file: SourceArgument,
     qi: QiOption,
-    out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")],
+    out: OutOption,
     hierarchies: HierarchiesOption = None,
+    hierarchy: HierarchyOption = None,
     k: KOption = None,
     preset: PresetOption = None,
     l_diversity: LDiversityOption = None,
@@ -63,6 +69,7 @@ def table(
     k_map: KMapOption = None,
     delta_presence: PresenceOption = None,
     population: PopulationOption = None,
+    missing_is_a_value: MissingOption = False,
     suppress: SuppressOption = 0.0,
     loss: LossOption = None,
     prices: PricesOption = None,
@@ -76,6 +83,10 @@ def table(
     keep: Annotated[
         str | None, typer.Option("--keep", metavar="A,B,…", help="Further columns to release, unchanged.")
     ] = None,
+    keep_anyway: Annotated[
+        bool, typer.Option("--keep-anyway", help="Keep columns that single people out, and free text, all the same.")
+    ] = False,
+    keep_order: KeepOrderOption = False,
     recipe: Annotated[
         Path | None, typer.Option("--recipe", metavar="FILE", help="Write the recipe, for 'tokumei anonymize apply'.")
     ] = None,
@@ -83,10 +94,7 @@ def table(
         Path | None,
         typer.Option("--rows", metavar="FILE", help="Write which row each released row was. Keep it secret."),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
-    ] = None,
+    seed: SeedOption = None,
     reproducible: Annotated[
         bool,
         typer.Option(
@@ -103,35 +111,44 @@ def table(
 
     The default searches one level for each column. Others, such as mondrian, recode locally; pram, noise and swap
     change values at random. Columns that are neither quasi-identifiers, nor named by a requirement, nor kept, are not
-    released.
+    released. Where no hierarchies are given, one is made for each column, and what was made is said.
 
     Example: tokumei anonymize table adult.csv --qi sex,age --hierarchies hierarchies --k 5 --out release.csv
     """
-    from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableSearch
+    from tokumei.anonymize.registry import TABLE_ANONYMIZERS
+    from tokumei.data.files.formats import check_can_be_written
+    from tokumei.data.files.outputs import guarded
+    from tokumei.job.writing import anonymize_to_files
 
-    asked = Asked(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence, delta_disclosure)
-    typed = GoalOptions(qi, hierarchies, asked, population, suppress, loss, prices, weights, prefer, numeric)
-    source = Source(file, engine, reading)
-    kept = names(keep, "--keep") if keep else []
-    read = [file, hierarchies, prices, population]
-    with showing_progress(), Written(out, recipe, rows).drafts(read, force=force) as files:
-        made = TABLE_ANONYMIZERS.make_from_text(method, part_options(options))
-        if isinstance(made, TableSearch):
-            result, losses = anonymize_levels(source, typed, made, kept, files)
-        else:
-            result, losses = anonymize_rows(source, typed, made, kept, seed, files, is_reproducible=reproducible)
-    result = {"method": method, **result, "out": str(out)}
-    if json:
-        print_json(result)
-        return
-    facts = {name: value for name, value in result.items() if value is not None and not isinstance(value, dict)}
-    # A seed is a name, not an amount.
-    print_facts(facts | ({"seed": str(facts["seed"])} if "seed" in facts else {}))
-    if losses:
-        print_table(list(losses[0]), [list(one.values()) for one in losses])
-    if result.get("promises"):
-        scores = result["promises"].values()
-        print_table(["promise", "value"], [[one["name"], one["value"]] for one in scores])
+    asked = requirement_options(
+        *(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence),
+        missing_is_a_value=missing_is_a_value,
+        delta_disclosure=delta_disclosure,
+    )
+    goal = goal_options(suppress, loss, prices, weights, prefer, population)
+    known, kept = names(qi, "--qi"), names(keep, "--keep") if keep else []
+    check_can_be_written(out)
+    outputs = {"--out": out, "--recipe": recipe, "--rows": rows}
+    read = [file, hierarchies, *columns_of(hierarchy).values(), prices, population]
+    with showing_progress(), guarded(outputs, inputs=read, force=force) as drafts:
+        result = anonymize_to_files(
+            file,
+            known,
+            {option.removeprefix("--"): draft for option, draft in drafts.items()},
+            engine=engine,
+            reading=reading,
+            hierarchies=hierarchies_of(hierarchies, hierarchy),
+            numeric=names(numeric, "--numeric") if numeric else None,
+            method=TABLE_ANONYMIZERS.make_from_text(method, part_options(options)),
+            keep=kept,
+            keep_anyway=keep_anyway,
+            keep_order=keep_order,
+            seed=seed,
+            reproducible=reproducible,
+            **asked,
+            **goal,
+        )
+    show(result.written_to(out), json=json)
 
 
 @app.command("apply")
@@ -139,9 +156,11 @@ def table(
 def apply(
     recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="What 'tokumei anonymize table --recipe' wrote.")],
     file: SourceArgument,
-    out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")],
+    out: OutOption,
     hierarchies: HierarchiesOption = None,
     population: PopulationOption = None,
+    keep_order: KeepOrderOption = False,
+    seed: SeedOption = None,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
     json: JsonFlag = False,
@@ -153,20 +172,20 @@ def apply(
 
     Example: tokumei anonymize apply recipe.json next-month.csv --out release.csv
     """
-    from tokumei.anonymize.apply import write_applied
-    from tokumei.anonymize.recipes import columns_of, quasi_identifiers_of, read_recipe
-    from tokumei.counting.count import count_classes
-    from tokumei.data.files.formats import check_can_be_written
+    from tokumei.data.files.formats import check_can_be_written, write_frame
     from tokumei.data.files.outputs import guarded
-    from tokumei.hierarchy.files import has_hierarchy, read_hierarchies
+    from tokumei.job.apply_recipe import apply as apply_recipe
 
     check_can_be_written(out)
     inputs = [recipe, file, hierarchies, population]
     with showing_progress(), guarded({"--out": out}, inputs=inputs, force=force) as drafts:
-        read = read_recipe(recipe)
-        named = [] if hierarchies is None else [one for one in columns_of(read) if has_hierarchy(hierarchies, one)]
-        trees = {} if hierarchies is None else read_hierarchies(hierarchies, named)
-        everybody = None if population is None else count_classes(population, quasi_identifiers_of(read))
-        found = write_applied(read, file, drafts["--out"], hierarchies=trees, population=everybody, reading=reading)
-    result: dict[str, Any] = {**found, "levels": read.options.get("levels"), "out": str(out)}
-    print_json(result) if json else print_facts(result | {"levels": "as in the recipe"})
+        result = apply_recipe(
+            recipe,
+            read_table(file, [], [], reading),
+            hierarchies=hierarchies,
+            population=population,
+            keep_order=keep_order,
+            seed=seed,
+        )
+        write_frame(result.release.frame, drafts["--out"])
+    show(result.written_to(out), json=json)

@@ -14,9 +14,10 @@ from tokumei.cli.options import (
     level_pairs,
     names,
 )
-from tokumei.cli.output import JsonFlag, print_facts, print_json, showing_progress
+from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_tables
 from tokumei.core.errors import InputError
+from tokumei.core.result import Answer
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 
@@ -60,4 +61,4 @@ def count(
         "unique": counts.n_unique,
         "seconds": round(time.perf_counter() - started, 4),
     }
-    print_json(result) if json else print_facts(result)
+    show(Answer(result), json=json)

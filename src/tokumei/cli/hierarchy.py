@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from tokumei.cli.options import ForceOption, part_options
-from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, print_facts, print_json, print_table
+from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag
+from tokumei.cli.output import show as show_result
 from tokumei.cli.reading import reads_tables
+from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 app = typer.Typer(help="Build, check and show value hierarchies.", no_args_is_help=True)
@@ -56,7 +58,7 @@ def build(
         "values_per_level": [len(level) for level in hierarchy.levels],
         "out": str(out),
     }
-    print_json(result) if json else print_facts(result)
+    show_result(Answer(result), json=json)
 
 
 @app.command("check")
@@ -83,11 +85,9 @@ def check(
     report = check_hierarchy(read, values)
     is_good = report.is_usable and report.is_nested
     result: dict[str, Any] = {"file": str(hierarchy), "is_good": is_good, **asdict(report), "remarks": report.remarks}
-    if json:
-        print_json(result)
-    else:
-        facts = {"file": str(hierarchy), "values per level": report.n_labels}
-        print_facts(facts | {"good" if is_good else "not good": " ".join(report.remarks) or "nests and covers"})
+    facts = {"file": str(hierarchy), "values per level": report.n_labels}
+    facts |= {"good" if is_good else "not good": " ".join(report.remarks) or "nests and covers"}
+    show_result(Answer(result, [Facts(facts)]), json=json)
     if not is_good:
         raise typer.Exit(EXIT_CHECK_FAILED)
 
@@ -108,12 +108,11 @@ def show(
     levels = [read.labels_at(level) for level in range(len(read.levels))]
     sizes = [len(level) for level in read.levels]
     rows = list(zip(*levels, strict=True))
-    if json:
-        print_json({"file": str(hierarchy), "values_per_level": sizes, "values": rows[:limit], "n_values": len(rows)})
-        return
-    print_table([f"level {level} ({size:,})" for level, size in enumerate(sizes)], rows[:limit])
+    values = {"file": str(hierarchy), "values_per_level": sizes, "values": rows[:limit], "n_values": len(rows)}
+    parts: list[Section] = [Rows([f"level {level} ({size:,})" for level, size in enumerate(sizes)], rows[:limit])]
     if len(rows) > limit:
-        typer.echo(f"… and {len(rows) - limit:,} more values (--limit shows more)")
+        parts.append(Sentence(f"… and {len(rows) - limit:,} more values (--limit shows more)"))
+    show_result(Answer(values, parts), json=json)
 
 
 def _values(data: str | None, column: str, reading: Reading) -> Any:

@@ -5,6 +5,8 @@ Rooms are imported inside the commands that need them, so that `tokumei --help` 
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -103,13 +105,24 @@ def _root(
     """Anonymize tables and purchase histories, attack the result, and measure what use is left."""
 
 
+def _drop_output() -> None:
+    """Let what is still to be printed go nowhere: there is no place left for it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; an error ends in one clear message and the exit code of its kind."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     wants_json = "--json" in given
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that knows few characters shows the others by their numbers, and ends in no error.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         with showing_notes():
             code = app(given, standalone_mode=False)
+        # Here, where a disk that is full can still be told of.
+        sys.stdout.flush()
     except typer.Abort:
         sys.exit(130)
     except KeyboardInterrupt:
@@ -118,9 +131,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(fail(error, wants_json=wants_json))
     except BrokenPipeError:
         # The reader of our output went away: that is no error of ours, and no place is left to say more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(0)
     except OSError as error:
+        if error.filename is None and error.errno == errno.ENOSPC:
+            error.filename = "standard output"
+            _drop_output()
         sys.exit(fail(error, wants_json=wants_json))
     except Exception as error:
         if os.environ.get("TOKUMEI_DEBUG"):

@@ -80,6 +80,10 @@ class Result:
         facts = [pair for one in sections if isinstance(one, Facts) for pair in one.values.items()]
         return frame_of(["name", "value"], [[name, shown(value)] for name, value in facts], self.frame_kind)
 
+    def written_to(self, out: object) -> Result:
+        """Give the same result with the file that was written of it, or the result itself if none was."""
+        return self if out is None else Saved(self, str(out))
+
     def __repr__(self) -> str:
         known = [
             f"{name} {shown(value)}"
@@ -94,6 +98,22 @@ class Result:
         figure = self.figure()
         parts = [_section_html(section) for section in self.sections()]
         return f"<div>{''.join([*parts, *([] if figure is None else [f'<div>{figure.svg}</div>'])])}</div>"
+
+
+@dataclass(frozen=True, repr=False)
+class Saved(Result):
+    """A result with the file that was written of it."""
+
+    result: Result
+    out: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result's values and the file."""
+        return {**self.result.to_dict(), "out": self.out}
+
+    def sections(self) -> Sequence[Section]:
+        """Give the result's sections, and the file at the end, where it is seen."""
+        return [*self.result.sections(), Facts({"out": self.out})]
 
 
 @dataclass(frozen=True, repr=False)

@@ -31,8 +31,6 @@ from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed, generator
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
-from tokumei.counting.engine import connect
-from tokumei.data.files.csv import check_has_columns
 from tokumei.data.files.reading import Reading
 from tokumei.data.release import Release
 from tokumei.data.table import Table, check_column
@@ -44,6 +42,7 @@ from tokumei.job.goal import (
     Wishes,
     check_is_possible,
     goal_of,
+    known_on_engine,
     method_of,
     refuse_left,
     trees_of,
@@ -54,6 +53,7 @@ from tokumei.measure.requirement import Requirement
 
 OPTIONS = (
     *("k", "preset", "l_diversity", "t_closeness", "alpha_k", "beta_likeness", "k_map", "delta_presence"),
+    "delta_disclosure",
     *("population", "missing_is_a_value", "suppress", "loss", "prices", "weights", "prefer", "numeric", "hierarchies"),
     *("method", "keep", "keep_anyway", "keep_order", "seed", "reproducible"),
 )
@@ -126,12 +126,10 @@ def write_table_on_engine(
     refuse_left(left, made, OPTIONS, "anonymize")
     if not isinstance(made, TableSearch):
         raise InputError.of(f"the local engine, which {part_name(made)} needs", option="engine", value=engine)
-    with connect(engine) as opened:
-        relation = opened.open(source, reading)
-        columns = list(relation.schema)
-        check_has_columns([*qi, *keep], columns, relation.name)
-        known = Known(source, columns, qi, relation.distinct, hierarchies, numeric, reading)
-        trees = trees_of(known, made, asked)
+    known = known_on_engine(source, qi, engine=engine, reading=reading, hierarchies=hierarchies, numeric=numeric)
+    for column in keep:
+        check_column(column, known.columns, "a column to keep", source)
+    trees = trees_of(known, made, asked)
     goal = goal_of(known, made, asked, wishes, trees)
     decision = write_anonymized(
         source, trees.of_columns, goal, out, keep=keep, is_shuffled=not keep_order, engine=engine, reading=reading

@@ -15,7 +15,7 @@ from tokumei.measure.requirement import SAFETY, Requirement
 
 # Whose shares count where rows are left out.
 WHOSE = ("both", "original", "release")
-OF_COLUMNS = ("l_diversity", "t_closeness", "alpha_k", "beta_likeness")
+OF_COLUMNS = ("l_diversity", "t_closeness", "alpha_k", "beta_likeness", "delta_disclosure")
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Asked:
     beta_likeness: Mapping[str, Any] | None = None
     k_map: int | None = None
     delta_presence: Any = None
+    delta_disclosure: Mapping[str, Any] | None = None
     # Requirements given as objects.
     requirements_given: Sequence[Requirement] = ()
     # Whether a missing sensitive value counts as one more value; it tells nobody's, so it does not by default.
@@ -69,6 +70,13 @@ class Asked:
             kind, against = _kind_and_whose(kinds, ("basic", "enhanced"), "beta_likeness", column)
             options = {"sensitive": column, "beta": number, "kind": kind, "against": against}
             made.append(SAFETY.make("beta-likeness", **options, **missing))
+        for column, number, kinds in self._of("delta_disclosure"):
+            against, *rest = kinds or WHOSE[:1]
+            if rest or against not in WHOSE:
+                expected = f"{' or '.join(WHOSE)} after the number"
+                raise InputError.of(expected, option=f"delta_disclosure {column}", value=":".join(kinds))
+            options = {"sensitive": column, "delta": number, "against": against}
+            made.append(SAFETY.make("delta-disclosure", **options, **missing))
         return [*made, *self._of_population(population), *self.requirements_given]
 
     def _of(self, name: str) -> list[tuple[str, float, list[str]]]:
@@ -78,9 +86,11 @@ class Asked:
             raise InputError.of(f"columns and numbers, as {name}={{'column': 2}}", option=name, value=asked)
         found = []
         for column, given in asked.items():
-            parts = given if isinstance(given, (tuple, list)) else str(given).split(":")
-            number, *kinds = (str(part) for part in parts)
-            found.append((column, _number(number, f"{name} {column}"), kinds))
+            # A list holds several for one column, a tuple a number and its kind.
+            for one in given if isinstance(given, list) else [given]:
+                parts = one if isinstance(one, tuple) else str(one).split(":")
+                number, *kinds = (str(part) for part in parts)
+                found.append((column, _number(number, f"{name} {column}"), kinds))
         return found
 
     def _of_population(self, population: ClassCounts | None) -> list[Requirement]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.anonymize.goal import against_original
+from tokumei.anonymize.recipes import read_recipe
 from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
@@ -17,6 +19,7 @@ from tokumei.counting.count import count_classes
 from tokumei.counting.engine import connect
 from tokumei.counting.local import LocalRelation
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.release import Recipe
 from tokumei.data.table import Table, check_column
 from tokumei.job.asked import Asked, in_words, refuse_unknown, split_asked
 from tokumei.job.audit_releases import compare_releases, describe_comparison
@@ -107,6 +110,8 @@ def audit_table(
     against: Sequence[str] = (),
     person: str | None = None,
     population: Any = None,
+    original: Any = None,
+    recipe: Any = None,
     threshold: float = 0.2,
     hierarchies: Any = None,
     **options: Any,
@@ -115,8 +120,8 @@ def audit_table(
     if not table.quasi_identifiers:
         raise InputError.of("a quasi-identifier or more, as tk.Table(data, qi=['age'])", file=table.name)
     asked, left = split_asked(options)
-    known = ("against", "person", "population", "threshold", "hierarchies", *Asked.__dataclass_fields__)
-    refuse_unknown(left, known, "audit")
+    own = ("against", "person", "population", "original", "recipe", "threshold", "hierarchies")
+    refuse_unknown(left, [*own, *Asked.__dataclass_fields__], "audit")
     for column in asked.sensitive_columns():
         check_column(column, table.frame.columns, "a sensitive column", table.name)
     return audit_source(
@@ -128,6 +133,8 @@ def audit_table(
         against=against,
         person=person,
         population=population,
+        original=original.frame if isinstance(original, Table) else original,
+        recipe=recipe,
         threshold=threshold,
         hierarchies=table.hierarchies if hierarchies is None else hierarchies,
         frame_kind=table.kind,
@@ -144,6 +151,8 @@ def audit_source(
     against: Sequence[str] = (),
     person: str | None = None,
     population: Any = None,
+    original: Any = None,
+    recipe: Any = None,
     threshold: float = 0.2,
     hierarchies: Any = None,
     engine: str = "local",
@@ -167,7 +176,8 @@ def audit_source(
     everybody = None if population is None else count_classes(population, attributes, reading=reading)
     missing = asked.missing_is_a_value
     measured = audit(counts, population=everybody, hierarchies=trees, threshold=threshold, is_missing_a_value=missing)
-    stated = [_checked(one, counts) for one in asked.requirements(trees, everybody)]
+    whole = None if original is None else count_classes(original, attributes, sensitive=columns, reading=reading)
+    stated = _stated(asked.requirements(trees, everybody), counts, whole) + _promised(recipe)
     together = compare_releases([source, *against], attributes, columns, person, engine=engine, reading=reading)
     if together is not None and asked.k is not None:
         holds = together["k"] >= asked.k or not together["persons"]
@@ -214,6 +224,34 @@ def _checked(requirement: Requirement, counts: ClassCounts) -> dict[str, Any]:
         "holds": bool(requirement.holds_in(counts).all()),
         "value": requirement.measure(counts).value,
     }
+
+
+def _stated(
+    requirements: Sequence[Requirement], counts: ClassCounts, whole: ClassCounts | None
+) -> list[dict[str, Any]]:
+    """Check requirements; those that compare with all rows against the release and, if there is one, the original."""
+    out = []
+    for one in requirements:
+        told = [one] if whole is None else against_original([one], whole, moves=True)
+        if getattr(one, "reference", 0) is not None:
+            out += [_checked(each, counts) for each in told]
+            continue
+        for each in told:
+            whose = "the release" if getattr(each, "reference", None) is None else "the original"
+            checked = _checked(each, counts)
+            out.append(checked | {"requirement": f"{checked['requirement']} against {whose}", "against": whose})
+    return out
+
+
+def _promised(recipe: Any) -> list[dict[str, Any]]:
+    """Say whether what a recipe promises by its method can still be relied on."""
+    if recipe is None:
+        return []
+    options = (recipe if isinstance(recipe, Recipe) else read_recipe(recipe)).options
+    if "spent" not in options:
+        return []
+    name = f"ε-differential privacy ({options.get('promise', 'spent')})"
+    return [{"requirement": name, "holds": "promise" not in options, "value": options["spent"]}]
 
 
 def _direction(score: Score) -> str:

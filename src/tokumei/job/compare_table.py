@@ -18,10 +18,12 @@ from tokumei.core.registry import part_name, part_options
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
+from tokumei.data.files.formats import scan_frame
+from tokumei.data.frames import as_lazy
 from tokumei.data.table import Table
 from tokumei.job.anonymize_table import known_of, split_wishes
 from tokumei.job.asked import split_asked
-from tokumei.job.goal import Trees, check_is_possible, goal_of, refuse_left, trees_of
+from tokumei.job.goal import Known, Trees, check_is_possible, goal_of, refuse_left, trees_of
 from tokumei.predict.predictor import PREDICTORS
 
 LEFT_OUT = ("exhaustive",)
@@ -121,22 +123,53 @@ def compare_table(
     table: Table, *, methods: Sequence[str] | None = None, hierarchies: Any = None, **options: Any
 ) -> MethodComparison:
     """Run methods on one table; see `tk.compare`."""
+    known = known_of(table, hierarchies)
+    return compare_source(table.frame, known, methods=methods, frame_kind=table.kind, **options)
+
+
+def compare_source(
+    source: Any,
+    known: Known,
+    *,
+    methods: Sequence[str] | None = None,
+    engine: str = "local",
+    frame_kind: str = "polars",
+    **options: Any,
+) -> MethodComparison:
+    """Run methods on a frame, a file or a table of an engine."""
     asked, left = split_asked(options)
     wishes, left = split_wishes(left)
     optimal = TABLE_ANONYMIZERS.make("optimal")
     refuse_left(left, optimal, ("methods", "hierarchies", *asked.__dataclass_fields__), "compare")
-    check_is_possible(table.n_rows, asked)
-    known = known_of(table, hierarchies)
     trees = trees_of(known, optimal, asked)
     goal = goal_of(known, optimal, asked, wishes, trees)
     named = [methods] if isinstance(methods, str) else methods
     made = _methods(_usual(goal) if named is None else named)
-    counts = count_classes(table.frame, list(trees.of_columns), sensitive=goal.sensitive)
+    columns = list(trees.of_columns)
+    counts = count_classes(source, columns, sensitive=goal.sensitive, engine=engine, reading=known.reading)
+    check_is_possible(counts.n_rows, asked)
     failed: list[CannotAnonymize] = []
-    results = [_run(name, replace(goal, method=one), table, counts, trees, failed) for name, one in made.items()]
+    rows = _Rows(source, known, engine)
+    results = [_run(name, replace(goal, method=one), rows, counts, trees, failed) for name, one in made.items()]
     if failed and len(failed) == len(results):
         raise failed[0]
-    return MethodComparison(counts.n_rows, counts.n_classes, part_name(goal.loss), results, trees.made, table.kind)
+    return MethodComparison(counts.n_rows, counts.n_classes, part_name(goal.loss), results, trees.made, frame_kind)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows themselves, read when a method needs them."""
+
+    source: Any
+    known: Known
+    engine: str
+
+    def frame(self, columns: Sequence[str], why: str) -> pl.DataFrame:
+        if self.engine != "local":
+            raise InputError.of(f"the local engine, which {why} needs")
+        is_file = isinstance(self.source, (str, Path))
+        rows = scan_frame(self.source, self.known.reading) if is_file else as_lazy(self.source)
+        return rows.select(columns).collect()
 
 
 def _usual(goal: Goal) -> list[str]:
@@ -162,12 +195,12 @@ def _methods(listed: Sequence[Any]) -> dict[str, Any]:
 
 
 def _run(
-    name: str, goal: Goal, table: Table, counts: ClassCounts, trees: Trees, failed: list[CannotAnonymize]
+    name: str, goal: Goal, rows: _Rows, counts: ClassCounts, trees: Trees, failed: list[CannotAnonymize]
 ) -> dict[str, Any]:
     """Give what a method found, or why it did not."""
     try:
         run = _by_rows if isinstance(goal.method, LocalRecoder) else _by_levels
-        return {"method": name, **run(table, counts, trees, goal)}
+        return {"method": name, **run(rows, counts, trees, goal)}
     except InputError as error:
         # A method that cannot take this requirement is no reason to hide what the others found.
         return {"method": name, "is_proven": False, "error": error.faults[0].expected}
@@ -177,7 +210,7 @@ def _run(
         return {"method": name, "is_proven": False, "error": str(error)}
 
 
-def _by_levels(_: Table, counts: ClassCounts, trees: Trees, goal: Goal) -> dict[str, Any]:
+def _by_levels(_: _Rows, counts: ClassCounts, trees: Trees, goal: Goal) -> dict[str, Any]:
     decision = decide(counts, trees.of_columns, goal.against(counts))
     return {
         "levels": decision.levels,
@@ -191,10 +224,12 @@ def _by_levels(_: Table, counts: ClassCounts, trees: Trees, goal: Goal) -> dict[
     }
 
 
-def _by_rows(table: Table, _: ClassCounts, trees: Trees, goal: Goal) -> dict[str, Any]:
+def _by_rows(rows: _Rows, _: ClassCounts, trees: Trees, goal: Goal) -> dict[str, Any]:
     if part_name(goal.loss) != "ncp":
         raise InputError.of("the loss ncp, which local recodings are measured by")
-    found = release_rows(table.frame, table.quasi_identifiers, trees.of_columns, goal)
+    known = list(rows.known.quasi_identifiers)
+    frame = rows.frame([*known, *goal.sensitive], part_name(goal.method))
+    found = release_rows(frame, known, trees.of_columns, goal)
     return {
         "loss": found.loss and found.loss.value,
         "k": found.counts and found.counts.k,

@@ -14,6 +14,7 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name, part_options
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
+from tokumei.counting.engine import connect
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import check_column
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -68,6 +69,25 @@ class Trees:
     made: dict[str, str]
     numeric: list[str]
     of_sensitive: dict[str, Hierarchy] = field(default_factory=dict)
+
+
+def known_on_engine(
+    source: Any,
+    qi: Sequence[str],
+    *,
+    engine: str,
+    reading: Reading,
+    hierarchies: Any = None,
+    numeric: Sequence[str] | None = None,
+) -> Known:
+    """Look at a file or a table where it is: its columns, and the distinct values of its quasi-identifiers."""
+    with connect(engine) as opened:
+        relation = opened.open(source, reading)
+        columns = list(relation.schema)
+        for column in qi:
+            check_column(column, columns, "a quasi-identifier", relation.name)
+        values = {column: relation.distinct(column) for column in qi}
+    return Known(str(source), columns, qi, values.__getitem__, hierarchies, numeric, reading)
 
 
 def method_of(method: Any, options: Mapping[str, Any]) -> tuple[TableAnonymizer, dict[str, Any]]:
