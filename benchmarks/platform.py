@@ -99,16 +99,25 @@ def make_site() -> None:
 
 def _make_people() -> None:
     from django.contrib.auth.hashers import make_password
+    from django.utils import timezone
 
     from tokumei.platform.accounts.models import User
     from tokumei.platform.teams.models import Membership, Role, Team
 
     hashed = make_password(PASSWORD)
-    User.objects.create(username="organizer", email="o@example.com", password=hashed, is_organizer=True)
+    User.objects.create(
+        username="organizer", email="o@example.com", password=hashed, is_organizer=True, verified_at=timezone.now()
+    )
     teams = [Team(slug=f"team-{n}", display_name=f"Team {n}", display_key=f"team {n}") for n in range(N_TEAMS)]
     teams = Team.objects.bulk_create(teams)
     people = [
-        User(username=f"user-{n}", display_name=f"User {n}", email=f"u{n}@example.com", password=hashed)
+        User(
+            username=f"user-{n}",
+            display_name=f"User {n}",
+            email=f"u{n}@example.com",
+            password=hashed,
+            verified_at=timezone.now(),
+        )
         for n in range(N_USERS)
     ]
     for number, user in enumerate(User.objects.bulk_create(people)):

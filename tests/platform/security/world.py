@@ -326,6 +326,7 @@ def own_values(world: World, slug: str) -> dict[tuple[str, str], str]:
     return {
         ("reset/", "user"): "MQ",
         ("reset/", "token"): "c0ffee-0123456789abcdef",
+        ("verify/", "token"): "WzEsImEiXQ:made:up",
         ("people/", "username"): "bob",
         ("account/tokens/", "token"): str(token.pk),
         ("teams/", "team"): "red-team",

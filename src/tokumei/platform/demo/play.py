@@ -67,6 +67,7 @@ def make(script: Script, slug: str) -> Contest:
             opens_at=now + script.opens,
             attacks_open_at=now + max(script.attacks_open, STAYS_OPEN),
             closes_at=now + max(script.closes, 2 * STAYS_OPEN),
+            shows_guess_scores=True,
         )
     _finish(phase_jobs(contest).get(kind=PREPARE))
     contest.refresh_from_db()

@@ -15,7 +15,7 @@ from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.models import OfferState, PublishedOffer
-from tokumei.platform.exchange.services import hosting, recipients, requesting
+from tokumei.platform.exchange.services import hosting, offers, recipients, requesting, trying
 from tokumei.platform.jobs.queue import next_jobs
 from tokumei.platform.jobs.running import run_here
 from tokumei.platform.jobs.work import EXCHANGE
@@ -42,12 +42,17 @@ def set_up(user: User, team: Team, asking: Sequence[User] = ()) -> list[str]:
         published = _host(user, team)
     _do_jobs()
     published.refresh_from_db()
-    levels = ({"sex": 0, "age": 2, "prefecture": 2}, {"sex": 0, "age": 3, "prefecture": 1})
-    for each, wanted in zip(asking, levels, strict=False):
+    for each in asking:
         if recipients.recipient_of(each) is None:
             recipients.introduce(each, organization=f"{each.display_name} Lab")
         if published.state == OfferState.OPEN and not requesting.requests_of(each).filter(offer=published).exists():
+            # The finest that the offer allows beside what is out by now.
+            document, _signed = offers.document_of(published)
+            node = trying.first_levels(document, out=trying.given(published, document))
+            wanted = dict(zip(document.lattice.attributes, node, strict=True))
             requesting.ask(published, each, levels=wanted, criterion=None, purpose=PURPOSE)
+            _do_jobs()
+            published.refresh_from_db()
     _do_jobs()
     return [f"An offer to try levels on: /exchange/{SLUG}"]
 
