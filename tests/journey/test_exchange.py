@@ -98,8 +98,8 @@ def test_an_exchange_from_offer_to_repair_and_audit(journey: Journey) -> None:
     journey.request("two", "towns", "town=0,sex=0")
     assert journey.serve()["answered"] == {"towns": "refused"}
     lines = (folder / "desk" / "private" / "log.jsonl").read_text().splitlines()
-    assert [json.loads(line)["says"].get("reason") for line in lines] == [None, "", "count", "rule"]
-    assert [json.loads(line)["says"].get("quadrant") for line in lines] == [None, "alpha", "gamma", "delta"]
+    assert [json.loads(line)["payload"].get("reason") for line in lines] == [None, "", "count", "rule"]
+    assert [json.loads(line)["payload"].get("quadrant") for line in lines] == [None, "alpha", "gamma", "delta"]
 
     # The provider learns from γ, and makes the formula steeper.
     learned = journey.run("learn", "--desk", "desk", "--key", "shop.key", "--tighten")
