@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -15,14 +14,12 @@ from tokumei.anonymize.registry import TABLE_ANONYMIZERS, Perturber
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.search.problem import recoded_requirement
 from tokumei.anonymize.tables import ROW, check_promise, released_rows
+from tokumei.anonymize.unseen import LineOf, Unseen, check_all_seen, rows_left, with_unseen_hidden
 from tokumei.core.errors import CannotAnonymize, NotAllowed
-from tokumei.core.progress import step
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.count import column_names, count_classes, write_recoded
+from tokumei.counting.count import count_classes
 from tokumei.counting.recoding import Recoding
-from tokumei.data.files.atomic import atomic_path
-from tokumei.data.files.formats import read_frame, write_frame
-from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.files.csv import check_has_columns
 from tokumei.data.frames import as_frame
 from tokumei.data.release import Recipe, Release
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -46,10 +43,15 @@ def apply_recipe(
     *,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     population: ClassCounts | None = None,
+    unseen: Unseen = "refuse",
+    file: str = "table",
+    line_of: LineOf = lambda row: row + 1,
 ) -> Release:
     """Anonymize another table as a recipe says, and check that it keeps the recipe's promise.
 
-    A recipe of levels gives every value the label it had; a value it does not know is an InputError that names it.
+    A recipe of levels gives every value the label it had. A value it does not know is an InputError that names `file`,
+    line, value and count, unless `unseen` says otherwise: "suppress" leaves its rows out, beyond what the recipe allows
+    to be, and "top" hides it. A column that is hidden anyhow takes any value.
     Classes that fail are suppressed as far as the recipe allows; beyond that CannotAnonymize is raised, for the new
     data needs a new decision. A method that groups or changes rows runs again with the same options, and on the same
     table with the same seed: so the recipe's own table gives the same release.
@@ -60,54 +62,37 @@ def apply_recipe(
     frame = as_frame(data)
     if "mapping" not in recipe.options:
         return _made_again(recipe, frame, hierarchies or {}, population)
-    applied = _applied(recipe, frame, hierarchies or {}, population)
+    recodings = recodings_of(recipe.options)
+    check_has_columns([one.column for one in recodings], frame.columns, file)
+    if unseen == "refuse":
+        check_all_seen(frame, recodings, file, line_of)
+    kept = pl.arange(0, frame.height, eager=True)
+    if unseen == "suppress":
+        kept = kept.filter(rows_left(frame, recodings))
+        frame = frame[kept]
+    recodings = with_unseen_hidden(frame, recodings, everywhere=unseen == "top")
+    applied = _applied(recipe, frame, recodings, hierarchies or {}, population)
     columns = _columns(recipe, applied, frame.columns)
     rows = released_rows(frame, columns, applied.recodings, applied.suppressed)
     tables = {one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in applied.recodings}
-    release = Release(rows.drop(ROW), recipe, rows=rows[ROW], mapping=tables)
+    release = Release(rows.drop(ROW), recipe, rows=kept.gather(rows[ROW]).alias(ROW), mapping=tables)
     check_promise(release.frame, applied.goal, applied.recodings)
     return release
 
 
-def write_applied(
-    recipe: Recipe,
-    source: Any,
-    out: Path | str,
-    *,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    population: ClassCounts | None = None,
-    reading: Reading = AS_IT_IS,
-) -> dict[str, int]:
-    """Apply a recipe to a file and write the release as `anonymize` would; give the rows released and suppressed."""
-    if "mapping" not in recipe.options:
-        frame = as_frame(source) if not isinstance(source, (str, Path)) else read_frame(source, reading)
-        made = _made_again(recipe, frame, hierarchies or {}, population)
-        with atomic_path(out) as draft:
-            write_frame(made.frame, draft)
-        n_gone = 0 if made.rows is None else frame.height - made.frame.height
-        return {"rows": made.frame.height, "suppressed": n_gone}
-    applied = _applied(recipe, source, hierarchies or {}, population, reading)
-    columns = _columns(recipe, applied, column_names(source, reading=reading))
-    with step("writing"), atomic_path(out) as draft:
-        write_recoded(source, applied.recodings, draft, columns=columns, without=applied.suppressed, reading=reading)
-        check_promise(draft, applied.goal, applied.recodings)
-    return {"rows": applied.n_rows - applied.n_suppressed, "suppressed": applied.n_suppressed}
-
-
 def _applied(
     recipe: Recipe,
-    source: Any,
+    frame: pl.DataFrame,
+    recodings: Sequence[Recoding],
     hierarchies: Mapping[str, Hierarchy],
     population: ClassCounts | None,
-    reading: Reading = AS_IT_IS,
 ) -> Applied:
     """Count a table at the recipe's levels and find the classes that have to go."""
     options = recipe.options
-    recodings = recodings_of(options)
     names = [one.column for one in recodings]
     asked = [requirement_of(one, hierarchies, population) for one in options["requirements"]]
     goal = Goal(asked, suppression=options["suppression"])
-    counts = count_classes(source, names, recodings=recodings, sensitive=goal.sensitive, reading=reading)
+    counts = count_classes(frame, names, recodings=recodings, sensitive=goal.sensitive)
     goal = goal.against(counts)
     kept = classes_to_keep(counts, [recoded_requirement(one, recodings) for one in goal.requirements])
     n_suppressed = int(counts.sizes[~kept].sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -39,6 +39,9 @@ from tokumei.cli.requirements import (
     requirement_options,
 )
 from tokumei.data.files.reading import AS_IT_IS, Reading
+
+if TYPE_CHECKING:
+    from tokumei.anonymize.unseen import Unseen
 
 app = typer.Typer(help="Anonymize tables and histories.", no_args_is_help=True)
 OutOption = Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")]
@@ -159,13 +162,17 @@ def apply(
     out: OutOption,
     hierarchies: HierarchiesOption = None,
     population: PopulationOption = None,
+    unseen: Annotated[
+        str,
+        typer.Option("--unseen", help="Values the recipe does not know: refuse, suppress (their rows) or top (hide)."),
+    ] = "refuse",
     keep_order: KeepOrderOption = False,
     seed: SeedOption = None,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
-    """Anonymize another table, such as next month's, as a recipe says; values it does not know are an error.
+    """Anonymize another table, such as next month's, as a recipe says; values it does not know are refused.
 
     A method that groups rows groups them anew. Hierarchies are in the recipe; a folder of others counts before them.
     --population is everybody as of now, for recipes with k-map or δ-presence.
@@ -184,6 +191,7 @@ def apply(
             read_table(file, [], [], reading),
             hierarchies=hierarchies,
             population=population,
+            unseen=cast("Unseen", unseen),
             keep_order=keep_order,
             seed=seed,
         )

@@ -11,6 +11,7 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError, nearest
 from tokumei.core.result import as_kind
+from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_text_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import MIDNIGHT, as_frame, kind_of
 
@@ -66,6 +67,13 @@ class Table:
         self.numeric = None if numeric is None else _listed(numeric, "numeric")
         for column in self.numeric or ():
             check_column(column, self.frame.columns, "numeric", self.name)
+
+    def line_of(self, row: int) -> int | None:
+        """Give the line of a row in the text file it came from, counted from 1; of a frame or another file the row."""
+        if Path(self.name).is_file() and format_of(self.name) in TEXT_SUFFIXES:
+            # Read again, since only whoever has to say what is wrong asks.
+            return read_text_frame(self.name, self.reading).line_of(row)
+        return row + 1
 
     @classmethod
     def of(cls, data: Any, roles: Mapping[str, Role | str], *, name: str = "table") -> Table:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from tokumei.anonymize.apply import apply_recipe
 from tokumei.anonymize.recipes import columns_of, order_seed, quasi_identifiers_of, read_recipe
+from tokumei.anonymize.unseen import Unseen
+from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Section, as_kind
 from tokumei.core.seeds import fresh_seed
 from tokumei.counting.count import count_classes
@@ -67,6 +69,7 @@ def apply(
     seed: int | None = None,
     hierarchies: Any = None,
     population: Any = None,
+    unseen: Unseen = "refuse",
     **reading: Any,
 ) -> AppliedRecipe:
     """Generalize another table, such as next month's, as a recipe says, and check that it keeps its promise.
@@ -74,17 +77,29 @@ def apply(
     recipe: what `r.recipe` gave, or the file that it was saved in.
     data: a frame, a file or a `tk.Table`.
     hierarchies: count before those that the recipe holds; `population`: everybody as of now, where it needs them.
+    unseen: what becomes of values that the recipe does not know: "refuse", "suppress" (their rows are left out) or
+    "top" (they are hidden).
 
     >>> import tokumei as tk
     >>> r = tk.anonymize(tk.Table({"age": [31, 31, 52, 52]}, qi=["age"]), k=2)
     >>> tk.apply(r.recipe, {"age": [52, 52, 52]}).frame["age"].to_list()
     ['52', '52', '52']
     """
+    if unseen not in get_args(Unseen):
+        raise InputError.of(f"one of {', '.join(get_args(Unseen))}", option="unseen", value=unseen)
     used = _recipe_of(recipe)
     table = data if isinstance(data, Table) else Table(data, **reading)
     trees = given_hierarchies(hierarchies, columns_of(used))
     everybody = None if population is None else count_classes(population, quasi_identifiers_of(used))
-    release = apply_recipe(used, table.frame, hierarchies=trees, population=everybody)
+    release = apply_recipe(
+        used,
+        table.frame,
+        hierarchies=trees,
+        population=everybody,
+        unseen=unseen,
+        file=table.name,
+        line_of=table.line_of,
+    )
     if not keep_order and release.rows is not None:
         own = order_seed(used, table.frame) if seed is None else seed
         release = shuffled(release, fresh_seed() if own is None else own)
