@@ -223,6 +223,6 @@ def test_options_that_cannot_be_used_are_named(options: dict[str, Any], named: s
 
 def test_bound_beyond_the_hierarchy_is_named() -> None:
     with pytest.raises(
-        InputError, match="column low: found '200', expected bounds of age that fit its hierarchy, 0 to 100"
+        InputError, match="option low: found '200', expected bounds of age that fit its hierarchy, 0 to 100"
     ):
         noisy(AGES, trees={"age": AGE}, low=(200,))

@@ -13,11 +13,12 @@ from tokumei.data.history import History
 def history(*rows: tuple[str | None, str | None]) -> History:
     dates = [None if day is None else datetime.date.fromisoformat(day) for _, day in rows]
     customers = [customer for customer, _ in rows]
-    same = {"item": "X", "price": 1.0, "quantity": 1}
+    # A deleted row is missing in every column.
+    cells = {"item": pl.lit("X"), "price": pl.lit(1.0), "quantity": pl.lit(1)}
     return History.of(
         pl.DataFrame(
             {"customer": customers, "date": dates}, schema={"customer": pl.String, "date": pl.Date}
-        ).with_columns(**{name: pl.lit(value) for name, value in same.items()})
+        ).with_columns(**{name: pl.when(pl.col("customer").is_not_null()).then(value) for name, value in cells.items()})
     )
 
 

@@ -123,10 +123,10 @@ def test_step_alone_gives_one_pseudonym_a_customer_for_the_whole_time() -> None:
 
 def test_changed_history_needs_a_row_before_for_each_row() -> None:
     with pytest.raises(ValueError, match="one row before"):
-        Changed(History(pl.DataFrame({"customer": ["a"]})), pl.Series([0, 1]))
+        Changed(History.of({"customer": ["a"], "date": ["2011-01-05"]}), pl.Series([0, 1]))
 
 
 def test_pseudonym_shared_in_a_month_is_refused() -> None:
     lives = pl.DataFrame({"customer": ["a", "b"], "period": [1, 1], "life": [0, 0]})
     with pytest.raises(PromiseBroken, match="share a pseudonym"):
-        release_under_pseudonyms(History(pl.DataFrame()), lives, recipe=Recipe("x", {}), seed=1)
+        release_under_pseudonyms(History.of({"customer": [], "date": []}), lives, recipe=Recipe("x", {}), seed=1)

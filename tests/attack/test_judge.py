@@ -22,13 +22,14 @@ def test_judge_of_half_right_guesses_counts_rows_and_cells() -> None:
     # Customer a: both months, one wrong. Customer b: right in month 1, rightly nobody in month 2.
     verdict = judge(cells(("a", 1, "P"), ("a", 2, "X"), ("b", 1, "R")), TRUTH, ["a", "b"], [1, 2])
     assert verdict.row.value == 1 / 2
-    assert verdict.cell.value == 2 / 4
+    # Customers have three months in all.
+    assert verdict.cell.value == 2 / 3
     assert verdict.transaction is None
 
 
 def test_judge_counts_a_guess_where_there_is_nobody_as_wrong() -> None:
     verdict = judge(cells(("b", 1, "R"), ("b", 2, "R")), TRUTH, ["a", "b"], [1, 2])
-    assert (verdict.row.value, verdict.cell.value) == (0, 1 / 4)
+    assert (verdict.row.value, verdict.cell.value) == (0, 1 / 3)
 
 
 def test_judge_of_no_guess_finds_only_customers_without_rows() -> None:
@@ -39,7 +40,7 @@ def test_judge_of_no_guess_finds_only_customers_without_rows() -> None:
 def test_judge_of_several_pseudonyms_for_one_customer_counts_the_own_one() -> None:
     # R of month 1 goes to a as well, and is b's: a keeps P and Q, b is lost, two of three pseudonyms are named.
     verdict = judge(cells(("a", 1, "P"), ("a", 1, "R"), ("a", 2, "Q")), TRUTH, ["a", "b"], [1, 2])
-    assert (verdict.row.value, verdict.cell.value) == (1 / 2, 2 / 4)
+    assert (verdict.row.value, verdict.cell.value) == (1 / 2, 2 / 3)
     assert verdict.pseudonym.value == 2 / 3
     assert verdict.pseudonym.baseline == 1 / 2
 
@@ -56,7 +57,7 @@ def test_judge_blind_baseline_is_worked_out() -> None:
     # Month 1 has two pseudonyms for two customers, month 2 one. a: 1/2 · 1/2; b: 1/2 · (1 − 1/2).
     assert verdict.row.baseline == 1 / 4
     # Three cells hold a pseudonym, each is met with chance 1/2.
-    assert verdict.cell.baseline == 3 / 4 / 2
+    assert verdict.cell.baseline == 1 / 2
 
 
 def test_judge_blind_baseline_is_the_mean_over_all_one_to_one_guesses() -> None:

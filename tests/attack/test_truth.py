@@ -11,8 +11,11 @@ from tokumei.data.history import History
 
 
 def history(*customers: str | None) -> History:
+    cells = {"date": datetime.date(2011, 1, 5), "item": pl.lit("A"), "price": 1.0, "quantity": 1}
+    # A deleted row is missing in every column.
+    is_there = pl.col("customer").is_not_null()
     frame = pl.DataFrame({"customer": customers}, schema={"customer": pl.String}).with_columns(
-        date=pl.lit(datetime.date(2011, 1, 5)), item=pl.lit("A"), price=pl.lit(1.0), quantity=pl.lit(1)
+        **{name: pl.when(is_there).then(value) for name, value in cells.items()}
     )
     return History.of(frame)
 

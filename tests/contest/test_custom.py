@@ -338,7 +338,7 @@ def test_guesses_of_pseudonyms_are_checked_and_judged(shop: tuple[CustomEdition,
     guess = {"Fh": _write(tmp_path / "Fh.csv", ["customer,2011-01,2011-02", "Bob,q,p", "Ann,p,"])}
     edition.check_guess(data, published, guess)
     assert edition.judge(data, published, truth, guess).details["row"] == 0.5
-    assert edition.judge(data, published, truth, guess).details["cell"] == 0.5
+    assert edition.judge(data, published, truth, guess).details["cell"] == pytest.approx(2 / 3)
     for lines, rule in (
         (["customer,2011-01", "Ann,p", "Bob,q"], "file-form"),
         (["customer,2011-01,2011-02", "Ann,p,"], "each-customer-once"),
@@ -413,7 +413,7 @@ def test_attack_that_cannot_work_on_the_data_is_told_before_the_contest(tmp_path
 
 def test_rank_averages_the_best_attacks_over_the_levels() -> None:
     text = HISTORY.replace("[score]", "[knowledge]\nshares = [0.25, 1.0]\n[score]").replace(
-        "max(U, S) + 0.1 * rows", "1 / (S - 0.5) + 0 * U"
+        "max(U, S) + 0.1 * rows", "1 / (S - 0.55) + 0 * U"
     )
     edition = _edition(text)
     assert list(edition.terms.knowledge_files) == ["25", "100"]
@@ -425,11 +425,11 @@ def test_rank_averages_the_best_attacks_over_the_levels() -> None:
     entries = [
         entry("a", 0.1, ("25", 0.4), ("25", 0.2), ("100", 0.8)),
         entry("b", 0.7, ("100", 1.0)),
-        entry("c", 0.5),
+        entry("c", 0.55),
     ]
     standings = {standing.team: standing for standing in edition.rank(entries)}
     assert standings["a"].safety == pytest.approx(0.6)
-    assert standings["a"].value == pytest.approx(10)
+    assert standings["a"].value == pytest.approx(20)
     # An attack at one level only counts half.
     assert standings["b"].safety == 0.7
     assert standings["c"].value is None
