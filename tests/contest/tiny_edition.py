@@ -74,7 +74,7 @@ class Tiny(Edition):
             faults.add("as many rows as in D", value=len(rows), rule="rows")
         for line, row in enumerate(rows, 1):
             if not (row.isascii() and row.isdecimal()):
-                faults.add("a whole number (rule number)", line=line, value=row)
+                faults.add("a whole number", line=line, value=row, rule="number")
         faults.raise_if_any()
 
     def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
@@ -93,10 +93,10 @@ class Tiny(Edition):
         faults = FaultList(str(guess["G"]))
         rows, n_rows = _read(guess["G"]), len(_read(data["D"]))
         if len(rows) != len(_read(published["P"])):
-            faults.add("as many rows as in P (rule row)", value=len(rows))
+            faults.add("as many rows as in P", value=len(rows), rule="row")
         for line, row in enumerate(rows, 1):
             if not (row.isascii() and row.isdecimal() and int(row) < n_rows):
-                faults.add("a row of D (rule row)", line=line, value=row)
+                faults.add("a row of D", line=line, value=row, rule="row")
         faults.raise_if_any()
 
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:

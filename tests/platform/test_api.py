@@ -142,7 +142,8 @@ def test_refused_release_tells_its_faults_with_line_and_value(cup: Contest, red:
     shown = red.get(f"/submissions/{made['key']}").json()
     assert (shown["state"], shown["n_faults"]) == ("refused", 1)
     (fault,) = shown["faults"]
-    assert (fault["line"], fault["value"], fault["expected"]) == (2, "x", "a whole number (rule number)")
+    assert (fault["line"], fault["value"], fault["expected"]) == (2, "x", "a whole number")
+    assert fault["rule"] == "number"
 
 
 @pytest.mark.parametrize("files", [{}, {"R": file(b"")}, {"S": file(), "T": file()}])
