@@ -22,7 +22,8 @@ def recipe() -> tk.Recipe:
     made = tk.anonymize(tk.Table(PEOPLE, qi=["age", "town", "sex"], hierarchies={"sex": SEX}), k=2, suppress=0.5)
     # Only the sexes have to be hidden.
     assert made.to_dict()["levels"] == {"age": 0, "town": 0, "sex": 1}
-    return made.recipe
+    found: tk.Recipe = made.recipe
+    return found
 
 
 def test_unseen_value_is_refused_with_its_line_and_count(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,7 +12,7 @@ from tokumei.data.history import History
 
 
 def history(*customers: str | None) -> History:
-    cells = {"date": datetime.date(2011, 1, 5), "item": pl.lit("A"), "price": 1.0, "quantity": 1}
+    cells: dict[str, Any] = {"date": datetime.date(2011, 1, 5), "item": pl.lit("A"), "price": 1.0, "quantity": 1}
     # A deleted row is missing in every column.
     is_there = pl.col("customer").is_not_null()
     frame = pl.DataFrame({"customer": customers}, schema={"customer": pl.String}).with_columns(
