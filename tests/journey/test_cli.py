@@ -378,10 +378,10 @@ def test_history_without_a_seed_gets_one_that_nobody_can_guess(shop: Path, tmp_p
                 "--method",
                 "pseudonyms",
                 "--out",
-                tmp_path / "A.parquet",
+                tmp_path / f"A{number}.parquet",
             )
         )["seed"]
-        for _ in range(2)
+        for number in range(2)
     }
     assert len(seeds) == 2
 

@@ -170,7 +170,7 @@ def test_compare_shows_what_others_found_where_one_method_finds_nothing(tmp_path
     trees = tmp_path / "trees"
     trees.mkdir()
     (trees / "city.csv").write_text("Kyoto,west,*\nOsaka,west,*\nTokyo,east,*\nChiba,east,*\n")
-    asked = ["--qi", "city", "--hierarchies", trees, "--loss", "ncp", "--methods", "optimal,partition"]
+    asked = ["--qi", "city", "--hierarchies", trees, "--loss", "ncp", "--methods", "optimal,top-down-specialization"]
     asked += ["--l-diversity", "illness=2:recursive:1"]
     code, result = tokumei("compare", tmp_path / "people.csv", *asked, "--suppress", "0.4")
     assert code == 0, result
