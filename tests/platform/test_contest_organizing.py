@@ -70,7 +70,7 @@ def test_organizer_makes_a_contest_of_an_edition_or_of_a_text(organizer: User, l
         ({"options": "n_customers=0"}, "at least 1 customer"),
         ({"edition": "", "own_toml": "kind ="}, "contest.toml"),
         ({"digits_shown": "9"}, "less than or equal to 6"),
-        ({"guesses_on_one": "999"}, "at most 5 guesses"),
+        ({"guesses_on_one": "999"}, "at most 1 guess at one release"),
         ({"closes_at": "2020-01-01T00:00"}, "the times are out of order"),
         ({"opens_at": "tomorrow"}, "Enter a valid date/time."),
     ],

@@ -205,7 +205,8 @@ def _check_order(opens_at: datetime, attacks_open_at: datetime, closes_at: datet
 def _limit_guesses(wanted: int | None, allowed: int) -> int:
     """Keep the limit of the edition, by which the folder of the closed contest is replayed."""
     if wanted is not None and wanted > allowed:
-        raise InputError.of(f"at most {allowed} guesses at one release", column="guesses_on_one", value=wanted)
+        most = f"at most {allowed} guess{'' if allowed == 1 else 'es'} at one release"
+        raise InputError.of(most, column="guesses_on_one", value=wanted)
     return allowed if wanted is None else wanted
 
 
