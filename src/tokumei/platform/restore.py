@@ -162,6 +162,7 @@ def _lay_out(draft: Path, folders: list[str]) -> None:
     for name in folders:
         (draft / name).mkdir(mode=0o700, parents=True, exist_ok=True)
     (draft / MANIFEST).unlink()
+    (draft / SIGNATURE).unlink(missing_ok=True)
     (draft / DATA).mkdir(exist_ok=True)
     # Under a name that no file of a data folder has.
     given = (draft / DATA).rename(draft / ".restored")

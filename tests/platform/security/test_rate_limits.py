@@ -102,7 +102,7 @@ def test_user_is_in_only_so_many_teams(world: World, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(teams, "TEAMS_OF_A_USER", 3)
     client = person(world, "member")
     made = [client.post("/teams/new", {"slug": f"t{n}", "display_name": f"T{n}"}).status_code for n in range(3)]
-    assert made == [302, 302, 403]
+    assert made == [302, 302, 429]
 
 
 @pytest.mark.parametrize("by", ["page", "program"])
