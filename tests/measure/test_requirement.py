@@ -166,7 +166,7 @@ def test_column_that_was_not_counted_is_named() -> None:
 def test_option_out_of_range_is_refused_by_name(name: str, options: dict[str, Any], column: str) -> None:
     with pytest.raises(InputError) as caught:
         SAFETY.make(name, **options)
-    assert [fault.column for fault in caught.value.faults] == [column]
+    assert [fault.option or fault.column for fault in caught.value.faults] == [column]
 
 
 def test_value_shares_are_those_of_all_rows_with_missing_as_a_value() -> None:

@@ -11,7 +11,10 @@ from tokumei.measure.utility.top_items import TopItems, top_items
 
 def history(*rows: tuple[str | None, str | None]) -> History:
     frame = pl.DataFrame(list(rows), schema={"customer": pl.String, "item": pl.String}, orient="row")
-    return History.of(frame.with_columns(date=pl.lit(datetime.date(2011, 1, 1)), price=pl.lit(1.0), quantity=pl.lit(1)))
+    # A deleted row is missing in every column.
+    when = pl.when(pl.col("customer").is_not_null())
+    day = pl.lit(datetime.date(2011, 1, 1))
+    return History.of(frame.with_columns(date=when.then(day), price=when.then(1.0), quantity=when.then(1)))
 
 
 ORIGINAL = history(("a", "x"), ("b", "x"), ("a", "y"), ("a", "y"), ("c", "z"))

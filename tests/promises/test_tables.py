@@ -27,7 +27,12 @@ TREES = {
     "answer": [["yes"], ["*"]],
 }
 HIERARCHIES = {name: Hierarchy.of_levels(name, tree) for name, tree in TREES.items()}
-METHODS = [name for name in TABLE_ANONYMIZERS if isinstance(TABLE_ANONYMIZERS.make(name), (TableSearch, LocalRecoder))]
+# All that make classes, but the one that needs a table of the user's own for two columns.
+METHODS = [
+    name
+    for name in TABLE_ANONYMIZERS
+    if isinstance(TABLE_ANONYMIZERS.make(name), (TableSearch, LocalRecoder)) and name != "marginal-recoding"
+]
 
 
 def people(seed: int) -> pl.DataFrame:
