@@ -31,7 +31,7 @@ from tokumei.platform.access import Route
 
 WHOSE = ("public", "private", "closed", "open")
 # Where a right address may still be empty: no such reset was asked for.
-EMPTY = {"reset/<str:user>/<str:token>"}
+EMPTY = {"reset/<str:user>/<str:token>", "verify/<str:token>"}
 
 
 def kinds(route: Route) -> tuple[str, ...]:
