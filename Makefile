@@ -23,7 +23,7 @@ run: $(VENV)/ready-to-run ## Start the server with made-up contests; prints its 
 test: check ## Run every check and every test.
 	$(PYTEST)
 
-quick: $(VENV)/ready-to-develop ## Run the tests of the rooms that need no browser, engine, database or process: two minutes.
+quick: $(VENV)/ready-to-develop ## Run the tests of the rooms that need no browser, engine, database or process of their own.
 	$(PYTEST) -m "not slow" $(QUICK)
 
 coverage: $(VENV)/ready-to-develop ## Run every test and print which lines none of them reaches.
