@@ -23,7 +23,7 @@ SEX = Hierarchy.of_levels("sex", [["f", "m", "x"], ["*", "*", "*"]])
 PEOPLE = pl.DataFrame({"sex": ["f", "f", "m", "m", "x"]})
 
 
-@pytest.mark.parametrize("method", ["optimal", "exhaustive", "best-effort", "mondrian", "partition"])
+@pytest.mark.parametrize("method", ["optimal", "exhaustive", "best-effort", "mondrian", "top-down-specialization"])
 def test_least_share_of_a_population_is_kept_where_suppression_would_break_it(method: str) -> None:
     everybody = pl.DataFrame({"sex": ["f"] * 5 + ["m"] * 5 + ["x"]})
     presence = DeltaPresence(count_classes(everybody, ["sex"]), 0.9, 0.1)

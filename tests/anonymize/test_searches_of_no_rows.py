@@ -19,7 +19,12 @@ TREES = {
     "age": Hierarchy.of_levels("age", [["31", "42"], ["30s", "40s"], ["*", "*"]]),
 }
 NOBODY = pl.DataFrame(schema={"sex": pl.String, "age": pl.String, "illness": pl.String})
-METHODS = [name for name in TABLE_ANONYMIZERS if not isinstance(TABLE_ANONYMIZERS.make(name), Perturber)]
+# What a marginal recoding may group is in a file that its user writes, empty table or not.
+METHODS = [
+    name
+    for name in TABLE_ANONYMIZERS
+    if name != "marginal-recoding" and not isinstance(TABLE_ANONYMIZERS.make(name), Perturber)
+]
 
 
 @pytest.mark.parametrize("loss", [name for name in LOSSES if name != "price"])
