@@ -51,3 +51,39 @@ def test_tell_equals_a_plain_loop_and_excluding_nothing(
         assert inferred.chances[person] == pytest.approx(expected)
         assert inferred.n_values[person] == len(set(seen))
         assert inferred.is_certain[person] == (set(seen) == {str(value)})
+
+
+@settings(max_examples=80)
+@given(RECORDS, st.integers(1, 2), st.sampled_from([3, 1 << 21]))
+def test_excluding_equals_a_plain_loop_over_people(
+    records: list[tuple[tuple[str, int, str], str]], n_excluded: int, n_cells: int
+) -> None:
+    people = [*(person for person, _ in records), ("A", 1, "A"), ("B", 2, "A"), ("A", 3, "A")]
+    labels = [*(label for _, label in records), "1", "2", "3"]
+    one = threat_model(
+        {"town": [town for town, _, _ in people], "value": [value for _, value, _ in people]},
+        {"town": [town for _, _, town in people], "value": labels},
+        ["value"],
+    )
+    released, found = SensitiveRecords.of(one, "value"), target_people(one, 1)
+    values = true_values(one, "value", one.original.frame, "original")
+    ruled_out = module._excluded(released, values, n_excluded, "", 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PIECE_CELLS", n_cells)
+        inferred = infer_excluding(released, found, values, n_excluded, purpose="", seed=1)
+    blind = blind_chances(released, values)
+    numbers = {index: value for index, (_, value, _) in zip(values.tolist(), people, strict=True)}
+    for person, (town, value, _) in enumerate(people):
+        gone = {numbers[index] for index in ruled_out[person].tolist() if index in numbers}
+        # What a label still says: its values without those ruled out; one value alone is the same from any label.
+        left = []
+        for (_, _, at), label in zip(people, labels, strict=True):
+            rest = tuple(meant for meant in MEANINGS[label] if meant not in gone)
+            if at in (town, "*") and rest:
+                left.append(rest if len(rest) == 1 else (label, *rest))
+        most = max((left.count(told) for told in left), default=0)
+        modes = {told for told in left if left.count(told) == most}
+        chances = [(value in told) / sum(not isinstance(each, str) for each in told) for told in modes]
+        assert inferred.chances[person] == pytest.approx(sum(chances) / len(chances) if chances else blind[person])
+        assert inferred.n_values[person] == len(set(left))
+        assert inferred.is_certain[person] == (set(left) == {(value,)})

@@ -87,3 +87,16 @@ def test_candidates_without_a_column_are_all_records() -> None:
     people = People.of_indices([], 3)
     records = Records.of_labels([], [], 70)
     assert Candidates(people, records).counts()[people.class_of].tolist() == [70, 70, 70]
+
+
+def test_people_whom_no_release_tells_apart_are_one_class() -> None:
+    people = {"town": ["A", "B", "C", "C"], "age": [20, 21, 22, 25]}
+    drawn = threat_model(
+        people,
+        {"town": ["north", "north", "south", "south"], "age": ["20-24", "20-24", "20-24", "25"]},
+        hierarchies={"town": TOWNS},
+    )
+    found = target_people(drawn, 1)
+    # (A, 20) and (B, 21) fit the same records whatever is published at these levels.
+    assert found.class_of.tolist() == [0, 0, 1, 2]
+    assert len(found.indices) == 3

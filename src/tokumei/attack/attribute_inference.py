@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from tokumei.attack.candidates import Candidates, People, Records
+from tokumei.attack.candidates import Candidates, People, Records, classes_of
 from tokumei.attack.targets import Floats
 from tokumei.attack.threat_model import ThreatModel, column_of
 from tokumei.core.errors import InputError
@@ -54,11 +54,6 @@ class SensitiveRecords:
         counts = sparse.csr_array(sparse.coo_array((ones, (records.class_of, same[codes])), shape=shape))
         return cls(column, records, labels, counts, label_of_index)
 
-    def right_chances(self, labels: Ints, values: Ints) -> Floats:
-        """Give the chance that a value drawn from each label, beside it the true one, is right."""
-        sizes = np.maximum(self.labels.sizes[labels], 1)
-        return np.where(self.labels.contain(labels, values), 1 / sizes, 0.0)
-
 
 @dataclass(frozen=True, eq=False)
 class Inferred:
@@ -92,27 +87,7 @@ def infer(released: SensitiveRecords, people: People, values: Ints) -> Inferred:
     The attacker believes in the value most records have; of several, in each alike; where no record fits, in the value
     most frequent in all.
     """
-    inferred = _nothing(len(values))
-    blind, own = blind_chances(released, values), released.label_of_index[values]
-    n_labels = released.labels.n_labels
-    for persons, row, counts in _by_class(released, people):
-        at_row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-        most = np.zeros(counts.shape[0], np.int64)
-        np.maximum.at(most, at_row, counts.data)
-        is_most = counts.data == most[at_row]
-        n_most = np.bincount(at_row[is_most], minlength=len(most))[row]
-        keys = at_row * n_labels + counts.indices
-        wanted = np.where(own[persons] == NONE, NONE, row * n_labels + own[persons])
-        right = _is_in(wanted, keys[is_most]).astype(np.float64)
-        # Labels that tell several values are few, and looked at person by person.
-        is_open = is_most & (released.labels.sizes[counts.indices] != 1)
-        if is_open.any():
-            right += _drawn_right(released, at_row[is_open], counts.indices[is_open], row, values[persons])
-        inferred.chances[persons] = np.where(n_most > 0, right / np.maximum(n_most, 1), blind[persons])
-        inferred.n_values[persons] = np.diff(counts.indptr)[row]
-        inferred.is_possible[persons] = _is_in(wanted, keys)
-        inferred.is_certain[persons] = inferred.is_possible[persons] & (inferred.n_values[persons] == 1)
-    return inferred
+    return _infer(released, people, values, np.zeros((len(values), 0), np.int64))
 
 
 def infer_excluding(
@@ -122,26 +97,35 @@ def infer_excluding(
 
     A label of several values is narrowed by those ruled out: `{flu;cold}` without cold is flu.
     """
-    inferred = _nothing(len(values))
-    blind = blind_chances(released, values)
-    excluded = _excluded(released, values, n_excluded, purpose, seed)
-    for persons, counts in _by_person(released, people):
-        row, key, number, n_left = _narrowed(released, counts, excluded[persons])
-        most = np.zeros(len(persons), np.int64)
+    return _infer(released, people, values, _excluded(released, values, n_excluded, purpose, seed))
+
+
+def _infer(released: SensitiveRecords, people: People, values: Ints, excluded: Ints) -> Inferred:
+    """Decide once for all people of one class of whom the same is ruled out; only the true value is each one's own."""
+    first, sight_of = classes_of([people.class_of, *excluded.T], len(values))
+    lookers = People(np.zeros((len(first), 0), np.int64), sight_of)
+    sights = People(people.indices, people.class_of[first])
+    inferred, blind = _nothing(len(values)), blind_chances(released, values)
+    width = released.labels.n_indices + released.labels.n_labels
+    for seen, counts in _by_person(released, sights):
+        row, key, number, n_left = _narrowed(released, counts, excluded[first[seen]])
+        most = np.zeros(len(seen), np.int64)
         np.maximum.at(most, row, number)
         is_most = number == most[row]
-        own = values[persons[row]]
-        is_told = key == own
-        label = np.maximum(key - released.labels.n_indices, 0)
-        is_open = (key >= released.labels.n_indices) & released.labels.contain(label, own)
-        right = np.where(is_told, 1.0, np.where(is_open, 1 / np.maximum(n_left, 1), 0.0))
-        n_most = np.bincount(row[is_most], minlength=len(persons))
-        summed = np.bincount(row[is_most], right[is_most], len(persons))
-        inferred.chances[persons] = np.where(n_most > 0, summed / np.maximum(n_most, 1), blind[persons])
-        inferred.n_values[persons] = np.bincount(row, minlength=len(persons))
-        inferred.is_possible[persons] = np.bincount(row[is_told], minlength=len(persons)) > 0
-        # One label is left, and it tells one value.
-        inferred.is_certain[persons] = inferred.is_possible[persons] & (inferred.n_values[persons] == 1)
+        persons, at = lookers.members(seen)
+        own, keys = values[persons], row * width + key
+        right = _is_in(at * width + own, keys[is_most]).astype(np.float64)
+        # Labels that tell several values are few, and looked at person by person.
+        is_open = is_most & (key >= released.labels.n_indices)
+        if is_open.any():
+            labels = key[is_open] - released.labels.n_indices
+            right += _drawn_right(released, row[is_open], labels, n_left[is_open], at, own)
+        n_most = np.bincount(row[is_most], minlength=len(seen))[at]
+        inferred.chances[persons] = np.where(n_most > 0, right / np.maximum(n_most, 1), blind[persons])
+        inferred.n_values[persons] = np.bincount(row, minlength=len(seen))[at]
+        inferred.is_possible[persons] = _is_in(at * width + own, keys)
+    # One label is left, and it tells one value.
+    np.logical_and(inferred.is_possible, inferred.n_values == 1, out=inferred.is_certain)
     return inferred
 
 
@@ -234,9 +218,11 @@ def _by_person(released: SensitiveRecords, people: People) -> Iterator[tuple[Int
             yield persons[piece], sparse.csr_array(counts[row[piece]])
 
 
-def _drawn_right(released: SensitiveRecords, at_row: Ints, labels: Ints, row: Ints, values: Ints) -> Floats:
+def _drawn_right(
+    released: SensitiveRecords, at_row: Ints, labels: Ints, n_left: Ints, row: Ints, values: Ints
+) -> Floats:
     """Give for each person, of some row, the chances of being right by drawing from each label of the row, added up."""
-    lengths = np.bincount(at_row, minlength=int(row.max()) + 1)
+    lengths = np.bincount(at_row, minlength=int(row.max(initial=0)) + 1)
     starts = np.cumsum(lengths) - lengths
     out = np.zeros(len(row))
     for piece in _pieces(lengths[row]):
@@ -244,7 +230,8 @@ def _drawn_right(released: SensitiveRecords, at_row: Ints, labels: Ints, row: In
         person = np.repeat(piece, own)
         # The labels of each person's row, one after the other.
         index = np.arange(len(person)) - np.repeat(np.cumsum(own) - own, own) + starts[row[person]]
-        np.add.at(out, person, released.right_chances(labels[index], values[person]))
+        is_right = released.labels.contain(labels[index], values[person])
+        np.add.at(out, person, np.where(is_right, 1 / n_left[index], 0.0))
     return out
 
 

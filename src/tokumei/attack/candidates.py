@@ -23,8 +23,8 @@ from scipy import sparse
 
 from tokumei.attack.threat_model import ThreatModel, column_of
 from tokumei.core.progress import SilentBar, step
-from tokumei.counting.grouping import group_rows
-from tokumei.hierarchy.label_semantics import Bools, Ints, LeafSets
+from tokumei.counting.grouping import group_rows, radix_order
+from tokumei.hierarchy.label_semantics import Bools, Ints, LeafSets, told_apart
 
 Words = npt.NDArray[np.uint64]
 WORD_BITS = 64
@@ -45,20 +45,35 @@ class People:
     class_of: Ints
 
     @classmethod
-    def of(cls, threat_model: ThreatModel, frame: pl.DataFrame, name: str, known: Bools) -> People:
-        """Look up what is known of these people; `known` tells which cells are."""
+    def of(
+        cls,
+        threat_model: ThreatModel,
+        frame: pl.DataFrame,
+        name: str,
+        known: Bools | None = None,
+        rows: Ints | None = None,
+    ) -> People:
+        """Look up what is known of these people, or of some rows of them; `known` tells which cells are, if not all.
+
+        Values that no release tells apart are looked up as one, so that classes are few however fine the values are.
+        """
+        releases = [one.table for one in (threat_model.published, *threat_model.earlier)]
+        records = [Records.of(threat_model, table.frame, table.name) for table in releases]
         columns = []
         for index, column in enumerate(threat_model.known_columns):
-            values = threat_model.vocabulary(column).indices(column_of(frame, column, name))
-            columns.append(np.where(known[:, index], values, UNKNOWN))
-        return cls.of_indices(columns, frame.height)
+            cells = column_of(frame, column, name)
+            values = threat_model.vocabulary(column).indices(cells if rows is None else cells.gather(rows))
+            values = told_apart([one.sets[index] for one in records])[values]
+            if known is not None:
+                values[~(known[:, index] if rows is None else known[rows, index])] = UNKNOWN
+            columns.append(values)
+        return cls.of_indices(columns, frame.height if rows is None else len(rows))
 
     @classmethod
     def of_indices(cls, columns: Sequence[Ints], n_people: int) -> People:
         """Group people of whom the same is known."""
-        table = np.column_stack(columns) if columns else np.zeros((n_people, 0), np.int64)
-        first, class_of = classes_of(table)
-        return cls(table[first], class_of)
+        first, class_of = classes_of(columns, n_people)
+        return cls(_rows_of(columns, first), class_of)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -74,7 +89,7 @@ class People:
 
     @cached_property
     def _by_class(self) -> Ints:
-        return np.argsort(self.class_of, kind="stable")
+        return radix_order([self.class_of])
 
     @cached_property
     def _starts(self) -> Ints:
@@ -106,9 +121,8 @@ class Records:
     @classmethod
     def of_labels(cls, columns: Sequence[Ints], sets: Sequence[LeafSets], n_records: int) -> Records:
         """Group records that say the same."""
-        table = np.column_stack(columns) if columns else np.zeros((n_records, 0), np.int64)
-        first, class_of = classes_of(table)
-        return cls(table[first], class_of, sets)
+        first, class_of = classes_of(columns, n_records)
+        return cls(_rows_of(columns, first), class_of, sets)
 
     @property
     def n_classes(self) -> int:
@@ -122,12 +136,14 @@ class Records:
 
     def fit(self, people: People, persons: Ints, records: Ints) -> Bools:
         """Tell for each person, beside them a record, whether the record may be theirs."""
-        indices, labels = people.indices[people.class_of[persons]], self.labels[self.class_of[records]]
-        out = np.ones(len(persons), bool)
+        # Pairs of classes are far fewer than pairs of people and records, as a rule.
+        first, pair_of = classes_of([people.class_of[persons], self.class_of[records]], len(persons))
+        indices, labels = people.indices[people.class_of[persons[first]]], self.labels[self.class_of[records[first]]]
+        out = np.ones(len(first), bool)
         for column, sets in enumerate(self.sets):
             known = indices[:, column]
             out &= (known == UNKNOWN) | sets.contain(labels[:, column], known)
-        return out
+        return out[pair_of]
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +193,13 @@ class Candidates:
         at = [sets.label_at for sets in self.records.sets]
         if not at or any(one is None for one in at) or (self.people.indices == UNKNOWN).any():
             return None
-        theirs = np.column_stack([one[self.people.indices[:, i]] for i, one in enumerate(at) if one is not None])
         n_classes = self.records.n_classes
-        _, group_of = classes_of(np.concatenate([self.records.labels, theirs]))
+        both = [
+            np.concatenate([self.records.labels[:, i], one[self.people.indices[:, i]]])
+            for i, one in enumerate(at)
+            if one is not None
+        ]
+        _, group_of = classes_of(both, n_classes + len(self.people.indices))
         if len(np.unique(group_of[:n_classes])) < n_classes:
             # Records with equal labels are told apart by more than these.
             return None
@@ -267,9 +287,13 @@ def packed(rows: Bools, n_words: int) -> Words:
     return out.view(np.uint64)
 
 
-def classes_of(table: Ints) -> tuple[Ints, Ints]:
+def classes_of(columns: Sequence[Ints], n_rows: int) -> tuple[Ints, Ints]:
     """Give a row of each class of equal rows, and the class of each row."""
     # Raised by one, since a value may be UNKNOWN.
-    columns = [(column + 1).astype(np.int32) for column in table.T]
-    grouping = group_rows(columns, [int(column.max(initial=0)) + 1 for column in columns], len(table))
+    raised = [(column + 1).astype(np.int32) for column in columns]
+    grouping = group_rows(raised, [int(column.max(initial=0)) + 1 for column in raised], n_rows)
     return grouping.a_row_of, grouping.group_of
+
+
+def _rows_of(columns: Sequence[Ints], rows: Ints) -> Ints:
+    return np.column_stack([column[rows] for column in columns]) if columns else np.zeros((len(rows), 0), np.int64)

@@ -26,7 +26,7 @@ def target_people(threat_model: ThreatModel, seed: int, targets: Ints | None = N
     known = threat_model.known_cells
     if known is None:
         known = threat_model.known_mask(threat_model.original.n_rows, "original", seed)
-    return People.of(threat_model, threat_model.original.frame[targets], threat_model.original.name, known[targets])
+    return People.of(threat_model, threat_model.original.frame, threat_model.original.name, known, targets)
 
 
 def control_people(threat_model: ThreatModel, seed: int) -> People | None:
@@ -40,8 +40,11 @@ def control_people(threat_model: ThreatModel, seed: int) -> People | None:
 def own_records(published: Published, targets: Ints, n_people: int) -> tuple[Ints, Ints]:
     """Give the records of these targets: the index of each one's owner among the targets, and the record."""
     owners = published.owners(n_people)
-    index = np.minimum(np.searchsorted(targets, owners), len(targets) - 1)
-    records = np.flatnonzero((owners != NOBODY) & (targets[index] == owners))
+    # The last entry is that of NOBODY.
+    index_of = np.full(n_people + 1, NOBODY)
+    index_of[targets] = np.arange(len(targets))
+    index = index_of[owners]
+    records = np.flatnonzero(index != NOBODY)
     return index[records], records
 
 
@@ -56,7 +59,7 @@ def drawn_success(
 ) -> Score:
     """Let the attacker guess once for each person, right with that person's chance; what is expected is an input."""
     drawn = int((generator(seed, purpose).random(len(chances)) < chances).sum())
-    expected = math.fsum(chances) / max(1, len(chances))
+    expected = math.fsum(chances.tolist()) / max(1, len(chances))
     return share_score(name, drawn, len(chances), baseline, inputs={"expected": expected, **(inputs or {})})
 
 

@@ -95,7 +95,9 @@ class ThreatModel:
     def targets(self) -> Ints:
         """The rows of the original whose people have a record in the release."""
         owners = self.published.owners(self.original.n_rows)
-        found = np.unique(owners[owners != NOBODY])
+        is_in = np.zeros(self.original.n_rows, bool)
+        is_in[owners[owners != NOBODY]] = True
+        found = np.flatnonzero(is_in)
         if not len(found):
             raise InputError.of("a record or more of a known person", file=self.published.table.name)
         return found
@@ -127,11 +129,11 @@ class ThreatModel:
     def _made(self) -> dict[Hashable, object]:
         return {}
 
-    def known_mask(self, n_people: int, group: str, seed: int) -> Bools:
-        """Tell which cells of some people are known; groups of people are drawn apart."""
-        shape = (n_people, len(self.known_columns))
+    def known_mask(self, n_people: int, group: str, seed: int) -> Bools | None:
+        """Tell which cells of some people are known, None for all; groups of people are drawn apart."""
         if self.known_share >= 1:
-            return np.ones(shape, bool)
+            return None
+        shape = (n_people, len(self.known_columns))
         out: Bools = generator(seed, "known cells", group).random(shape) < self.known_share
         return out
 

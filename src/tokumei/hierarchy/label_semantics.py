@@ -107,6 +107,23 @@ class LeafSets:
         return out
 
 
+def told_apart(sets: Sequence[LeafSets]) -> Ints:
+    """Give for each index one that stands for it: the first of those that the same labels of all these sets have.
+
+    Where labels have leaves in common, only neighbors are found to be alike.
+    """
+    code = np.zeros(sets[0].n_indices, np.int64)
+    for one in sets:
+        own = one.label_at
+        if own is None:
+            edges = np.zeros(one.n_indices + 1, np.int64)
+            edges[one.first], edges[one.end] = 1, 1
+            own = np.cumsum(edges[:-1])
+        _, code = np.unique(code * (one.n_indices + one.n_labels + 1) + own + 1, return_inverse=True)
+    _, first = np.unique(code, return_index=True)
+    return first[code]
+
+
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
     """The leaves of one column, and what any label of it stands for."""

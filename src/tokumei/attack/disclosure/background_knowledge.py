@@ -52,9 +52,8 @@ class BackgroundKnowledge:
         """Look at the values that are left of the records that fit each person."""
         column = sensitive_column(threat_model, self.sensitive)
         released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
-        values = true_values(
-            threat_model, column, threat_model.original.frame[threat_model.targets], threat_model.original.name
-        )
+        original = threat_model.original
+        values = true_values(threat_model, column, original.frame.select(column)[threat_model.targets], original.name)
         inferred = infer_excluding(released, people, values, self.excludes, purpose="background-knowledge", seed=seed)
         n_open, is_possible = n_open_values(released, people, values)
         # The own value must be among those that fit, else ruling out the others leaves nothing.

@@ -36,9 +36,8 @@ class Homogeneity:
         """Look at the values of the records that fit each person."""
         column = sensitive_column(threat_model, self.sensitive)
         released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
-        values = true_values(
-            threat_model, column, threat_model.original.frame[threat_model.targets], threat_model.original.name
-        )
+        original = threat_model.original
+        values = true_values(threat_model, column, original.frame.select(column)[threat_model.targets], original.name)
         inferred = infer(released, people, values)
         blind = float(blind_chances(released, values).mean())
         certain = share_score("certain", int(inferred.is_certain.sum()), len(values), inputs={"sensitive": column})

@@ -87,8 +87,7 @@ def members(threat_model: ThreatModel, everybody: pl.DataFrame, seed: int) -> Bo
         vocabulary = threat_model.vocabulary(column)
         theirs = vocabulary.indices(column_of(everybody, column, "population"))
         columns.append(np.concatenate([theirs, vocabulary.indices(released[column])]))
-    table = np.column_stack(columns) if columns else np.zeros((everybody.height + released.height, 0), np.int64)
-    first, class_of = classes_of(table)
+    first, class_of = classes_of(columns, everybody.height + released.height)
     ours, wanted = class_of[: everybody.height], np.bincount(class_of[everybody.height :], minlength=len(first))
     missing = np.flatnonzero(wanted > np.bincount(ours, minlength=len(first)))
     if len(missing):
