@@ -51,7 +51,7 @@ def group_recoded_rows(
     """Group rows that are equal after each column's codes went through its map."""
     keys, n_keys = _packed(columns, maps, radices, n_rows)
     if n_keys <= max(DENSE_LEAST, DENSE_FACTOR * n_rows):
-        return TableGrouping(keys.astype(np.int64), n_keys)
+        return TableGrouping(keys.view(np.int64), n_keys)
     return SortedGrouping.of(keys)
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts, ColumnMap
+from tokumei.counting.nested import Classes, NestedClasses
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.predictor import Counter
 
@@ -58,7 +61,17 @@ def roll_up_counter(lattice: Lattice, counts: ClassCounts) -> Callable[[Node], C
             maps[index, level] = over.maps([hierarchy.recoding(level)])[hierarchy.attribute]
         return maps[index, level]
 
+    columns = dict(enumerate(over.codes))
+    radices = {index: len(domain) for index, domain in enumerate(over.domains)}
+    nested = NestedClasses(Classes(columns, over.sizes), radices)
+
     def classes(node: Node) -> ClassCounts:
-        return over.roll_up({name: map_of(index, node[index]) for index, name in enumerate(lattice.attributes)})
+        used = [map_of(index, level) for index, level in enumerate(node)]
+        telling = [index for index, one in enumerate(used) if len(one.domain) > 1]
+        few = nested.over(telling)
+        # What is not told of has one label, which any code leads to.
+        codes = np.stack([few.codes.get(index, np.zeros(len(few.sizes), np.int32)) for index in columns])
+        counted = ClassCounts(over.columns, over.domains, codes, few.sizes)
+        return counted.roll_up(dict(zip(lattice.attributes, used, strict=True)))
 
     return classes

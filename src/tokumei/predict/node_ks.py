@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tokumei.counting.class_counts import ClassCounts, ColumnMap
 from tokumei.counting.grouping import group_recoded_rows
+from tokumei.counting.nested import Classes, NestedClasses
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.counted_nodes import check_single_tops
 
@@ -46,6 +47,7 @@ class NodeKs:
         ]
         labels = {index: self.maps[index][0].codes[over.codes[index]] for index in indices}
         self.leaves = _Classes(dict.fromkeys(indices, 0), labels, over.sizes)
+        self._nested_of: _Classes | None = None
 
     def of(self, nodes: Iterable[Node] | None = None) -> dict[Node, int]:
         """Give the k of all nodes, or of some."""
@@ -83,7 +85,7 @@ class NodeKs:
         """Count nodes over the same attributes: once at the finest levels among them, and from there."""
         if not attributes:
             return dict.fromkeys(nodes, self.n_rows)
-        finest = self._rolled_up(classes, attributes, nodes)
+        finest = self._rolled_up(self._over(classes, attributes), attributes, nodes)
         out = {}
         for node in nodes:
             upward = [self._upward(index, finest.levels[index], node[index]) for index in attributes]
@@ -92,6 +94,14 @@ class NodeKs:
             sizes = group_recoded_rows(labels, upward, radices, len(finest.sizes)).sums(finest.sizes)
             out[node] = int(sizes.min()) if len(sizes) else 0
         return out
+
+    def _over(self, classes: _Classes, attributes: Sequence[int]) -> _Classes:
+        """Give the classes of some attributes, counted from few where that can be."""
+        if classes is not self._nested_of:
+            radices = {index: len(self.maps[index][level].domain) for index, level in classes.levels.items()}
+            self._nested, self._nested_of = NestedClasses(Classes(classes.labels, classes.sizes), radices), classes
+        found = self._nested.over(attributes)
+        return _Classes({index: classes.levels[index] for index in attributes}, found.codes, found.sizes)
 
     def _rolled_up(self, classes: _Classes, attributes: Sequence[int], nodes: Sequence[Node]) -> _Classes:
         """Give the classes of some attributes at the coarsest levels that those of the nodes follow from."""
