@@ -124,15 +124,15 @@ def test_knowledge_is_drawn_independently_with_items_cut(data: Files, knowledge:
 
 
 def test_score_of_new_names_alone_is_worked_out_by_hand(small: dict[str, Path], tmp_path: Path) -> None:
-    edition = Pwscup2017(known=(100,), transactions=True)
+    edition = Pwscup2017(known=(100,))
     edition.draw_knowledge(small, tmp_path, seed=1)
     release = {"AT": written(tmp_path / "AT.csv", RELEASE)}
     edition.check(small, release)
     score = edition.score(small, files_in(tmp_path, edition.terms.all_knowledge_files), release)
     assert score.details["utility"] == {"E1": 0, "E2": 0, "E3": [0, 0], "E4": 0, "E5": 0, "E6": 0}
     # No two rows share date and quantity: S1 finds all seven months of three customers.
-    assert score.details["safety"]["S1"] == {"100": {"row": 1.0, "cell": pytest.approx(7 / 36)}}
-    assert score.details["transaction"]["S1"] == {"100": 1.0}
+    found = {"row": 1.0, "cell": pytest.approx(7 / 36), "transaction": 1.0}
+    assert score.details["safety"]["S1"] == {"100": found}
     assert (score.utility, score.safety, score.details["total"]) == (0, 1, 0.5)
 
 

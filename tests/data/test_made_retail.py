@@ -12,6 +12,8 @@ import pytest
 from tokumei.core.errors import InputError
 from tokumei.core.progress import Bar, listening
 from tokumei.data.made import retail
+from tokumei.data.files.histories import read_history
+from tokumei.data.history import History
 from tokumei.data.made.retail import SCHEMA, make_master, make_retail, write_retail
 
 SEEDS = (0, 1, 2)
@@ -178,6 +180,11 @@ def test_write_retail_several_blocks_gives_the_rows_of_make(tmp_path: Path, monk
     write_retail(tmp_path / "T.parquet", 50, n_rows=4_001, seed=5)
     assert pl.read_parquet(tmp_path / "T.parquet").equals(make_retail(50, n_rows=4_001, seed=5))
     assert [path.name for path in tmp_path.iterdir()] == ["T.parquet"]
+
+
+def test_write_retail_as_csv_gives_the_same_history(tmp_path: Path) -> None:
+    write_retail(tmp_path / "T.csv", 8, n_rows=90, seed=5)
+    assert read_history(tmp_path / "T.csv").frame.equals(History(make_retail(8, n_rows=90, seed=5)).frame)
 
 
 def test_write_retail_twice_gives_the_same_bytes(tmp_path: Path) -> None:

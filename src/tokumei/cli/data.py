@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import ForceOption, SeedOption, SourceArgument
+from tokumei.cli.options import DrawOption, ForceOption, SeedOption, SourceArgument
 from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
-from tokumei.cli.reading import reads_tables
+from tokumei.cli.reading import reads_histories, reads_tables
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
@@ -93,6 +93,38 @@ def describe(
     print_table(list(columns[0]), [list(column.values()) for column in columns])
 
 
+@app.command("draw-knowledge")
+@reads_histories
+def draw_knowledge(
+    file: Annotated[Path, typer.Argument(metavar="T", help="A history.")],
+    share: Annotated[int, typer.Option("--share", min=1, max=100, metavar="PER CENT", help="How much is known.")],
+    out: Annotated[Path, typer.Option("--out", metavar="T25", help="T with its unknown rows empty.")],
+    draw: DrawOption = "contest",
+    item_characters: Annotated[
+        int, typer.Option("--item-characters", min=0, help="How much of an item is known; 0 for all of it.")
+    ] = 2,
+    seed: SeedOption = 0,
+    force: ForceOption = False,
+    reading: Reading = AS_IT_IS,
+    json: JsonFlag = False,
+) -> None:
+    """Draw the purchases that an attacker knows, for 'tokumei attack history'.
+
+    Example: tokumei data draw-knowledge T.csv --share 25 --out T25.csv
+    """
+    from tokumei.data.files.histories import form_of, read_history, write_known_history
+    from tokumei.data.files.outputs import guarded
+
+    with showing_progress(), guarded({"--out": out}, inputs=[file], force=force) as drafts:
+        history = read_history(file, reading)
+        known = history.known(share / 100, seed=seed, draw=draw, item_characters=item_characters or None)  # type: ignore[arg-type]
+        write_known_history(known, drafts["--out"], form_of(file, reading))
+    n_unknown = len(set(history.customers) - set(known.customers))
+    result: dict[str, Any] = {"rows": known.n_rows, "known": known.kept.height, "draw": draw, "seed": seed}
+    result |= {"customers without a known row": n_unknown, "out": str(out)}
+    print_json(result) if json else print_facts(result)
+
+
 @make_app.command("retail")
 def make_retail(
     out: OutFolder,
@@ -115,7 +147,9 @@ def make_retail(
     history, master = (_new_file(out, name, file_format, force=force) for name in ("history", "master"))
     with showing_progress():
         write_retail(history, customers, n_rows=rows, seed=seed)
-        scanned = pl.scan_parquet(history) if file_format is FileFormat.PARQUET else pl.scan_csv(history)
+        scanned = (
+            pl.scan_parquet(history) if file_format is FileFormat.PARQUET else pl.scan_csv(history, infer_schema=False)
+        )
         facts = scanned.select(rows=pl.len(), items=pl.col("item").n_unique()).collect(engine="streaming")
         ids = scanned.select(pl.col("customer").cast(pl.String).unique().sort()).collect(engine="streaming")
         write_frame(make_master(ids["customer"], seed=seed), master)

@@ -20,6 +20,14 @@ EngineOption = Annotated[
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace outputs that exist.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+DrawOption = Annotated[
+    str,
+    typer.Option(
+        "--draw",
+        metavar="contest|uniform",
+        help="How known rows are drawn: so that nobody is left without one, as in PWSCUP 2017, or all alike.",
+    ),
+]
 
 
 def names(text: str, option: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import ForceOption, SeedOption, names
+from tokumei.cli.options import DrawOption, ForceOption, SeedOption, names
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_histories
 from tokumei.core.errors import InputError
@@ -32,6 +32,7 @@ def report(
     release: Annotated[Path, typer.Option("--release", metavar="A", help="The release, row for row.")],
     out: Annotated[Path, typer.Option("--out", metavar="FILE.html", help="The report.")],
     knowledge: KnowledgeOption = None,
+    draw: DrawOption = "contest",
     attacks: AttacksOption = None,
     sample: SampleOption = 2_000,
     sweep: Annotated[
@@ -55,6 +56,7 @@ def report(
             original,
             release,
             knowledge=knowledge,
+            draw=draw,  # type: ignore[arg-type]
             attacks=names(attacks, "--attacks") if attacks else None,
             swept=None if sweep is None else _read_sweep(sweep),
             sample=sample,
@@ -74,6 +76,7 @@ def sweep(
         Path | None, typer.Option("--grid", metavar="FILE.toml", help="A \\[\\[pipeline]] for each way to anonymize.")
     ] = None,
     knowledge: KnowledgeOption = None,
+    draw: DrawOption = "contest",
     attacks: AttacksOption = None,
     sample: SampleOption = 2_000,
     seed: SeedOption = 0,
@@ -89,7 +92,15 @@ def sweep(
     wanted = names(attacks, "--attacks") if attacks else None
     with showing_progress():
         done = sweep_history(
-            file, out, grid=grid, knowledge=knowledge, attacks=wanted, sample=sample, seed=seed, reading=reading
+            file,
+            out,
+            grid=grid,
+            knowledge=knowledge,
+            draw=draw,  # type: ignore[arg-type]
+            attacks=wanted,
+            sample=sample,
+            seed=seed,
+            reading=reading,
         )
         done.ways.write_json(out / "sweep.json")
         done.page().write(out / "sweep.html")

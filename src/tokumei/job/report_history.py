@@ -14,6 +14,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
+from tokumei.data.knowledge import Draw
 from tokumei.job.histories import history_of, known_of, released_of
 from tokumei.measure.registry import HISTORY_UTILITIES
 from tokumei.report.evaluation import STRONG_ATTACKS, Evaluation, evaluate
@@ -119,6 +120,7 @@ def report_history(
     knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
     attacks: Sequence[str] | None = None,
     swept: pl.DataFrame | None = None,
+    draw: Draw = "contest",
     sample: int = MOST_CUSTOMERS,
     seed: int = 0,
     reading: Reading = AS_IT_IS,
@@ -127,12 +129,13 @@ def report_history(
     """Measure and attack a release in every way.
 
     knowledge: how much is known in per cent, each drawn anew, or `25=FILE` or a mapping from it to a history.
+    draw: how it is drawn: `contest` leaves nobody without a known row, `uniform` gives each row the same chance.
     sample: attack at most so many customers, drawn at random, if there are more.
     """
     started = time.perf_counter()
     before, after = history_of(original, reading), released_of(release, reading)
     some, said = sampled_pair(before, after, sample, seed=seed)
-    known = read_knowledge(knowledge or list(REPORT_SHARES), some[0], seed, reading)
+    known = read_knowledge(knowledge or list(REPORT_SHARES), some[0], seed, reading, draw=draw)
     done = evaluate(
         before,
         after,
@@ -153,6 +156,7 @@ def sweep_history(
     grid: Path | str | Mapping[str, Any] | None = None,
     knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
     attacks: Sequence[str] | None = None,
+    draw: Draw = "contest",
     sample: int = MOST_CUSTOMERS,
     seed: int = 0,
     reading: Reading = AS_IT_IS,
@@ -161,14 +165,19 @@ def sweep_history(
     started = time.perf_counter()
     (original, _), said = sampled_pair(history_of(history, reading), None, sample, seed=seed)
     ways = default_grid() if grid is None else grid if isinstance(grid, Mapping) else read_grid(grid)
-    known = read_knowledge(knowledge or list(SWEEP_SHARES), original, seed, reading)
+    known = read_knowledge(knowledge or list(SWEEP_SHARES), original, seed, reading, draw=draw)
     folder = None if out is None else Path(out)
     swept = run_sweep(original, known, ways, folder, seed=seed, attacks=list(attacks or STRONG_ATTACKS))
     return Sweep(swept, round(time.perf_counter() - started, 2), said)
 
 
 def read_knowledge(
-    given: Sequence[str | int] | Mapping[str, Any], original: History, seed: int, reading: Reading = AS_IT_IS
+    given: Sequence[str | int] | Mapping[str, Any],
+    original: History,
+    seed: int,
+    reading: Reading = AS_IT_IS,
+    *,
+    draw: Draw = "contest",
 ) -> dict[str, History]:
     """Give what is known by how much of it, in per cent; drawn anew where no file is named."""
     if isinstance(given, Mapping):
@@ -179,6 +188,7 @@ def read_knowledge(
             share, _, file = text.partition("=")
             if not share.isdecimal() or not 0 < int(share) <= 100:
                 raise InputError.of("a share in per cent, as in 25=T25.csv", option="--knowledge", value=text)
-            known[share] = known_of(file, reading) if file else original.known(int(share) / 100, seed=seed)
+            drawn = None if file else original.known(int(share) / 100, seed=seed, draw=draw)
+            known[share] = known_of(file, reading) if drawn is None else drawn
     # Numbers as text: in the order of the shares, so that the smallest is the first.
     return dict(sorted(known.items(), key=lambda pair: int(pair[0])))

@@ -95,6 +95,14 @@ def write_released_history(history: History, path: Path | str, form: str = TABLE
         history_format(form, "write_release").write_release(history, path)
 
 
+def write_known_history(known: History, path: Path | str, form: str = TABLE) -> None:
+    """Write an attacker's knowledge: T_α of 2017 if that is the form of the original, else a table."""
+    if form == CONTEST_2017 and format_of_name(path) in TEXT_SUFFIXES:
+        history_format(form, "write_knowledge").write_knowledge(known, path)
+    else:
+        write_history_table(known, path)
+
+
 def form_of_release(form: str) -> str:
     """Give the form of a release of a file of some form: the contest's that keeps rows, else a table."""
     return form if form == CONTEST_2017 else TABLE

@@ -42,6 +42,9 @@ class HistoryFormat(Protocol):
     def read_knowledge(self, path: Path | str) -> History:
         """Read what an attacker knows."""
 
+    def write_knowledge(self, knowledge: History, path: Path | str) -> None:
+        """Write what an attacker knows."""
+
     def read_truth(self, path: Path | str) -> pl.DataFrame:
         """Read the pseudonym of each customer in each period."""
 

@@ -152,7 +152,7 @@ def _without_uniques(master: pl.DataFrame, traits: list[str]) -> pl.DataFrame:
 
 
 def write_retail(out: Path, n_customers: int = 400, *, n_rows: int | None = None, seed: int) -> None:
-    """Write the rows of `make_retail`, in its order, to a Parquet file of any length.
+    """Write the rows of `make_retail`, in its order, to a file of any length: CSV by its suffix, else Parquet.
 
     Memory holds one block of customers, then one week of all customers: ten million rows need about 400 MB.
     """
@@ -180,7 +180,11 @@ def write_retail(out: Path, n_customers: int = 400, *, n_rows: int | None = None
                 bar.advance()
 
         # The writer asks for the next week only once the last is on its way to the disk.
-        register_io_source(weeks, schema=SCHEMA).sink_parquet(draft, row_group_size=ROW_GROUP)
+        rows = register_io_source(weeks, schema=SCHEMA)
+        if Path(out).suffix == ".csv":
+            rows.sink_csv(draft, time_format="%H:%M:%S")
+        else:
+            rows.sink_parquet(draft, row_group_size=ROW_GROUP)
 
 
 @dataclass(frozen=True)

@@ -95,9 +95,6 @@ class Pwscup2017(Edition):
     )
     utility_weight: float = field(default=0.5, metadata={"help": "Weight of U in the score."})
     safety_weight: float = field(default=0.5, metadata={"help": "Weight of S in the score."})
-    transactions: bool = field(
-        default=False, metadata={"help": "Whether a score also tells the share of published rows whose buyer is found."}
-    )
 
     def __post_init__(self) -> None:
         if self.n_customers < 1:
@@ -195,24 +192,19 @@ class Pwscup2017(Edition):
                 utility[name] = values if len(values) > 1 else values[0]
                 bar.advance()
             safety: dict[str, dict[str, dict[str, float]]] = {name.upper(): {} for name in SAMPLE_ATTACKS if parts}
-            transactions: dict[str, dict[str, float]] = {name: {} for name in safety}
             truth = truth_of(originals.history, released)
             published = History(released.kept, "S")
             for attack in SAMPLE_ATTACKS:
                 for level, part in parts.items():
                     guesses = HISTORY_ATTACKS.make(attack).guess(part, published)
                     verdict = judge(guesses, truth, originals.customers, PERIODS, published)
-                    safety[attack.upper()][level] = {"row": verdict.row.value, "cell": _of_all_cells(verdict)}
-                    transactions[attack.upper()][level] = _of_all_rows(verdict)
+                    safety[attack.upper()][level] = _shares_found(verdict)
                     bar.advance()
         worst_loss = max(max(value) if isinstance(value, list) else value for value in utility.values())
         means = [math.fsum(one["row"] for one in by_level.values()) / len(by_level) for by_level in safety.values()]
         worst_attack = max(means) if means else None
         total = None if worst_attack is None else self._total(worst_loss, worst_attack)
-        details = {"utility": utility, "safety": safety, "total": total}
-        if self.transactions:
-            details["transaction"] = transactions
-        return ReleaseScore(details, worst_loss, worst_attack)
+        return ReleaseScore({"utility": utility, "safety": safety, "total": total}, worst_loss, worst_attack)
 
     def _read_knowledge(self, knowledge: Files) -> dict[str, History]:
         """Read the knowledge of all levels, or none."""
@@ -250,9 +242,7 @@ class Pwscup2017(Edition):
         guessed, _, _ = read_pseudonyms(guess["Fh"])
         verdict = judge(guessed, right, customers, periods, files.read_published(published["S"]))
         details = {
-            "row": verdict.row.value,
-            "cell": _of_all_cells(verdict),
-            "transaction": _of_all_rows(verdict),
+            **_shares_found(verdict),
             "baseline": verdict.row.baseline,
             "interval": list(verdict.row.interval or ()),
         }
@@ -308,11 +298,11 @@ class Pwscup2017(Edition):
         write_pseudonyms(guesses, customers, folder / "Fh.csv", "pwscup2017")
 
 
-def _of_all_cells(verdict: Verdict) -> float:
-    """Give the share of all twelve cells of all customers that were found, as the paper defines it."""
-    return float(verdict.cell.inputs["of all cells"])
-
-
-def _of_all_rows(verdict: Verdict) -> float:
-    """Give the share of the published rows whose customer was found."""
-    return 0.0 if verdict.transaction is None else verdict.transaction.value
+def _shares_found(verdict: Verdict) -> dict[str, float]:
+    """Give what was found of customers, of all twelve cells of all (as the paper defines it), and of published rows."""
+    transaction = 0.0 if verdict.transaction is None else verdict.transaction.value
+    return {
+        "row": verdict.row.value,
+        "cell": float(verdict.cell.inputs["of all cells"]),
+        "transaction": transaction,
+    }
