@@ -39,4 +39,7 @@ class CorrelationMae:
 
 
 def _correlations(amounts: Floats) -> list[float]:
+    if len(amounts) == 1:
+        # One row never varies.
+        return [0.0 for _ in combinations(amounts.T, 2)]
     return [pearson_correlation(one, other) or 0.0 for one, other in combinations(amounts.T, 2)]
