@@ -11,9 +11,9 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import Bar, listening
-from tokumei.data.made import retail
 from tokumei.data.files.histories import read_history
 from tokumei.data.history import History
+from tokumei.data.made import retail
 from tokumei.data.made.retail import SCHEMA, make_master, make_retail, write_retail
 
 SEEDS = (0, 1, 2)

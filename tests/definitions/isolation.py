@@ -1,5 +1,5 @@
-"""(c,t)-isolation (Chawla, Dwork, McSherry, Smith and Wee 2005): a point isolates a person at distance δ if fewer than t
-people are within c·δ of it."""
+"""(c,t)-isolation (Chawla, Dwork, McSherry, Smith and Wee 2005): a point isolates a person at distance δ if fewer than
+t people are within c·δ of it."""
 
 from __future__ import annotations
 

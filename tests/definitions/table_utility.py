@@ -13,7 +13,7 @@ Numbers = dict[str, list[float]]
 
 
 def in_spreads(gap: float, values: list[float]) -> float:
-    """A distance in standard deviations of the original's column, at most 1; any distance is 1 where it never varies."""
+    """A distance in standard deviations of the column, at most 1; any distance is 1 where it never varies."""
     spread = pstdev(values)
     return min(1.0, abs(gap) / spread) if spread else float(gap != 0)
 

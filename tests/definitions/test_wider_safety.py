@@ -1,4 +1,4 @@
-"""Measures of several releases, of rows beside the original's, of paths and of pairs of columns equal their definitions."""
+"""Measures of several releases, of rows beside the original, of paths and of pairs of columns equal definitions."""
 
 from __future__ import annotations
 

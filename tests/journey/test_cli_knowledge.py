@@ -8,7 +8,7 @@ import pytest
 from tests.journey.commands import tokumei_here
 
 # The ten purchases of the slides on background knowledge: customer, day, item.
-TOY = "A1x C1x D1y B2x B2y B2z A3x B3y D3x D3z".split()
+TOY = ["A1x", "C1x", "D1y", "B2x", "B2y", "B2z", "A3x", "B3y", "D3x", "D3z"]
 HEADER = "customer,date,item,price,quantity\n"
 
 
