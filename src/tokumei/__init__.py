@@ -3,7 +3,7 @@
 | what you have and want | names |
 |---|---|
 | data with its roles | `Table`, `History`, `Hierarchy`, `Recipe`, `Score` |
-| jobs | `audit`, `anonymize`, `attack`, `measure`, `compare`, `predict`, `apply` |
+| jobs | `inspect`, `audit`, `anonymize`, `attack`, `measure`, `compare`, `predict`, `apply` |
 | files | `read_frame`, `write_frame`, `read_hierarchy`, `read_hierarchies`, `write_hierarchy` |
 | below the jobs | `count_classes`, `ClassCounts`, `Lattice` |
 | what can go wrong | `errors` |
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tokumei.hierarchy.lattice import Lattice
     from tokumei.job.apply_recipe import apply
     from tokumei.job.doors import anonymize, attack, audit, compare, knowledge, measure, predict, sweep
+    from tokumei.job.inspect_table import inspect
 
 # Where each public name lives. Imported on first use, so that `import tokumei` costs nothing.
 _HOMES = {
@@ -38,6 +39,7 @@ _HOMES = {
     "Hierarchy": "hierarchy.hierarchy",
     "Recipe": "data.release",
     "Score": "core.score",
+    "inspect": "job.inspect_table",
     "audit": "job.doors",
     "anonymize": "job.doors",
     "attack": "job.doors",
@@ -60,7 +62,7 @@ _HOMES = {
 
 __all__ = [  # noqa: RUF022 - grouped as in the table above.
     "Table", "History", "Hierarchy", "Recipe", "Score",
-    "audit", "anonymize", "attack", "measure", "compare", "predict", "sweep", "knowledge", "apply",
+    "inspect", "audit", "anonymize", "attack", "measure", "compare", "predict", "sweep", "knowledge", "apply",
     "read_frame", "write_frame", "read_hierarchy", "read_hierarchies", "write_hierarchy",
     "count_classes", "ClassCounts", "Lattice",
     "errors",

@@ -28,6 +28,7 @@ from tokumei.cli import (
     hierarchy,
     history,
     history_safety,
+    inspect,
     measure_table,
     parts,
     predict,
@@ -63,6 +64,7 @@ PLATFORM = "Platform"
 CONTESTS = "Contests"
 app.add_typer(data.app, name="data", rich_help_panel=DATA)
 app.add_typer(hierarchy.app, name="hierarchy", rich_help_panel=DATA)
+app.command("inspect", rich_help_panel=DATA)(inspect.inspect)
 app.command("count", rich_help_panel=DATA)(count.count)
 app.add_typer(anonymize.app, name="anonymize", rich_help_panel=PROTECT)
 app.add_typer(history.measure_app, name="measure", rich_help_panel=PROTECT)

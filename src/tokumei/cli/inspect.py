@@ -1,0 +1,38 @@
+"""`tokumei inspect`: what a file holds, and the roles that its columns may have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tokumei.cli.options import ForceOption, SeedOption, SourceArgument
+from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.reading import reads_tables
+from tokumei.data.files.reading import AS_IT_IS, Reading
+
+
+@reads_tables
+def inspect(
+    file: SourceArgument,
+    out: Annotated[Path | None, typer.Option("--out", metavar="PAGE.html", help="Write one page with figures.")] = None,
+    seed: SeedOption = 0,
+    force: ForceOption = False,
+    reading: Reading = AS_IT_IS,
+    json: JsonFlag = False,
+) -> None:
+    """Say what each column is, which single people out, and which roles they may have.
+
+    Roles are suggested with their reasons; nothing is changed.
+
+    Example: tokumei inspect patients.csv --out patients.html
+    """
+    from tokumei.data.files.outputs import guarded
+    from tokumei.job.inspect_table import inspect as look
+
+    with showing_progress(), guarded({"--out": out}, inputs=[file], force=force) as drafts:
+        found = look(file, seed=seed, reading=reading)
+        if out is not None:
+            found.page().write(drafts["--out"])
+    show(found.written_to(out), json=json)

@@ -1,0 +1,269 @@
+"""The kinds of columns that are recognized, the role that each suggests, and the words in a header that say it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
+IDENTIFIER, QUASI, SENSITIVE, OTHER = Role.__args__  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a column may be, in words; a header that matches `header` says so."""
+
+    name: str
+    role: Role
+    words: str
+    header: str = ""
+    # Whether any of its values can be told from other text: a column that says so and is not is something else.
+    is_closed: bool = False
+
+
+# In this order, since "e-mail address" is no postal address, and "product name" names nobody.
+_LISTED = (
+    Kind("flag", OTHER, "a yes or no", r"\b(flag|opt ?(in|out)|consent|is|has)\b|フラグ|有無|同意", True),
+    Kind("email", IDENTIFIER, "e-mail addresses", r"\be ?mails?\b|\bmail( address)?\b|メール|電子メール"),
+    Kind("ip-address", IDENTIFIER, "IP addresses", r"\b(ip|ip ?v[46]|ip ?addr(ess)?)\b|IPアドレス"),
+    Kind("mac-address", IDENTIFIER, "hardware addresses", r"\bmac( addr(ess)?)?\b|MACアドレス"),
+    Kind("url", IDENTIFIER, "web addresses", r"\b(url|uri|web ?site|home ?page|link)\b|ホームページ|サイト"),
+    Kind(
+        "thing",
+        OTHER,
+        "things, not people",
+        r"\b(product|item|goods|sku|stock|asin|isbn|jan|brand|category|service|plan|model|file|column|variable)\b"
+        r"|商品|品名|品番|品目|製品|カテゴリ|分類|科目|ファイル|銘柄|型番|機種|ブランド|プラン",
+    ),
+    Kind(
+        "phone", IDENTIFIER, "telephone numbers", r"\b(tele)?(phone|tel|fax|mobile|cell)s?\b|電話|携帯|ＴＥＬ|TEL|FAX"
+    ),
+    Kind(
+        "card",
+        IDENTIFIER,
+        "card numbers",
+        r"\b(credit|debit|payment) ?card|\bcard (no|num(ber)?)\b|\bpan\b|カード番号|クレジット",
+    ),
+    Kind("my-number", IDENTIFIER, "individual numbers (My Number)", r"\bmy ?number\b|マイナンバー|個人番号"),
+    Kind("passport", IDENTIFIER, "passport numbers", r"\bpassport\b|旅券|パスポート"),
+    Kind("licence", IDENTIFIER, "driver's licence numbers", r"\b(driver'?s?|driving) ?(s )?licen[cs]e|免許"),
+    Kind(
+        "insurance",
+        IDENTIFIER,
+        "insurance numbers",
+        r"\b(ssn|social security|nino|national insurance|insurance (no|num(ber)?|id)|policy (no|num(ber)?)|medicare)\b"
+        r"|保険者番号|被保険者|保険証|年金番号|記号番号|証券番号",
+    ),
+    Kind("account", IDENTIFIER, "account numbers", r"\b(iban|bank account|account( (no|num(ber)?|id))?)\b|口座"),
+    Kind(
+        "plate",
+        IDENTIFIER,
+        "number plates",
+        r"\b(licen[cs]e|number|registration) plate\b|\bvin\b|車両番号|ナンバープレート|登録番号",
+    ),
+    Kind(
+        "user-name",
+        IDENTIFIER,
+        "user names",
+        r"\b(user ?name|login|nick ?name|handle|screen name|twitter|instagram)\b|ユーザー?名"
+        r"|ニックネーム|ハンドル|アカウント",
+    ),
+    Kind("postal-code", QUASI, "postal codes", r"\b(zip|zip ?code|post ?code|postal( code)?)\b|郵便番号|〒", False),
+    Kind(
+        "coordinates",
+        QUASI,
+        "coordinates",
+        r"\b(lat|latitude|lon|lng|long|longitude|coord(inate)?s?|geo ?point)\b|緯度|経度|座標|位置情報",
+    ),
+    Kind("prefecture", QUASI, "prefectures", r"\b(prefectures?|pref)\b|都道府県|県名", True),
+    Kind(
+        "region",
+        QUASI,
+        "places",
+        r"\b(city|town|county|district|municipality|region|area|state|province|ward|village|place|birth ?place)\b"
+        r"|市区町村|市町村|市区|地域|地区|居住地|勤務地|出身|町名|町丁|市名|区名|本籍",
+    ),
+    Kind(
+        "address", IDENTIFIER, "postal addresses", r"\b(address|addr|street|residence)\b|住所|所在地|番地|アドレス|自宅"
+    ),
+    Kind(
+        "country",
+        QUASI,
+        "countries",
+        r"\b(country|nation|nationality|citizenship|native ?country)\b|国籍|国名|^国$",
+        True,
+    ),
+    Kind(
+        "birth-date",
+        QUASI,
+        "dates of birth",
+        r"\b(birth ?dates?|date of birth|dob|birth ?day|born|birth)\b|生年月日|誕生日|生まれ|生年",
+    ),
+    Kind(
+        "date",
+        QUASI,
+        "dates",
+        r"\b(date|time|timestamp|datetime|day|month|year|admitted|discharged)\b|日付|年月|日時|時刻|[^毎]日$|年度",
+    ),
+    Kind("age", QUASI, "ages", r"\bages?\b|\bage (years|yrs)\b|年齢|年代|歳|齢", True),
+    Kind("sex", QUASI, "sex", r"\b(sex|gender)\b|性別", True),
+    Kind(
+        "marital",
+        QUASI,
+        "marital status",
+        r"\b(marital|marital status|married|spouse)\b|婚姻|配偶|既婚|未婚|結婚",
+        True,
+    ),
+    Kind(
+        "household",
+        QUASI,
+        "the household",
+        r"\b(household|family size|children|n?_?dependents?|relationship)\b|世帯|続柄|家族|子ども|子供",
+    ),
+    Kind(
+        "education",
+        QUASI,
+        "education",
+        r"\b(education|degree|schooling|qualification|school)\b|学歴|最終学歴|学校|学年|学部",
+    ),
+    Kind(
+        "illness",
+        SENSITIVE,
+        "illnesses",
+        r"\b(disease|illness|diagnosis|diagnos[ei]s|condition|symptoms?|icd ?(9|10)?|disorder|comorbidity|allerg(y|ies)"
+        r"|medical|health|blood pressure|cholesterol|glucose|hba1c|bmi|hiv|cancer|diabetes|depression"
+        r"|outcome|test result)\b"
+        r"|病名|疾患|傷病|病歴|既往|症状|診断|病気|障害|障がい|血圧|血糖|コレステロール|検査値"
+        r"|検査結果|アレルギー|体脂肪|健診",
+    ),
+    Kind(
+        "treatment",
+        SENSITIVE,
+        "treatment",
+        r"\b(medications?|drugs?|prescriptions?|treatments?|procedure|surgery|therapy)\b|処方|薬剤|投薬|治療|手術|薬",
+    ),
+    Kind(
+        "income",
+        SENSITIVE,
+        "money that people have or owe",
+        r"\b(income|salary|wages?|earnings?|pay|assets?|savings|debt|loan|mortgage|capital (gain|loss)|net ?worth|bonus"
+        r"|salary class|balance)\b|年収|所得|収入|給与|給料|月給|賃金|資産|貯蓄|貯金|預金|借金|借入"
+        r"|負債|残高|ローン|賞与",
+    ),
+    Kind(
+        "religion",
+        SENSITIVE,
+        "religion or belief",
+        r"\b(religions?|religious|faith|belief|creed)\b|宗教|信仰|信条",
+        True,
+    ),
+    Kind(
+        "politics",
+        SENSITIVE,
+        "political views",
+        r"\b(politics|political|party|vote[ds]?|trade union|union member)\b|政党|支持|投票|政治|労働組合|思想",
+    ),
+    Kind(
+        "origin",
+        QUASI,
+        "origin, which others see and law protects",
+        r"\b(race|ethnic(ity)?|ethnic "
+        r"origin|caste)\b|人種|民族|社会的身分",
+        True,
+    ),
+    Kind("orientation", SENSITIVE, "sexual life", r"\b(sexual(ity)?|orientation|sex life)\b|性的指向|性自認", True),
+    Kind(
+        "crime",
+        SENSITIVE,
+        "crime",
+        r"\b(crim(e|inal)|convictions?|offen[cs]es?|arrest(ed)?|victim)\b|犯罪|前科|逮捕|有罪|被害",
+    ),
+    Kind(
+        "occupation",
+        QUASI,
+        "occupations",
+        r"\b(occupations?|jobs?|job title|profession|work ?class|employment|position|title|role)\b"
+        r"|職業|職種|職位|役職|業種|勤務形態|雇用",
+    ),
+    Kind(
+        "employer",
+        QUASI,
+        "employers and other organizations",
+        r"\b(employer|company|organi[sz]ation|firm|hospital|clinic|department)\b|勤務先|会社|企業|法人"
+        r"|所属|部署|病院名?|医療機関|学校名|施設",
+    ),
+    Kind(
+        "body",
+        QUASI,
+        "what can be seen of a person",
+        r"\b(height|weight|eye colou?r|hair colou?r|blood (type|group)|shoe size)\b|身長|体重|血液型",
+    ),
+    Kind(
+        "free-text",
+        IDENTIFIER,
+        "free text",
+        r"\b(comments?|notes?|remarks?|memo|description|free ?text|message|feedback|review|narrative|answer text)\b"
+        r"|備考|コメント|自由記述|メモ|感想|所見|摘要|自由回答|意見|記事|経過",
+    ),
+    Kind(
+        "person-name",
+        IDENTIFIER,
+        "names of people",
+        r"\b((first|last|full|given|family|middle|maiden|customer|patient|person|employee|student"
+        r"|client|doctor|physician"
+        r"|member|guardian|contact|mother|father|sur) ?names?|surname|forename|name|names|nom|vorname|nachname)\b"
+        r"|氏名|姓名|名前|ふりがな|フリガナ|カナ|かな|苗字|名字|^姓$|^名$|^氏$|患者名|顧客名|会員名"
+        r"|担当者|世帯主|保護者|主治医|本名|旧姓|宛名",
+    ),
+    Kind(
+        "code",
+        IDENTIFIER,
+        "codes of people or records",
+        r"\b(id|ids|uid|uuid|guid|identifier|identification|customer|patient|member|household|record|row|serial|key"
+        r"|no|num|number|code|mrn|chart|ticket|invoice|order|receipt|session|device|cookie|token"
+        r"|hash)( (id|no|num|number|code|key))?$"
+        r"|番号|コード|ＩＤ|ID$|識別|会員|顧客|患者|社員|学籍|受付|伝票|整理|管理|個体|通番|連番|№",
+    ),
+)
+KINDS = {kind.name: kind for kind in _LISTED} | {
+    kind.name: kind
+    for kind in (
+        Kind("number", OTHER, "numbers"),
+        Kind("category", OTHER, "a few different words"),
+        Kind("phrases", QUASI, "phrases"),
+        Kind("empty", OTHER, "nothing"),
+        Kind("mixed", IDENTIFIER, "texts of which some hold identifiers"),
+        Kind("unique-text", IDENTIFIER, "texts that nearly every row has for itself"),
+    )
+}
+# Codes of things and places end as codes of people do.
+_NOT_OF_PEOPLE = re.compile(
+    r"\b(product|item|stock|shop|store|branch|category|area|country|region|city|state|currency"
+    r"|language|error|status|color"
+    r"|department|diagnosis|icd|industry|version)\b.*\b(id|no|num|number|code|key)\b"
+    r"|(商品|製品|店舗|支店|地域|市区町村|都道府県|国|通貨|言語|分類|職業|業種|部署|状態|型番).*(コード|番号|ID)"
+)
+
+
+def header_words(header: str) -> str:
+    """Give a header as plain words: fullwidth letters made plain, camelCase and underscores taken apart.
+
+    >>> header_words("customerName_２")
+    'customer name 2'
+    """
+    text = unicodedata.normalize("NFKC", header).strip()
+    text = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])", " ", text)
+    return re.sub(r"[\s_\-./:()\[\]{}#・,]+", " ", text).strip().lower()
+
+
+def header_kind(header: str) -> Kind | None:
+    """Give the kind that the words of a header say, or None where they say none."""
+    words = header_words(header)
+    for kind in _LISTED:
+        if kind.header and re.search(kind.header, words, re.IGNORECASE):
+            if kind.name == "code" and _NOT_OF_PEOPLE.search(words):
+                return KINDS["thing"]
+            return kind
+    return None

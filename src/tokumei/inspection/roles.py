@@ -1,0 +1,109 @@
+"""The role that is suggested for a column, from its header and its values, with the reason in a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tokumei.inspection.column_facts import ColumnFacts
+from tokumei.inspection.content import FEWEST_ROWS, NEARLY_ALL, Seen, content_kind
+from tokumei.inspection.kinds import IDENTIFIER, KINDS, OTHER, QUASI, Kind, Role, header_kind
+
+# A column that is said to identify people and has so few values for so many rows does not.
+FEW_VALUES, FEW_SHARE = 20, 0.1
+# So many rows with a value of their own are no accident.
+FEWEST_ALONE, LARGE_SHARE = 5, 0.4
+# So small a share of cells with an address or a number inside may be an accident; above, the column holds them.
+LEAST_EMBEDDED = 0.005
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A role, the kind of column that it follows from, and why."""
+
+    role: Role
+    kind: str
+    reason: str
+
+
+def suggest_role(facts: ColumnFacts) -> Suggestion:
+    """Suggest the role of a column: values that identify people outweigh any header, a header outweighs the rest."""
+    said = header_kind(facts.name)
+    seen = content_kind(facts)
+    if not facts.n_present:
+        return _of(said, "its header says so; it has no values") if said else Suggestion(OTHER, "empty", "no values")
+    if seen is not None and seen.is_sure and seen.kind.role == IDENTIFIER and not _is_explained(said, seen, facts):
+        return _of(seen.kind, _and_header(seen.reason, said, seen.kind))
+    if facts.n_embedded >= max(1, LEAST_EMBEDDED * min(facts.n_distinct, 200_000)):
+        reason = f"{facts.n_embedded:,} of its different values hold an e-mail address, a telephone number or a link"
+        return _of(KINDS["mixed"], reason)
+    if said is not None and said.role == IDENTIFIER:
+        return _said_to_identify(facts, said, seen)
+    if said is not None and _fits(said, seen, facts):
+        return _of(said, "its header says so" + (f", and {seen.reason}" if seen and seen.kind is said else ""))
+    if seen is not None:
+        return _of(seen.kind, _and_header(seen.reason, said, seen.kind))
+    if facts.type in ("number", "whole number"):
+        return Suggestion(OTHER, "number", f"{facts.n_distinct:,} different numbers that name nobody by themselves")
+    if facts.n_distinct == 1:
+        return Suggestion(OTHER, "category", "every row has the same value")
+    return _of_category(facts)
+
+
+def _of(kind: Kind, reason: str) -> Suggestion:
+    return Suggestion(kind.role, kind.name, f"{kind.words}: {reason}")
+
+
+def _and_header(reason: str, said: Kind | None, kind: Kind) -> str:
+    if said is None:
+        return reason
+    return f"{reason}, as its header says" if said is kind else f"{reason}, though its header says {said.words}"
+
+
+def _is_explained(said: Kind | None, seen: Seen, facts: ColumnFacts) -> bool:
+    """Tell whether a header explains why nearly every row has a text or a number of its own."""
+    if said is None or said.role == IDENTIFIER:
+        return False
+    if seen.kind.name == "unique-text":
+        # Few rows may each have their own town; a sex that differs in every row is none.
+        return not said.is_closed and said.name != "flag"
+    if seen.kind.name == "code":
+        numbered = ("postal-code", "thing", "illness", "region")
+        return said.name in numbered or (facts.type != "text" and said.name in ("income", "coordinates", "body"))
+    return said.name == "thing" and seen.kind.name in ("person-name", "passport", "card", "licence")
+
+
+def _said_to_identify(facts: ColumnFacts, said: Kind, seen: Seen | None) -> Suggestion:
+    """Believe a header that names an identifier, unless the values cannot be one."""
+    is_few = facts.n_distinct <= FEW_VALUES and facts.n_distinct < FEW_SHARE * facts.n_present
+    if seen is not None and seen.kind.role != IDENTIFIER and (seen.is_sure or is_few or seen.kind.name != "region"):
+        if said.name == "address" and seen.kind.name == "region":
+            return _of(seen.kind, f"{seen.reason}, with no house among them")
+        return _of(seen.kind, _and_header(seen.reason, said, seen.kind))
+    if is_few or (facts.n_distinct <= 2 and facts.n_present >= FEWEST_ROWS):
+        reason = (
+            f"its header says {said.words}, but it has only {facts.n_distinct:,} values in {facts.n_present:,} rows"
+        )
+        return Suggestion(QUASI, "category", reason)
+    if facts.type == "number" and said.name not in ("code", "account", "my-number", "phone"):
+        return Suggestion(QUASI, "number", f"its header says {said.words}, but its values are measured numbers")
+    return _of(said, "its header says so")
+
+
+def _fits(said: Kind, seen: Seen | None, facts: ColumnFacts) -> bool:
+    """Tell whether the values leave a header what it says."""
+    if said.is_closed and facts.type == "text" and (seen is None or seen.kind is not said):
+        is_of_own = facts.n_present >= FEWEST_ROWS and facts.share_distinct >= NEARLY_ALL
+        return not is_of_own and facts.n_distinct <= 200
+    if said.role == OTHER and seen is not None and seen.kind.role != OTHER:
+        # What people are outweighs a header that speaks of things; codes of things are codes.
+        return seen.kind.name in ("code", "unique-text", "age", "region", "category")
+    return not (said.name == "date" and seen is not None and seen.kind.role == IDENTIFIER)
+
+
+def _of_category(facts: ColumnFacts) -> Suggestion:
+    if facts.n_unique >= max(FEWEST_ALONE, 0.05 * facts.n_present):
+        reason = f"{facts.n_unique:,} of {facts.n_present:,} rows have a value that no other row has"
+        return Suggestion(QUASI, "category", reason)
+    if facts.n_distinct > 50 or facts.share_distinct >= LARGE_SHARE:
+        return Suggestion(QUASI, "category", f"{facts.n_distinct:,} different words, enough to know somebody by")
+    return Suggestion(OTHER, "category", f"{facts.n_distinct:,} different values, none of a known kind")

@@ -1,0 +1,87 @@
+"""Roles are suggested rightly on a labelled corpus of other words than the detector's, whatever the headers say."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import polars as pl
+import pytest
+from tests.inspection.corpus import COLUMNS, Made
+
+from tokumei.inspection.column_facts import column_facts
+from tokumei.inspection.roles import Suggestion, suggest_role
+
+LEAST = 0.95
+HEADERS = ("honest", "meaningless", "misleading")
+
+
+def suggested(made: Made, which: str) -> Suggestion:
+    header = {"honest": made.honest, "meaningless": "c17", "misleading": made.misleading}[which]
+    return suggest_role(column_facts(pl.Series(header, made.values())))
+
+
+def column(header: str, *values: object) -> Suggestion:
+    return suggest_role(column_facts(pl.Series(header, values, strict=False)))
+
+
+@pytest.mark.parametrize("which", HEADERS)
+def test_identifiers_are_found_with_few_slips_and_none_is_called_safe(which: str) -> None:
+    told = [made for made in COLUMNS if which == "honest" or made.is_told]
+    found = {made.name: suggested(made, which).role for made in told}
+    wanted = {made.name for made in told if made.role == "identifier"}
+    called = {name for name, role in found.items() if role == "identifier"}
+    assert len(told) >= 60
+    assert len(wanted & called) / len(called) >= LEAST, called - wanted
+    assert len(wanted & called) / len(wanted) >= LEAST, wanted - called
+    assert [name for name in wanted if found[name] == "other"] == []
+
+
+def test_every_role_is_right_under_honest_headers() -> None:
+    wrong = {made.name: suggested(made, "honest") for made in COLUMNS if suggested(made, "honest").role != made.role}
+    assert len(wrong) <= (1 - LEAST) * len(COLUMNS), wrong
+
+
+def test_values_outweigh_a_header_that_says_otherwise_and_the_reason_says_so() -> None:
+    found = column("color", *(f"p{n}@mail.example.org" for n in range(9)))
+    assert (found.role, found.kind) == ("identifier", "email")
+    assert "100% of its values" in found.reason
+
+
+def test_a_header_of_names_over_few_flags_is_no_identifier() -> None:
+    assert column("email", *["0", "1"] * 30).role == "other"
+
+
+def test_a_few_telephone_numbers_in_notes_make_the_column_an_identifier() -> None:
+    found = column("status", *["open"] * 40, *["closed"] * 40, "call 090-1234-5678")
+    assert (found.role, found.kind) == ("identifier", "mixed")
+
+
+def test_an_empty_column_follows_its_header() -> None:
+    assert column("氏名", None, None).role == "identifier"
+    assert column("c1", None, "  ").role == "other"
+
+
+def test_typed_columns_are_told_too() -> None:
+    assert suggest_role(column_facts(pl.Series("x", [True, False]))).role == "other"
+    days = pl.Series("x", ["2020-01-01", "2021-02-03"]).str.to_date()
+    assert suggest_role(column_facts(days)).role == "quasi-identifier"
+
+
+def test_facts_of_a_column_are_counted_with_its_unit_and_blanks_as_missing() -> None:
+    facts = column_facts(pl.Series("身長(cm)", ["170", "165", "170", " ", None]))
+    assert (facts.type, facts.unit, facts.n_distinct, facts.n_missing, facts.n_unique) == (
+        "whole number",
+        "cm",
+        2,
+        2,
+        1,
+    )
+    assert column_facts(pl.Series("fee", ["¥100", "¥2,000"])).unit == "¥"
+
+
+@pytest.mark.parametrize("module", ["check_digits", "kinds", "patterns", "person_names", "separation"])
+def test_examples_in_docstrings_hold(module: str) -> None:
+    done = doctest.testmod(importlib.import_module(f"tokumei.inspection.{module}"))
+    assert done.attempted
+    assert not done.failed
