@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.journey.commands import tokumei, tokumei_json
 
+import tokumei as tk
+
 # Each release has k = 2 or more; together they single out persons 3 and 4.
 FIRST = "id,age,illness\n1,20-39,cold\n2,20-39,ulcer\n3,20-39,flu\n4,40-59,asthma\n5,40-59,flu\n6,40-59,cold\n"
 SECOND = "id,place,illness\n6,west,cold\n5,west,flu\n4,east,asthma\n3,east,flu\n2,west,ulcer\n1,west,cold\n"
@@ -85,12 +87,52 @@ def test_releases_by_different_columns_are_compared_by_those_they_have(folder: P
     assert (found["against"]["k"], found["against"]["k_alone"]) == (1, [6, 3, 2])
 
 
-def test_without_an_id_rows_are_matched_in_their_order(folder: Path) -> None:
-    found = tokumei_json("audit", folder / "first.csv", "--qi", "age", "--against", folder / "coarse.csv")["against"]
+def test_against_a_release_without_a_word_whose_each_row_is_refused(folder: Path) -> None:
+    given = ["audit", folder / "first.csv", "--qi", "age", "--against", folder / "coarse.csv"]
+    failed = tokumei_json(*given, exit_code=2)
+    assert "first.csv: expected whose each row is, since releases are shuffled" in failed["message"]
+    assert "--id COLUMN, --rows FILE, or --in-order" in failed["message"]
+    (folder / "rows.txt").write_text("".join(f"{row}\n" for row in (1, 2, 3, 4, 5, 6)))
+    failed = tokumei_json(*given, "--rows", folder / "rows.txt", exit_code=2)
+    assert "coarse.csv: expected whose each row is" in failed["message"]
+    assert "--against-rows FILE" in failed["message"]
+
+
+def test_shuffled_releases_are_matched_by_the_rows_of_their_original(folder: Path) -> None:
+    (folder / "first.txt").write_text("1\n2\n3\n4\n5\n6\n")
+    (folder / "second.txt").write_text("6\n5\n4\n3\n2\n1\n")
+    given = ["audit", crossed(folder), "--qi", "age", "--sensitive", "illness", "--against", folder / "first.csv"]
+    rows = ["--rows", folder / "second.txt", "--against-rows", folder / "first.txt"]
+    by_rows, by_id = (tokumei_json(*given, *how)["against"] for how in (rows, ["--id", "id"]))
+    assert by_rows == by_id | {"matched_by": "rows of the original"}
+    assert tokumei_json(*given, "--in-order")["against"]["k"] != by_rows["k"] or by_rows["k"] == 1
+    (folder / "first.txt").write_text("1\n2\n")
+    assert "a line for each of 6 rows" in tokumei_json(*given, *rows, exit_code=2)["message"]
+    assert "one of --id, --rows and --in-order" in tokumei_json(*given, *rows, "--in-order", exit_code=2)["message"]
+
+
+def test_releases_of_this_process_know_whose_their_rows_are() -> None:
+    people = tk.Table({"age": [31, 31, 52, 52, 52], "place": list("eewew")}, qi=["age", "place"])
+    first = tk.anonymize(people, k=2, weights={"age": 9})
+    second = tk.anonymize(people, k=2, weights={"place": 9})
+    found = tk.audit(second, against=[first]).to_dict()["against"]
+    kept = [tk.anonymize(people, k=2, weights={name: 9}, keep_order=True).table for name in ("place", "age")]
+    in_order = tk.audit(tk.Table(kept[0], qi=["age", "place"]), against=[kept[1]], in_order=True).to_dict()["against"]
+    assert found["k"] == in_order["k"]
+    assert found["persons"] == 5
+    with pytest.raises(tk.errors.InputError, match="whose each row is"):
+        tk.audit(tk.Table(kept[0], qi=["age", "place"]), against=[kept[1]])
+
+
+def test_rows_in_one_order_are_matched_by_their_numbers(folder: Path) -> None:
+    in_order = "--in-order"
+    found = tokumei_json("audit", folder / "first.csv", "--qi", "age", "--against", folder / "coarse.csv", in_order)[
+        "against"
+    ]
     assert (found["matched_by"], found["k"], found["persons"]) == ("row", 3, 6)
     shorter = folder / "shorter.csv"
     shorter.write_text(FIRST[: FIRST.index("6,")])
-    failed = tokumei_json("audit", folder / "first.csv", "--qi", "age", "--against", shorter, exit_code=2)
+    failed = tokumei_json("audit", folder / "first.csv", "--qi", "age", "--against", shorter, in_order, exit_code=2)
     assert failed["error"] == "InputError"
     assert "found '5 rows', expected 6 rows, as in" in failed["message"]
     assert "or a column that says whose each row is" in failed["message"]
@@ -106,7 +148,8 @@ def test_without_an_id_rows_are_matched_in_their_order(folder: Path) -> None:
         (["--against", "first.csv", "--id", "age"], "a person's number that is no other column"),
         (["--against", "second.csv", "--id", "id"], "option --qi: expected one of the columns age"),
         (["--against", "twice.csv", "--id", "id"], "expected one row a person, not row 1 and row 3"),
-        (["--against", "absent.csv"], "absent.csv"),
+        (["--against", "absent.csv", "--in-order"], "absent.csv"),
+        (["--in-order"], "expected --against FILE, which --in-order is for"),
     ],
 )
 def test_releases_that_cannot_be_matched_are_refused(folder: Path, options: list[str], expected: str) -> None:

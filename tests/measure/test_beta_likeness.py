@@ -53,8 +53,8 @@ def test_value_unknown_to_the_reference_gains_without_end() -> None:
 def test_missing_value_is_one_of_its_own_or_left_out() -> None:
     frame = pl.DataFrame({"zip": ["A", "A", "B", "B"], "illness": ["flu", None, "flu", "cold"]})
     counts = count_classes(frame, ["zip"], sensitive=["illness"])
-    assert achieved(BetaLikeness("illness", 1, "basic"), counts) == pytest.approx([1, 1])
-    left_out = BetaLikeness("illness", 1, "basic", is_missing_a_value=False)
+    assert achieved(BetaLikeness("illness", 1, "basic", is_missing_a_value=True), counts) == pytest.approx([1, 1])
+    left_out = BetaLikeness("illness", 1, "basic")
     assert achieved(left_out, counts) == pytest.approx([1 / 2, 1 / 2])
 
 

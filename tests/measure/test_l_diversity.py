@@ -27,18 +27,19 @@ def achieved(requirement: LDiversity, frame: pl.DataFrame = PATIENTS) -> list[fl
 
 
 def test_distinct_l_is_the_number_of_values() -> None:
-    assert achieved(LDiversity("illness", 3)) == [3, 2, 2]
+    assert achieved(LDiversity("illness", 3, is_missing_a_value=True)) == [3, 2, 2]
     counts = count_classes(PATIENTS, ["zip"], sensitive=["illness"])
-    assert LDiversity("illness", 3).measure(counts).value == 2
-    assert LDiversity("illness", 3).holds_in(counts).tolist() == [True, False, False]
+    assert LDiversity("illness", 3, is_missing_a_value=True).measure(counts).value == 2
+    assert LDiversity("illness", 3, is_missing_a_value=True).holds_in(counts).tolist() == [True, False, False]
 
 
 def test_entropy_l_is_e_to_the_entropy() -> None:
     # A: exp(½ ln 2 + 2 · ¼ ln 4) = √2 · 2; C: exp(¾ ln 4/3 + ¼ ln 4).
     quarter = math.exp(0.75 * math.log(4 / 3) + 0.25 * math.log(4))
-    assert achieved(LDiversity("illness", 2, "entropy")) == pytest.approx([2 * math.sqrt(2), 2, quarter])
+    entropy = LDiversity("illness", 2, "entropy", is_missing_a_value=True)
+    assert achieved(entropy) == pytest.approx([2 * math.sqrt(2), 2, quarter])
     counts = count_classes(PATIENTS, ["zip"], sensitive=["illness"])
-    assert LDiversity("illness", 2, "entropy").holds_in(counts).tolist() == [True, True, False]
+    assert entropy.holds_in(counts).tolist() == [True, True, False]
 
 
 def test_entropy_of_equally_frequent_values_is_their_number_in_spite_of_rounding() -> None:
@@ -50,18 +51,18 @@ def test_entropy_of_equally_frequent_values_is_their_number_in_spite_of_rounding
 
 def test_recursive_l_compares_the_most_frequent_value_with_the_tail() -> None:
     # A: 2 < 2·4, 2 < 2·2, but not 2 < 2·1. B: 1 < 2·2 and 1 < 2·1. C: 3 < 2·4, but not 3 < 2·1.
-    assert achieved(LDiversity("illness", 2, "recursive", 2)) == [2, 2, 1]
+    assert achieved(LDiversity("illness", 2, "recursive", 2, is_missing_a_value=True)) == [2, 2, 1]
     # With c = 4 even 3 < 4·1 holds.
-    assert achieved(LDiversity("illness", 2, "recursive", 4)) == [3, 2, 2]
+    assert achieved(LDiversity("illness", 2, "recursive", 4, is_missing_a_value=True)) == [3, 2, 2]
     # With c = ½ the most frequent value must be less than half: none is, but ℓ = 1 always holds.
-    assert achieved(LDiversity("illness", 1, "recursive", 0.5)) == [1, 1, 1]
+    assert achieved(LDiversity("illness", 1, "recursive", 0.5, is_missing_a_value=True)) == [1, 1, 1]
 
 
 def test_missing_values_that_do_not_count_leave_fewer() -> None:
-    assert achieved(LDiversity("illness", 2, is_missing_a_value=False)) == [3, 2, 1]
+    assert achieved(LDiversity("illness", 2)) == [3, 2, 1]
     unknown = pl.DataFrame({"zip": ["A", "B", "B"], "illness": [None, "flu", "cold"]})
     for kind in ("distinct", "entropy", "recursive"):
-        requirement = LDiversity("illness", 1, kind, 2, is_missing_a_value=False)
+        requirement = LDiversity("illness", 1, kind, 2)
         assert achieved(requirement, unknown) == pytest.approx([0, 2])
 
 
@@ -83,7 +84,7 @@ def test_all_kinds_equal_their_definitions_in_plain_python(rows: Rows, c: float)
 
 def test_counts_descend_within_each_class() -> None:
     counts = count_classes(PATIENTS, ["zip"], sensitive=["illness"])
-    assert SensitiveValues.of(counts, "illness").descending.tolist() == [2, 1, 1, 1, 1, 3, 1]
+    assert SensitiveValues.of(counts, "illness").descending.tolist() == [2, 1, 1, 1, 1, 3]
 
 
 def test_recursive_l_of_one_row_is_one_with_any_c() -> None:

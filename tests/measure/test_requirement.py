@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import inspect
+from dataclasses import fields
 from typing import Any
 
 import polars as pl
@@ -13,7 +15,16 @@ from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
 from tokumei.counting.recoding import Recoding
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.requirement import SAFETY, PopulationRequirement, Requirement, value_shares
+from tokumei.job.asked import Asked
+from tokumei.measure.audit import audit
+from tokumei.measure.requirement import (
+    MISSING_IS_A_VALUE,
+    SAFETY,
+    PopulationRequirement,
+    Requirement,
+    value_shares,
+)
+from tokumei.measure.safety._sensitive import SensitiveValues
 from tokumei.measure.safety.k_anonymity import KAnonymity
 
 ILLNESS = Hierarchy.of_levels("s", [list("uvwx"), ["a", "a", "b", "b"], ["*"] * 4])
@@ -172,3 +183,13 @@ def test_option_out_of_range_is_refused_by_name(name: str, options: dict[str, An
 def test_value_shares_are_those_of_all_rows_with_missing_as_a_value() -> None:
     counts = counts_of([("A", "u"), ("A", None), ("B", "u"), ("C", "v")])
     assert value_shares(counts, "s") == {"u": 0.5, "v": 0.25, None: 0.25}
+
+
+def test_missing_sensitive_value_is_no_value_by_one_default_everywhere() -> None:
+    parts = [SAFETY.get(name) for name in SAFETY]
+    found = [one.default for part in parts for one in fields(part) if one.name == "is_missing_a_value"]  # type: ignore[arg-type]
+    assert len(found) == 6
+    functions = [
+        inspect.signature(each).parameters["is_missing_a_value"].default for each in (audit, SensitiveValues.of)
+    ]
+    assert {*found, *functions, Asked().missing_is_a_value} == {MISSING_IS_A_VALUE} == {False}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date
+from typing import Any
 
 import polars as pl
 import pytest
@@ -64,7 +65,9 @@ def test_hierarchy_without_top_gets_one_and_a_flat_one_is_the_equal_distance() -
     assert achieved(TCloseness("illness", 1, "hierarchical", flat), counts) == pytest.approx([0.5, 0.5])
     single = Hierarchy.of_levels("illness", [["flu"]])
     flu = count_classes({"class": ["A", "B"], "illness": ["flu", None]}, ["class"], sensitive=["illness"])
-    assert achieved(TCloseness("illness", 1, "hierarchical", single), flu) == pytest.approx([0.5, 0.5])
+    assert achieved(TCloseness("illness", 1, "hierarchical", single, is_missing_a_value=True), flu) == pytest.approx(
+        [0.5, 0.5]
+    )
 
 
 def test_value_that_is_no_leaf_and_levels_that_cross_are_refused() -> None:
@@ -119,13 +122,13 @@ def test_reference_that_is_no_distribution_of_the_values_is_refused(reference: d
 def test_missing_value_is_one_of_its_own_or_left_out() -> None:
     frame = pl.DataFrame({"class": [1, 1, 2, 2], "n": [1, 2, 1, None]})
     counts = count_classes(frame, ["class"], sensitive=["n"])
-    assert achieved(TCloseness("n", 1), counts) == pytest.approx([0.25, 0.25])
+    assert achieved(TCloseness("n", 1, is_missing_a_value=True), counts) == pytest.approx([0.25, 0.25])
     # ½, 1, 1 and ½, ½, 1 against ½, ¾, 1.
-    assert achieved(TCloseness("n", 1, "ordered"), counts) == pytest.approx([0.125, 0.125])
+    assert achieved(TCloseness("n", 1, "ordered", is_missing_a_value=True), counts) == pytest.approx([0.125, 0.125])
     # ½ and 1 of ones against 2/3.
-    left_out = TCloseness("n", 1, is_missing_a_value=False, reference=None)
+    left_out = TCloseness("n", 1, reference=None)
     assert achieved(left_out, counts) == pytest.approx([1 / 6, 1 / 3])
-    given_missing = TCloseness("n", 1, is_missing_a_value=False, reference={1: 2, 2: 1, None: 9})
+    given_missing = TCloseness("n", 1, reference={1: 2, 2: 1, None: 9})
     assert achieved(given_missing, counts) == pytest.approx([1 / 6, 1 / 3])
     unknown = count_classes(pl.DataFrame({"class": [1, 2], "n": [1, None]}), ["class"], sensitive=["n"])
     assert achieved(left_out, unknown) == [0, 0]
@@ -159,8 +162,11 @@ def test_distances_equal_their_definitions_in_plain_python(rows: Rows) -> None:
         steps = [abs(sum(gap[m] for m in present[: index + 1])) for index in range(len(present))]
         ordered.append(sum(steps) / max(1, len(present) - 1))
         hierarchical.append(tree_distance(gap, NESTED))
-    assert achieved(TCloseness("n", 1, "ordered"), counts) == pytest.approx(ordered, abs=1e-12)
-    assert achieved(TCloseness("n", 1, "hierarchical", NESTED), counts) == pytest.approx(hierarchical, abs=1e-12)
+    missing: dict[str, Any] = {"is_missing_a_value": True}
+    assert achieved(TCloseness("n", 1, "ordered", **missing), counts) == pytest.approx(ordered, abs=1e-12)
+    assert achieved(TCloseness("n", 1, "hierarchical", NESTED, **missing), counts) == pytest.approx(
+        hierarchical, abs=1e-12
+    )
 
 
 def tree_distance(gap: dict[int | None, float], tree: Hierarchy) -> float:

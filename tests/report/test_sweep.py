@@ -7,6 +7,8 @@ import pytest
 
 from tokumei.anonymize.pipeline import pipeline_of
 from tokumei.core.errors import InputError
+from tokumei.core.result import Facts, Sentence
+from tokumei.job.report_history import report_history, sweep_history
 from tokumei.report.sweep import default_grid, frontier, read_grid
 
 
@@ -38,3 +40,31 @@ def test_grid_that_is_none_is_refused(tmp_path: Path, text: str, message: str) -
     (tmp_path / "grid.toml").write_text(text)
     with pytest.raises(InputError, match=message):
         read_grid(tmp_path / "grid.toml")
+
+
+WAY = {"monthly": {"step": [{"method": "pseudonyms", "lifetime": 1}]}}
+
+
+def test_history_without_rows_is_left_out_of_report_and_sweep_by_a_word(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.csv"
+    empty.write_text("customer,date,item,price,quantity\n")
+    done = report_history(empty, empty)
+    assert (done.to_dict()["contest_utility"], done.to_dict()["attacks"]) == (None, [])
+    said = {"use lost": "left out: the history has no rows", "customers found": "left out: the history has no rows"}
+    assert done.sections()[0] == Facts(said)
+    assert "No loss could be measured: the history has no rows." in done.page().to_html()
+    swept = sweep_history(empty, grid=WAY)
+    assert swept.to_dict()["ways"] == [
+        {"name": "monthly", "utility": None, "found": None, "attack": None}
+        | {"left_out": "the history has no rows", "is_on_frontier": False}
+    ]
+    assert Sentence("Left out: the history has no rows.") in swept.sections()
+    assert "Left out: the history has no rows." in swept.page().to_html()
+
+
+def test_sweep_of_visits_says_that_no_attack_fits_them(tmp_path: Path) -> None:
+    visits = tmp_path / "visits.csv"
+    visits.write_text("customer,date\na,2020-01-01\na,2020-02-01\nb,2020-01-03\nb,2020-02-04\n")
+    way = sweep_history(visits, grid=WAY).to_dict()["ways"][0]
+    assert (way["utility"] is None, way["found"], way["is_on_frontier"]) == (False, None, False)
+    assert "the history has no item" in way["left_out"]

@@ -45,7 +45,7 @@ def audit(
             "--against",
             metavar="FILE",
             help="An earlier release of the same people, to see what comparing gives away; repeatable. Its classes are "
-            "by those of --qi that it has. Without --id, row n of all files must be the same person.",
+            "by those of --qi that it has. Whose each row is must be told by --id, --rows or --in-order.",
         ),
     ] = None,
     person: Annotated[
@@ -56,6 +56,17 @@ def audit(
             help="Says whose each row is, in all files: your own secret copy of the releases. Used for --against only.",
         ),
     ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option("--rows", metavar="FILE", help="The row of the original behind each row of FILE, counted from 1."),
+    ] = None,
+    against_rows: Annotated[
+        list[Path] | None,
+        typer.Option("--against-rows", metavar="FILE", help="The rows of each --against, in order; repeatable."),
+    ] = None,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", help="Row n of all files is the same person, as after --keep-order.")
+    ] = False,
     hierarchies: HierarchiesOption = None,
     k: KOption = None,
     preset: PresetOption = None,
@@ -92,6 +103,7 @@ def audit(
     Example: tokumei audit release.csv --qi sex,age --sensitive illness --k 5 --l-diversity illness=3
     """
     from tokumei.job.asked import Asked
+    from tokumei.job.audit_releases import Matching
     from tokumei.job.audit_table import audit_source
 
     asked = requirement_options(
@@ -107,7 +119,7 @@ def audit(
             Asked(**asked),
             name=file,
             against=against or [],
-            person=person,
+            matching=Matching(person, rows, against_rows or [], in_order),
             population=population,
             original=original,
             recipe=recipe,

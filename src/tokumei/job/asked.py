@@ -11,7 +11,7 @@ from tokumei.core.errors import InputError, nearest
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.presets import preset
-from tokumei.measure.requirement import SAFETY, Requirement
+from tokumei.measure.requirement import MISSING_IS_A_VALUE, SAFETY, Requirement
 
 # Whose shares count where rows are left out.
 WHOSE = ("both", "original", "release")
@@ -33,8 +33,7 @@ class Asked:
     delta_disclosure: Mapping[str, Any] | None = None
     # Requirements given as objects.
     requirements_given: Sequence[Requirement] = ()
-    # Whether a missing sensitive value counts as one more value; it tells nobody's, so it does not by default.
-    missing_is_a_value: bool = False
+    missing_is_a_value: bool = MISSING_IS_A_VALUE
 
     @property
     def needs_population(self) -> bool:

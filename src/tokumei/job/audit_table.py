@@ -22,7 +22,7 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.release import Recipe
 from tokumei.data.table import Table, check_column
 from tokumei.job.asked import Asked, in_words, refuse_unknown, split_asked
-from tokumei.job.audit_releases import compare_releases, describe_comparison
+from tokumei.job.audit_releases import Matching, compare_releases, describe_comparison
 from tokumei.job.hierarchies import given_hierarchies
 from tokumei.job.kept import ColumnUniqueness, uniqueness
 from tokumei.job.table_release import TableRelease
@@ -30,6 +30,7 @@ from tokumei.measure.audit import Audit, audit
 from tokumei.measure.requirement import Requirement
 
 MISSING_COUNTS = "A missing sensitive value counts as a value of its own, as asked for."
+NOT_MATCHED = Matching()
 MISSING_DOES_NOT = "A missing sensitive value does not count as a value."
 
 
@@ -107,8 +108,11 @@ class TableAudit(Result):
 def audit_table(
     table: Table,
     *,
-    against: Sequence[str] = (),
+    against: Any = (),
     person: str | None = None,
+    rows: Any = None,
+    against_rows: Any = (),
+    in_order: bool = False,
     population: Any = None,
     original: Any = None,
     recipe: Any = None,
@@ -120,7 +124,10 @@ def audit_table(
     if not table.quasi_identifiers:
         raise InputError.of("a quasi-identifier or more, as tk.Table(data, qi=['age'])", file=table.name)
     asked, left = split_asked(options)
-    own = ("against", "person", "population", "original", "recipe", "threshold", "hierarchies")
+    own = (
+        *("against", "person", "rows", "against_rows", "in_order", "population", "original", "recipe", "threshold"),
+        "hierarchies",
+    )
     refuse_unknown(left, [*own, *Asked.__dataclass_fields__], "audit")
     for column in asked.sensitive_columns():
         check_column(column, table.frame.columns, "a sensitive column", table.name)
@@ -130,8 +137,8 @@ def audit_table(
         table.sensitive,
         asked,
         name=table.name,
-        against=against,
-        person=person,
+        against=_listed(against),
+        matching=Matching(person, rows, _listed(against_rows), in_order),
         population=population,
         original=original.frame if isinstance(original, Table) else original,
         recipe=recipe,
@@ -148,8 +155,8 @@ def audit_source(
     asked: Asked,
     *,
     name: str,
-    against: Sequence[str] = (),
-    person: str | None = None,
+    against: Sequence[Any] = (),
+    matching: Matching = NOT_MATCHED,
     population: Any = None,
     original: Any = None,
     recipe: Any = None,
@@ -178,7 +185,7 @@ def audit_source(
     measured = audit(counts, population=everybody, hierarchies=trees, threshold=threshold, is_missing_a_value=missing)
     whole = None if original is None else count_classes(original, attributes, sensitive=columns, reading=reading)
     stated = _stated(asked.requirements(trees, everybody), counts, whole) + _promised(recipe)
-    together = compare_releases([source, *against], attributes, columns, person, engine=engine, reading=reading)
+    together = compare_releases([source, *against], attributes, columns, matching, engine=engine, reading=reading)
     if together is not None and asked.k is not None:
         holds = together["k"] >= asked.k or not together["persons"]
         stated.append({"requirement": f"sequential-k (k {asked.k})", "holds": holds, "value": together["k"]})
@@ -188,8 +195,15 @@ def audit_source(
 
 
 def audit_release(release: TableRelease, **options: Any) -> TableAudit:
-    """Measure a release with the roles of its original."""
+    """Measure a release with the roles of its original; it knows whose its rows are, to be compared with others."""
+    if options.get("against") and release.rows is not None and not {"person", "rows", "in_order"} & set(options):
+        options["rows"] = release.rows + 1
     return audit_table(released_table(release), **options)
+
+
+def _listed(given: Any) -> list[Any]:
+    """Give what was handed over as a list, be it several or one."""
+    return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
 def released_table(release: TableRelease) -> Table:

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -17,7 +18,7 @@ from tokumei.data.history import History
 from tokumei.data.knowledge import Draw
 from tokumei.job.histories import history_of, known_of, released_of
 from tokumei.measure.registry import HISTORY_UTILITIES
-from tokumei.report.evaluation import STRONG_ATTACKS, Evaluation, evaluate
+from tokumei.report.evaluation import CONTEST_UTILITIES, STRONG_ATTACKS, Evaluation, evaluate
 from tokumei.report.figures import frontier_figure
 from tokumei.report.history_page import add_frontier, attack_figure, history_page
 from tokumei.report.page import Page
@@ -50,10 +51,17 @@ class HistoryReport(Result):
     def sections(self) -> Sequence[Section]:
         """Give the worst loss and the best attack."""
         done = self.evaluation
-        facts: dict[str, Any] = {"use lost": done.contest_utility}
+        lost = done.contest_utility
+        facts: dict[str, Any] = {
+            "use lost": f"left out: {done.why_left_out(CONTEST_UTILITIES)}" if lost is None else lost
+        }
         if done.attacks.height:
             attack, share = done.best_attack(done.least_known)
             facts |= {"customers found": share, "by": attack}
+        else:
+            facts["customers found"] = (
+                f"left out: {done.why_left_out(list(HISTORY_ATTACKS)) or 'no attack was asked for'}"
+            )
         said: list[Section] = [Facts(facts)]
         if done.left_out:
             said.append(Rows(["left out", "because"], [list(pair) for pair in done.left_out.items()]))
@@ -84,12 +92,18 @@ class Sweep(Result):
     def sections(self) -> Sequence[Section]:
         """Give the ways, the safest first."""
         ordered = self.ways.sort("found", "utility").select("name", "utility", "found", "attack", "is_on_frontier")
-        rows = [[n, u, f, a, "frontier" if b else ""] for n, u, f, a, b in ordered.iter_rows()]
-        table = Rows(["way", "use lost", "found", "by", ""], rows)
-        return [table, *([] if self.sampled is None else [Sentence(self.sampled)])]
+        said = [
+            [n, "left out" if u is None else u, "left out" if f is None else f, a or "", "frontier" if b else ""]
+            for n, u, f, a, b in ordered.iter_rows()
+        ]
+        table = Rows(["way", "use lost", "found", "by", ""], said)
+        why = [Sentence(f"Left out: {one}.") for one in dict.fromkeys(self.ways["left_out"].drop_nulls())]
+        return [table, *why, *([] if self.sampled is None else [Sentence(self.sampled)])]
 
-    def figure(self) -> Drawing:
+    def figure(self) -> Drawing | None:
         """Draw what safety costs."""
+        if not self.ways["is_on_frontier"].any():
+            return None
         return Drawing(
             frontier_figure(
                 self.ways,

@@ -9,7 +9,7 @@ from typing import Any
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.requirement import sensitive_histogram
+from tokumei.measure.requirement import MISSING_IS_A_VALUE, sensitive_histogram
 from tokumei.measure.safety._distances import natural_indices
 from tokumei.measure.safety._population import PopulationMatch
 from tokumei.measure.safety._sensitive import SensitiveValues
@@ -60,7 +60,7 @@ def audit(
     threshold: float = 0.2,
     c: float = 3.0,
     n_suppressed: int = 0,
-    is_missing_a_value: bool = True,
+    is_missing_a_value: bool = MISSING_IS_A_VALUE,
 ) -> Audit:
     """Compute every measure of the counts of released rows; each histogram there is one sensitive column.
 

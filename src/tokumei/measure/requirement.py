@@ -4,8 +4,8 @@ All are computed on the class counts of the *released* rows and know nothing els
 
 - A suppressed record is not a class. It is not among the counts, and only measures that speak of shares of all
   records are told how many there are (`n_suppressed`).
-- A missing value is a value of its own, in a class and as a sensitive value. Measures of sensitive values can
-  be told otherwise (`is_missing_a_value`); then rows without a value are left out of what is compared.
+- A missing value is a value of its own in a class. As a sensitive value it is none, since it tells nobody's: rows
+  without one are left out of what is compared, unless a measure is told otherwise (`is_missing_a_value`).
 - Of no rows at all there is no class, so none fails, and every measure gives 0.
 """
 
@@ -25,6 +25,9 @@ from tokumei.counting.class_counts import ClassCounts, Histogram
 from tokumei.counting.recoding import Recoding
 
 Holds = npt.NDArray[np.bool_]
+
+# Whether a missing sensitive value counts as one more value: the one default of all measures and commands.
+MISSING_IS_A_VALUE = False
 
 # A promise that is met to the last digit may miss it by rounding.
 ROUNDING = 1e-9

@@ -15,7 +15,7 @@ from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.data.history import History
 from tokumei.measure.registry import HISTORY_UTILITIES
-from tokumei.report.needs import check_needs, lacks, measure_or_say_why
+from tokumei.report.needs import check_needs, measure_or_say_why, why_left_out
 
 # The seven values of E1 to E6 of PWSCUP 2017; the worst of them was a release's utility.
 CONTEST_UTILITIES = ("item-cf-supply", "item-cf-retail", "top-items", "item-cf-top", "date", "price", "rows")
@@ -36,9 +36,16 @@ class Evaluation:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def contest_utility(self) -> float:
-        """The worst of the contest's seven utility values that could be measured: 0 untouched, 1 useless."""
-        return max((self.utility[name].value for name in CONTEST_UTILITIES if name in self.utility), default=0.0)
+    def contest_utility(self) -> float | None:
+        """The worst of the contest's seven utility values that could be measured: 0 untouched, 1 useless.
+
+        None where none could be.
+        """
+        return max((self.utility[name].value for name in CONTEST_UTILITIES if name in self.utility), default=None)
+
+    def why_left_out(self, names: Sequence[str]) -> str:
+        """Say in a few words why none of some measures or attacks could be taken."""
+        return "; ".join(dict.fromkeys(self.left_out[name] for name in names if name in self.left_out))
 
     @property
     def least_known(self) -> str:
@@ -92,12 +99,12 @@ def evaluate(
             bar.advance()
         for name in attacks:
             attack = HISTORY_ATTACKS.make(name)
-            absent = lacks(original, attack, name)
-            if absent and is_named:
+            if is_named:
                 check_needs(original, attack, name)
+            why = why_left_out(original, attack, name)
             for known, part_known in knowledge.items():
-                if absent:
-                    left_out[name] = f"the history has no {' and no '.join(absent)}"
+                if why is not None:
+                    left_out[name] = why
                 else:
                     guesses = attack.guess(part_known, seen)
                     verdict = judge(guesses, truth, before.customers, before.periods, seen)

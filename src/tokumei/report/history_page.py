@@ -7,7 +7,7 @@ import inspect
 import polars as pl
 
 from tokumei.measure.registry import HISTORY_UTILITIES
-from tokumei.report.evaluation import Evaluation
+from tokumei.report.evaluation import CONTEST_UTILITIES, Evaluation
 from tokumei.report.figures import frontier_figure, line_figure
 from tokumei.report.page import Page
 
@@ -21,7 +21,12 @@ def history_page(
     page = Page(title)
     if introduction is not None:
         page.paragraph(introduction)
-    worst = f"The worst of the contest's seven losses is {evaluation.contest_utility:.3f}."
+    lost = evaluation.contest_utility
+    worst = (
+        f"No loss could be measured: {evaluation.why_left_out(CONTEST_UTILITIES)}."
+        if lost is None
+        else f"The worst of the contest's seven losses is {lost:.3f}."
+    )
     if evaluation.attacks.height:
         least = evaluation.least_known
         attack, share = evaluation.best_attack(least)
@@ -46,6 +51,22 @@ def history_page(
 def add_frontier(page: Page, swept: pl.DataFrame) -> None:
     """Add the figure and the table of a sweep."""
     page.heading("What safety costs")
+    for why in dict.fromkeys(swept["left_out"].drop_nulls() if "left_out" in swept.columns else []):
+        page.paragraph(f"Left out: {why}.")
+    if swept["is_on_frontier"].any():
+        _add_frontier_figure(page, swept)
+    ordered = swept.sort("found", "utility")
+    page.table(
+        ["way", "use lost", "customers found", "by", "on the frontier"],
+        [
+            [n, "left out" if u is None else u, "left out" if f is None else f, a or "", "yes" if b else ""]
+            for n, u, f, a, b in ordered.select("name", "utility", "found", "attack", "is_on_frontier").iter_rows()
+        ],
+        "Ways to anonymize, the safest first.",
+    )
+
+
+def _add_frontier_figure(page: Page, swept: pl.DataFrame) -> None:
     page.figure(
         frontier_figure(
             swept,
@@ -56,15 +77,6 @@ def add_frontier(page: Page, swept: pl.DataFrame) -> None:
             y_title="customers found by the best attack",
         ),
         "Every point is one way to anonymize. On the line are those that no other beats in both.",
-    )
-    ordered = swept.sort("found", "utility")
-    page.table(
-        ["way", "use lost", "customers found", "by", "on the frontier"],
-        [
-            [n, u, f, a, "yes" if b else ""]
-            for n, u, f, a, b in ordered.select("name", "utility", "found", "attack", "is_on_frontier").iter_rows()
-        ],
-        "Ways to anonymize, the safest first.",
     )
 
 

@@ -24,6 +24,8 @@ from tokumei.data.files.source import check_is_file
 from tokumei.data.history import History
 from tokumei.report.evaluation import evaluate
 
+LINE = {"name": pl.String, "utility": pl.Float64, "found": pl.Float64, "attack": pl.String, "left_out": pl.String}
+
 
 def read_grid(path: Path | str) -> dict[str, dict[str, Any]]:
     """Read the pipelines of a sweep by name: a TOML file with a [[pipeline]] table for each, as of a pipeline file."""
@@ -93,25 +95,38 @@ def sweep(
             else:
                 release = pipelines[name].anonymize(original, seed=seed)
                 done = evaluate(original, History(release.frame), knowledge, attacks=attacks)
-                best, found = done.best_attack(least)
+                best, found = done.best_attack(least) if done.attacks.height else (None, None)
                 row = {"name": name, "utility": done.contest_utility, "found": found, "attack": best}
                 row |= {"evaluation": done.as_dict(), "pipeline": settings}
                 if file is not None:
                     write_text(file, json.dumps(row) + "\n")
             rows.append({**row, "name": name})
             bar.advance()
-    table = pl.DataFrame([{key: row[key] for key in ("name", "utility", "found", "attack")} for row in rows])
+    table = pl.DataFrame([_line(row) for row in rows], schema=LINE)
     return table.with_columns(is_on_frontier=frontier(table))
 
 
+def _line(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what is compared of a way, with why its use or its attacks were left out."""
+    left_out = dict.fromkeys(row["evaluation"].get("left_out", {}).values())
+    is_whole = row["utility"] is not None and row["found"] is not None
+    return {**{key: row[key] for key in LINE if key in row}, "left_out": None if is_whole else "; ".join(left_out)}
+
+
 def frontier(points: pl.DataFrame) -> pl.Series:
-    """Mark the ways that no other beats: none loses less use and lets fewer be found."""
+    """Mark the ways that no other beats: none loses less use and lets fewer be found.
+
+    What is left out beats nothing, and nothing beats it.
+    """
     pairs = points.select("utility", "found").rows()
+    known = [(u, f) for u, f in pairs if u is not None and f is not None]
     return pl.Series(
         [
-            not any((u <= utility and f <= found and (u, f) != (utility, found)) for u, f in pairs)
+            (utility, found) in known
+            and not any((u <= utility and f <= found and (u, f) != (utility, found)) for u, f in known)
             for utility, found in pairs
-        ]
+        ],
+        dtype=pl.Boolean,
     )
 
 

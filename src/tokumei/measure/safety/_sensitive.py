@@ -15,7 +15,7 @@ from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts, encode
 from tokumei.counting.grouping import Codes, Indices, group_rows
 from tokumei.counting.recoding import read_as
-from tokumei.measure.requirement import sensitive_histogram
+from tokumei.measure.requirement import MISSING_IS_A_VALUE, sensitive_histogram
 
 Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -42,7 +42,7 @@ class SensitiveValues:
         counts: ClassCounts,
         column: str,
         *,
-        is_missing_a_value: bool = True,
+        is_missing_a_value: bool = MISSING_IS_A_VALUE,
         reference: Mapping[Any, float] | None = None,
     ) -> SensitiveValues:
         """Take the values of a column out of class counts; compared with all of them unless a reference is given."""

@@ -10,7 +10,7 @@ import numpy as np
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.measure.requirement import ROUNDING, Holds
+from tokumei.measure.requirement import MISSING_IS_A_VALUE, ROUNDING, Holds
 from tokumei.measure.safety._sensitive import Numbers, SensitiveValues
 
 
@@ -37,7 +37,7 @@ class AlphaK:
     alpha: float = field(metadata={"help": "Largest share of one value allowed in a class, above 0 and at most 1."})
     k: int = field(metadata={"help": "Fewest rows allowed in one class."})
     is_missing_a_value: bool = field(
-        default=True, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
+        default=MISSING_IS_A_VALUE, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
     )
 
     is_monotone: ClassVar[bool] = True

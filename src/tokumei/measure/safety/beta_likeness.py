@@ -12,7 +12,7 @@ import numpy as np
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.measure.requirement import ROUNDING, Holds
+from tokumei.measure.requirement import MISSING_IS_A_VALUE, ROUNDING, Holds
 from tokumei.measure.safety._sensitive import Numbers, SensitiveValues
 
 
@@ -51,7 +51,7 @@ class BetaLikeness:
         metadata={"help": "Whose shares count where rows are left out: the original's, the release's, or both."},
     )
     is_missing_a_value: bool = field(
-        default=True, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
+        default=MISSING_IS_A_VALUE, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
     )
 
     is_monotone: ClassVar[bool] = True

@@ -11,7 +11,7 @@ import numpy as np
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.measure.requirement import ROUNDING, Holds
+from tokumei.measure.requirement import MISSING_IS_A_VALUE, ROUNDING, Holds
 from tokumei.measure.safety._sensitive import Numbers, SensitiveValues
 
 
@@ -46,7 +46,7 @@ class LDiversity:
         default=None, metadata={"help": "For recursive: how much the most frequent value may outweigh the rare ones."}
     )
     is_missing_a_value: bool = field(
-        default=True, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
+        default=MISSING_IS_A_VALUE, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
     )
 
     def __post_init__(self) -> None:

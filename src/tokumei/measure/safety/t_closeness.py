@@ -10,7 +10,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.requirement import ROUNDING, Holds
+from tokumei.measure.requirement import MISSING_IS_A_VALUE, ROUNDING, Holds
 from tokumei.measure.safety._distances import (
     equal_distance,
     hierarchical_distance,
@@ -61,7 +61,7 @@ class TCloseness:
         metadata={"help": "Whose shares count where rows are left out: the original's, the release's, or both."},
     )
     is_missing_a_value: bool = field(
-        default=True, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
+        default=MISSING_IS_A_VALUE, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
     )
 
     is_monotone: ClassVar[bool] = True

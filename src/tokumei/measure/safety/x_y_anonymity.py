@@ -13,7 +13,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import SIZE, ClassCounts, Histogram
 from tokumei.counting.grouping import Indices, group_rows
-from tokumei.measure.requirement import Holds
+from tokumei.measure.requirement import MISSING_IS_A_VALUE, Holds
 from tokumei.measure.safety._sensitive import Numbers, SensitiveValues
 
 
@@ -37,7 +37,7 @@ class XYAnonymity:
     y: str = field(metadata={"help": "The histogram of the columns Y."})
     k: int = field(metadata={"help": "Fewest different values of Y allowed in one class."})
     is_missing_a_value: bool = field(
-        default=True, metadata={"help": "Whether a missing Y counts as a value of its own."}
+        default=MISSING_IS_A_VALUE, metadata={"help": "Whether a missing Y counts as a value of its own."}
     )
 
     is_monotone: ClassVar[bool] = True
