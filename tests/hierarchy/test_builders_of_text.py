@@ -105,7 +105,7 @@ def test_ordered_groups_label_that_makes_levels_cross_is_refused() -> None:
 
 
 def test_from_data_of_text_joins_neighbors_in_the_alphabet() -> None:
-    assert rows(FromData(fan_out=2).build("x", pl.Series(list("gfedcbaa")))) == [
+    assert rows(FromData(fan_out=2, read_as="text").build("x", pl.Series(list("gfedcbaa")))) == [
         ("a", "a..b", "a..d"),
         ("b", "a..b", "a..d"),
         ("c", "c..d", "a..d"),
@@ -116,9 +116,15 @@ def test_from_data_of_text_joins_neighbors_in_the_alphabet() -> None:
     ]
 
 
+def test_from_data_of_words_keeps_them_unordered() -> None:
+    assert rows(FromData(fan_out=2).build("x", pl.Series(["b", "a", "c"]))) == [("a",), ("b",), ("c",)]
+
+
 def test_from_data_of_codes_with_leading_zeros_is_of_text() -> None:
     codes = pl.Series(["0120", "7", "31"])
-    assert FromData(fan_out=2).build("x", codes).labels_at(1) == ["0120..31", "0120..31", "7"]
+    assert rows(FromData(fan_out=2).build("x", codes)) == [("0120",), ("31",), ("7",)]
+    as_text = FromData(fan_out=2, read_as="text").build("x", codes)
+    assert as_text.labels_at(1) == ["0120..31", "0120..31", "7"]
     as_numbers = FromData(groups=2, read_as="numbers").build("x", codes)
     assert rows(as_numbers) == [("7", "7"), ("31", "31-120"), ("0120", "31-120")]
     as_text = FromData(fan_out=2, read_as="text").build("x", pl.Series(["7", "31", "120"]))

@@ -98,7 +98,7 @@ def test_hierarchies_are_made_where_none_is_given_and_the_result_says_so() -> No
     frame.loc[::2, "born"] = pd.Timestamp("1931-02-01")
     r = tk.anonymize(tk.Table(frame, qi=["age", "region", "born", "sex"]), k=5)
     assert r.made["age"] == "intervals of 5, joined in pairs"
-    assert r.made["region"] == "the value or nothing"
+    assert r.made["region"] == "unordered: the value or nothing"
     assert r.made["born"].startswith("days, months, quarters and years")
     assert "made of each" in r._repr_html_()
     assert r.hierarchies["age"].labels_at(1)[0] == "15-19"

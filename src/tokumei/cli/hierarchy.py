@@ -50,11 +50,15 @@ def build(
     attribute = column or out.stem
     made = BUILDERS.make_from_text(builder, part_options(options))
     with guarded({"--out": out}, inputs=[data], force=force) as drafts:
-        hierarchy = made.build(attribute, _values(data, attribute, reading))
+        values = _values(data, attribute, reading)
+        hierarchy = made.build(attribute, values)
         write_hierarchy(hierarchy, drafts["--out"])
+    # A builder that looks at the values says what it took them for.
+    told = {"read_as": made.told(attribute, values)} if hasattr(made, "told") else {}
     result: dict[str, Any] = {
         "attribute": attribute,
         "builder": builder,
+        **told,
         "values_per_level": [len(level) for level in hierarchy.levels],
         "out": str(out),
     }
@@ -116,15 +120,15 @@ def show(
 
 
 def _values(data: str | None, column: str, reading: Reading) -> Any:
-    """Read the distinct values of a column; none without data, for builders that know their values."""
+    """Read a column, row by row, since some builders count; none without data, for builders that know their values."""
     import polars as pl
 
-    from tokumei.counting.engine import connect
     from tokumei.data.files.csv import check_has_columns
+    from tokumei.data.files.formats import scan_frame
+    from tokumei.data.table import with_moments_as_text
 
     if data is None:
         return pl.Series(column, [], pl.String)
-    with connect("local") as engine:
-        relation = engine.open(data, reading)
-        check_has_columns([column], list(relation.schema), relation.name)
-        return relation.distinct(column)
+    rows = scan_frame(data, reading)
+    check_has_columns([column], rows.collect_schema().names(), data)
+    return with_moments_as_text(rows.select(column).collect(), [column])[column]

@@ -62,7 +62,7 @@ class Table:
         self.reading = _reading_of(options) if reading is None else reading
         self.frame = _read(data, self.reading)
         self.roles = _roles(self.frame, _listed(qi, "qi"), _listed(sensitive, "sensitive"), roles, self.name)
-        self.frame = _with_moments_as_text(self.frame, self.quasi_identifiers)
+        self.frame = with_moments_as_text(self.frame, self.quasi_identifiers)
         self.hierarchies = hierarchies
         self.numeric = None if numeric is None else _listed(numeric, "numeric")
         for column in self.numeric or ():
@@ -172,13 +172,15 @@ def _read(data: Any, reading: Reading) -> pl.DataFrame:
     return as_frame(data)
 
 
-def _with_moments_as_text(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+def with_moments_as_text(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     """Write moments among the quasi-identifiers as text, since a hierarchy has labels; those at midnight are days."""
     made = []
     for name in columns:
         if isinstance(frame.schema[name], pl.Datetime):
             is_day = bool((frame[name].dt.time().drop_nulls() == MIDNIGHT).all())
-            made.append(pl.col(name).dt.date() if is_day else pl.col(name).dt.to_string("%Y-%m-%d %H:%M:%S"))
+            has_fractions = bool((frame[name].dt.nanosecond() != 0).any())
+            written = pl.col(name).dt.to_string("%Y-%m-%d %H:%M:%S%.f" if has_fractions else "%Y-%m-%d %H:%M:%S")
+            made.append(pl.col(name).dt.date() if is_day else written)
     return frame.with_columns(made) if made else frame
 
 

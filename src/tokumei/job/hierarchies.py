@@ -13,15 +13,19 @@ from tokumei.anonymize.local.task import flat_hierarchy
 from tokumei.core.errors import InputError
 from tokumei.data.table import check_column
 from tokumei.hierarchy.build.calendar import Calendar
+from tokumei.hierarchy.build.from_data import FromData, told_of_labels
 from tokumei.hierarchy.build.intervals import Intervals
 from tokumei.hierarchy.files import has_hierarchy, read_hierarchies, read_hierarchy
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchy.leaves import leaf_texts, read_date, read_number
+from tokumei.hierarchy.ordered_labels import order_labels
 
 # About as many intervals as a person can look over; each further level joins two.
 INTERVALS = 16
 # Fewer numbers than this are codes rather than amounts: the value or nothing.
 FEWEST_NUMBERS = 4
+# More distinct texts than this are not looked at for an order.
+MOST_LABELS = 10_000
 # Dates over more years than this are first joined by decade.
 MANY_YEARS = 20
 
@@ -76,7 +80,14 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, str]:
         decades = _n_years(values) > MANY_YEARS
         said = "days, months, quarters and years" + (", then decades" if decades else "")
         return Calendar(decades).build(column, values), said
-    return flat_hierarchy(column, values), "the value or nothing"
+    if values.dtype == pl.String:
+        texts = leaf_texts(column, values)
+        # Many texts are names or notes: nobody writes so many ranges.
+        ordered = order_labels(texts) if len(texts) <= MOST_LABELS else None
+        if ordered is not None and len(ordered.labels) >= FEWEST_NUMBERS:
+            fan_out = max(2, math.ceil(len(ordered.labels) / INTERVALS))
+            return FromData(fan_out=fan_out).build(column, values), told_of_labels(ordered, fan_out)
+    return flat_hierarchy(column, values), "unordered: the value or nothing"
 
 
 def is_of_numbers(values: pl.Series) -> bool:

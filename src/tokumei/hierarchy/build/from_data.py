@@ -15,6 +15,7 @@ from tokumei.core.errors import InputError
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.labels import interval_label, merged_spans, number_label, span_label, whole_label
 from tokumei.hierarchy.leaves import hierarchy_of, leaf_texts, number_leaves, read_number
+from tokumei.hierarchy.ordered_labels import OrderedLabels, order_labels
 
 # More digits than this in the bound of an interval tell a reader nothing.
 SIGNIFICANT_DIGITS = 3
@@ -22,24 +23,26 @@ SIGNIFICANT_DIGITS = 3
 
 @dataclass(frozen=True)
 class FromData:
-    """Numbers become intervals that are joined in pairs; text becomes runs of neighbors in the alphabet.
+    """Numbers become intervals that are joined in pairs, labels in order runs of neighbors; text stays as it is.
 
-    | value | 4 groups | 2 groups |     | value  | fan-out 2      |
-    |-------|----------|----------|     |--------|----------------|
-    | 17    | 17-23    | 17-38    |     | apple  | apple..banana  |
-    | 31    | 24-38    | 17-38    |     | cherry | cherry..quince |
+    | value | 4 groups | 2 groups |     | value    | fan-out 2        |
+    |-------|----------|----------|     |----------|------------------|
+    | 17    | 17-23    | 17-38    |     | 15-24K   | 15-24K..25-49K   |
+    | 31    | 24-38    | 17-38    |     | 100-124K | 100-124K..over 1M |
 
     Equal frequency counts how often each value stands in the column. With `read_as` auto, text that consists of
-    numbers without leading zeros is read as numbers: 0120 is a code, 120 a number.
+    numbers without leading zeros is read as numbers: 0120 is a code, 120 a number. Labels are in order if numbers,
+    ranges, amounts in one unit or dates can be read out of all of them. All other text has no order: the value or
+    nothing. With `read_as` text, neighbors in the alphabet are joined, whatever they mean.
     """
 
     kind: Literal["equal-frequency", "equal-width"] = field(
         default="equal-frequency", metadata={"help": "Whether intervals hold as many rows or are as wide each."}
     )
     groups: int = field(default=8, metadata={"help": "How many intervals the first level of numbers has."})
-    fan_out: int = field(default=4, metadata={"help": "How many neighbors of text become one at each level."})
+    fan_out: int = field(default=4, metadata={"help": "How many neighbors of labels become one at each level."})
     read_as: Literal["auto", "numbers", "text"] = field(
-        default="auto", metadata={"help": "Whether the values are numbers or text."}
+        default="auto", metadata={"help": "Whether the values are numbers, or text in its alphabet."}
     )
 
     def __post_init__(self) -> None:
@@ -50,7 +53,7 @@ class FromData:
     def build(self, attribute: str, values: pl.Series) -> Hierarchy:
         """Make the hierarchy of a column."""
         if not self._is_of_numbers(attribute, values):
-            return hierarchy_of(attribute, self._runs(leaf_texts(attribute, values)))
+            return hierarchy_of(attribute, self._runs(self._in_order(leaf_texts(attribute, values))))
         leaves = number_leaves(attribute, values)
         numbers = [number for number, _ in leaves]
         if self.kind == "equal-width":
@@ -68,15 +71,31 @@ class FromData:
         has_codes = any(len(text) > 1 and text[0] == "0" and text[1].isdigit() for text in texts)
         return not has_codes and all(read_number(text) is not None for text in texts)
 
-    def _runs(self, texts: list[str]) -> list[list[str]]:
-        """Join so many neighbors at each level until one run is left, which is the top."""
-        columns = [texts]
-        spans = [(text, text) for text in texts]
+    def told(self, attribute: str, values: pl.Series) -> str:
+        """Say what the values of a column are read as."""
+        if self._is_of_numbers(attribute, values):
+            return f"numbers, in {self.groups} intervals that are joined in pairs"
+        texts = leaf_texts(attribute, values)
+        if self.read_as == "text":
+            return f"text in its alphabet, {self.fan_out} neighbors joined at each level"
+        return told_of_labels(order_labels(texts), self.fan_out)
+
+    def _in_order(self, texts: list[str]) -> OrderedLabels:
+        """Give labels in their order; those that have none are all apart."""
+        if self.read_as == "text":
+            return OrderedLabels(texts, [], "letters")
+        return order_labels(texts) or OrderedLabels([], texts, "nothing")
+
+    def _runs(self, ordered: OrderedLabels) -> list[list[str]]:
+        """Join so many neighbors at each level until one run is left, which is the top; what is apart stays so."""
+        columns = [[*ordered.labels, *ordered.apart]]
+        spans = [(text, text) for text in ordered.labels]
         size = 1
         while len(spans) > self.fan_out:
             spans = merged_spans(spans, self.fan_out)
             size *= self.fan_out
-            columns.append([span_label(spans[index // size]) for index in range(len(texts))])
+            labels = [span_label(spans[index // size]) for index in range(len(ordered.labels))]
+            columns.append([*labels, *ordered.apart])
         return columns
 
     def _equally_frequent(self, numbers: list[Fraction], counts: Counter[Fraction]) -> list[list[str]]:
@@ -112,6 +131,15 @@ class FromData:
             columns.append([labels[index] for index in indices])
             indices, width = [index // 2 for index in indices], width * 2
         return columns
+
+
+def told_of_labels(ordered: OrderedLabels | None, fan_out: int) -> str:
+    """Say in which order labels are, and how they are joined."""
+    if ordered is None:
+        return "unordered: the value or nothing"
+    apart = f"; {', '.join(ordered.apart)} apart" if ordered.apart else ""
+    joined = "pairs" if fan_out == 2 else f"groups of {fan_out}"
+    return f"labels in the order of the {ordered.read_as} in them, joined in {joined}{apart}"
 
 
 def _counts(leaves: list[tuple[Fraction, str]], values: pl.Series) -> Counter[Fraction]:
