@@ -81,8 +81,8 @@ def test_ordered_groups_in_a_given_order() -> None:
         ({"groups": ("low=a||b",)}, "name=value"),
         ({"groups": ("low=a", "high=a")}, "found 'a', expected each name once"),
         ({"groups": ("low=a", "low=b")}, "found 'low', expected each name once"),
-        ({"order": ("a", "a")}, "column order"),
-        ({"sizes": (1,)}, "column sizes"),
+        ({"order": ("a", "a")}, "option order"),
+        ({"sizes": (1,)}, "option sizes"),
     ],
 )
 def test_ordered_groups_bad_option_is_named(options: dict[str, tuple[str, ...]], message: str) -> None:

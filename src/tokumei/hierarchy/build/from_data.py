@@ -48,7 +48,7 @@ class FromData:
     def __post_init__(self) -> None:
         for name, number in (("groups", self.groups), ("fan_out", self.fan_out)):
             if number < 2:
-                raise InputError.of("at least 2", column=name, value=number)
+                raise InputError.of("at least 2", option=name, value=number)
 
     def build(self, attribute: str, values: pl.Series) -> Hierarchy:
         """Make the hierarchy of a column."""

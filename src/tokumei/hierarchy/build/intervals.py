@@ -44,7 +44,7 @@ class Intervals:
                 raise InputError.of("factors of at least 2", option="factors", value=factor)
         for name, bound in (("start", self.start), ("bottom", self.bottom), ("top", self.top)):
             if bound is not None and not math.isfinite(bound):
-                raise InputError.of("a finite number", column=name, value=bound)
+                raise InputError.of("a finite number", option=name, value=bound)
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
             raise InputError.of(f"a top above the bottom {self.bottom}", option="top", value=self.top)
 

@@ -40,7 +40,7 @@ class OrderedGroups:
     def __post_init__(self) -> None:
         for size in self.sizes:
             if size < 2:
-                raise InputError.of("sizes of at least 2", column="sizes", value=size)
+                raise InputError.of("sizes of at least 2", option="sizes", value=size)
         _check_once(self.order, "order")
         named = [_read_group(group) for group in self.groups]
         _check_once((name for name, _ in named), "groups")
