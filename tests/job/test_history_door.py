@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import tokumei as tk
+
+COLUMNS = {"customer": "household", "date": "when", "item": "product", "price": "paid", "quantity": "n"}
 
 
 @pytest.fixture(scope="module")
@@ -53,15 +56,59 @@ def test_example_of_the_readme_runs_as_written(
         assert "<table" in result._repr_html_()
 
 
-def test_wrong_calls_get_one_clear_error(shop: pd.DataFrame) -> None:
-    with pytest.raises(tk.errors.InputError, match="such as household"):
-        tk.History(shop, customer="houshold", date="when")
-    with pytest.raises(tk.errors.InputError, match="column date"):
-        tk.History(shop, customer="household")
-    h = tk.History(shop, customer="household", date="when")
-    with pytest.raises(tk.errors.InputError, match="the column item, which jaccard needs"):
-        tk.attack(h, h, "jaccard")
-    with pytest.raises(tk.errors.UnknownPart, match="pseudonyms"):
-        tk.anonymize(h, method="pseudonym")
-    with pytest.raises(tk.errors.InputError, match="lifetime"):
-        tk.anonymize(h, method="pseudonyms", lifetme=1)
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda shop: tk.History(shop, customer="houshold", date="when"), "such as household"),
+        (lambda shop: tk.History(shop, customer="household"), "column date: .*date=NAME .*when"),
+        (lambda shop: tk.History(shop, **COLUMNS, foo=1), "found 'foo', expected an option of History"),
+        (lambda shop: tk.History(shop, **COLUMNS, encoding="utf-8"), "a file, which is read so"),
+        (lambda shop: tk.History("no such file.csv"), "no such file.csv: expected a file that exists"),
+        (lambda shop: tk.History(shop.assign(when="31/12/2011"), **COLUMNS), "line 1, column when: found '31/12/2011'"),
+        (lambda shop: tk.History(shop.assign(when=shop.when.where(shop.n > 1)), **COLUMNS), "a date in every row"),
+        (
+            lambda shop: tk.History(shop.assign(paid="100 yen"), **COLUMNS),
+            "column paid: found '100 yen', expected a pr",
+        ),
+        (lambda shop: tk.History(shop, **COLUMNS).known(25, seed=1), "found '25', expected a share from 0 to 1"),
+        (lambda shop: tk.attack(visits(shop), visits(shop), "jaccard"), "the column item, which jaccard needs"),
+        (lambda shop: tk.attack(visits(shop), visits(shop), ["s1", "s2"]), "one attack on histories by its name"),
+        (lambda shop: tk.attack(visits(shop), visits(shop), "linkag"), "Did you mean 'linkage'"),
+        (lambda shop: tk.attack(shop, visits(shop)), "pandas.* expected a tk.Table or a tk.History"),
+        (lambda shop: tk.anonymize(visits(shop)), "either a method, as method='pseudonyms', or a pipeline"),
+        (lambda shop: tk.anonymize(visits(shop), method="pseudonym"), "pseudonyms"),
+        (lambda shop: tk.anonymize(visits(shop), method=["perturb", "pseudonyms"]), "one method for histories"),
+        (lambda shop: tk.anonymize(visits(shop), method="pseudonyms", lifetme=1), "'lifetime'"),
+        (lambda shop: tk.anonymize(visits(shop), method="pseudonyms", lifetime="x"), "lifetime: found 'x'"),
+        (lambda shop: tk.sweep(visits(shop), attack=["s1"]), "found 'attack', expected an option of sweep: 'attacks'"),
+        (lambda shop: tk.knowledge(visits(shop), weight="nope"), "expected one of usual, baskets, rows"),
+        (lambda shop: tk.audit(visits(shop)), "found 'a tk.History', expected a tk.Table"),
+        (lambda shop: tk.measure(visits(shop)), "expected an original and its release, as tk.measure"),
+    ],
+)
+def test_natural_wrong_call_gets_one_clear_error(shop: pd.DataFrame, call: Any, message: str) -> None:
+    with pytest.raises(tk.errors.TokumeiError, match=message):
+        call(shop)
+
+
+def visits(shop: pd.DataFrame) -> tk.History:
+    return tk.History(shop, customer="household", date="when")
+
+
+def test_history_is_the_same_from_a_frame_a_file_and_columns_without_names(shop: pd.DataFrame, tmp_path: Path) -> None:
+    whole = tk.History(shop, **COLUMNS)
+    shop.to_csv(tmp_path / "shop.csv", index=False, sep=";", encoding="utf-16")
+    from_file = tk.History(tmp_path / "shop.csv", **COLUMNS, delimiter=";", encoding="utf-16")
+    numbered = dict(zip(COLUMNS, range(5), strict=True))
+    for other in (from_file, tk.History(shop.set_axis(range(5), axis=1), **numbered)):
+        assert other.frame.equals(whole.frame)
+    assert repr(whole) == "History(360 rows, 12 customers, no invoice, time)"
+    assert "<table" in whole._repr_html_()
+    assert len(whole) == 360
+
+
+def test_release_of_a_history_may_stand_alone(shop: pd.DataFrame) -> None:
+    h = tk.History(shop, **COLUMNS)
+    a = tk.anonymize(h, method="pseudonyms", lifetime=1, seed=1)
+    assert tk.measure(a, measures=["rows"]).scores == tk.measure(h, a, ["rows"]).scores
+    assert tk.attack(a, attack="s1").success == tk.attack(h, a, "s1").success

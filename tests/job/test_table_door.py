@@ -156,11 +156,117 @@ def test_save_replaces_nothing_unasked(tmp_path: Path) -> None:
         (lambda: tk.Table(people(), qi=["age"], delimeter=";"), "'delimiter'"),
         (lambda: tk.Table(people(), delimiter=";"), "a file, which is read so"),
         (lambda: tk.Table(people(), qi=["age"], sensitive=["age"]), "one role a column"),
+        (lambda: tk.Table(people(), qi=5), "found '5', expected a column of the table"),
+        (lambda: tk.Table(people(), qi=0.5), "option qi: found '0.5', expected names of columns"),
+        (lambda: tk.Table(people()["age"], qi=["age"]), "a frame, not one column of it"),
+        (lambda: tk.Table(people().to_numpy(), qi=["age"]), "found 'numpy.ndarray', expected a Polars, pandas or"),
+        (lambda: tk.Table("no such file.csv", qi=["age"]), "no such file.csv: expected a file that exists"),
+        (lambda: tk.Table(people().assign(age=[1, "2", *[3] * 298]), qi=["age"]), "column age: expected cells of one"),
+        (lambda: tk.Table(pd.concat([people(), people()], axis=1), qi=["age"]), "each column once"),
+        (lambda: tk.anonymize(table(), 5), "found '5', expected no quasi-identifiers beside a tk.Table"),
+        (lambda: tk.anonymize(table(), k="five"), "option k: found 'five', expected a number"),
+        (lambda: tk.anonymize(table(), k=2.5), "option k: found '2.5', expected a whole number"),
+        (lambda: tk.anonymize(table(), k=5, suppress="5%"), "option suppress: found '5%', expected a share"),
+        (lambda: tk.anonymize(table(), k=5, hierarchies={"age": [1, 2]}), "expected a tk.Hierarchy or the name of"),
+        (
+            lambda: tk.anonymize(tk.Table(people(), qi=["age"]), l_diversity=2),
+            "option l_diversity: found '2', .*a sens",
+        ),
+        (lambda: tk.anonymize(table(), k=5, method="pseudonyms"), "no table anonymizer named 'pseudonyms'"),
+        (lambda: tk.anonymize(tk.anonymize(table(), k=2), k=5), "found 'TableRelease', expected a tk.Table"),
+        (lambda: tk.anonymize(None, k=5), "found 'NoneType', expected a tk.Table"),
+        (lambda: tk.attack(table(), table()), "the row of the original behind each released row"),
+        (lambda: tk.attack(table()), "found 'a tk.Table', expected an original and its release, as tk.attack"),
+        (lambda: tk.measure(people()), "expected an original and its release, as tk.measure"),
+        (lambda: tk.attack(table(), table(), "record-linkag", in_order=True), "Did you mean 'record-linkage'"),
+        (lambda: tk.attack(table(), table(), attacks=["record-linkage"], in_order=True), "expected 'attack'"),
+        (lambda: tk.attack(table(), table(), [5], in_order=True), "found 'int', expected an attack on tables"),
+        (lambda: tk.measure(table(), table(), "statistic", in_order=True), "Did you mean 'statistics'"),
+        (lambda: tk.compare(table(), k=5, methods=["optimall"]), "Did you mean 'optimal'"),
+        (lambda: tk.predict(table(), k=5, level={"age": 1}), "found 'level', expected an option of predict: 'levels'"),
+        (lambda: tk.predict(table(), k=5, levels={"agee": 1}), "expected an attribute: sex, age, region"),
+        (lambda: tk.predict(table(), k="x"), "option k: found 'x', expected a number"),
+        (lambda: tk.count_classes(people()), "columns to count the classes of"),
+        (lambda: tk.count_classes(people(), ["sexx"]), "found 'sexx', expected a column"),
+        (lambda: tk.Lattice(tk.anonymize(table(), k=5).hierarchies), "tk.Lattice.of"),
+        (lambda: tk.sweep(table()), "found 'a tk.Table', expected a tk.History"),
     ],
 )
 def test_natural_wrong_call_gets_one_clear_error(call: Any, message: str) -> None:
     with pytest.raises(tk.errors.TokumeiError, match=message):
         call()
+
+
+MORE_PEOPLE = people().assign(born=pd.Timestamp("2001-02-03") + pd.to_timedelta(people().age, "D"))
+
+
+@pytest.mark.parametrize(
+    ("data", "qi"),
+    [
+        (people().astype({"sex": "category", "region": "category"}), ["sex", "age", "region"]),
+        (people().convert_dtypes(), ["sex", "age", "region"]),
+        (people().assign(age=people().age.astype("Int64").where(people().age > 25)), ["sex", "age"]),
+        (people().assign(age=people().age.astype(float).where(people().age > 25)), ["sex", "age"]),
+        (people().assign(old=people().age > 60), ["sex", "old"]),
+        (MORE_PEOPLE, ["sex", "born"]),
+        (MORE_PEOPLE.assign(born=MORE_PEOPLE.born.dt.tz_localize("Asia/Tokyo")), ["sex", "born"]),
+        (MORE_PEOPLE.assign(born=MORE_PEOPLE.born.dt.date), ["sex", "born"]),
+        (people().set_index(pd.Index([7] * 300)), ["sex", "age"]),
+        (people().set_index("name"), ["sex", "age"]),
+        (people().to_dict("list"), ["sex", "age"]),
+        (pl.from_pandas(people()).lazy(), ["sex", "age"]),
+        (pa.Table.from_pandas(people()).to_batches()[0], ["sex", "age"]),
+        (people(), people().columns[1:3]),
+    ],
+    ids=lambda value: None,
+)
+def test_frames_as_people_have_them_are_anonymized(data: Any, qi: Any) -> None:
+    r = tk.anonymize(data, qi, k=5, keep_order=True)
+    assert r.k >= 5
+    assert r.facts["rows"] == 300
+    # The roles and the release know the same columns in the same order.
+    assert r.table.columns == tk.Table(data, qi).quasi_identifiers
+
+
+def test_columns_without_names_have_their_numbers() -> None:
+    frame = people().set_axis(range(5), axis=1)
+    r = tk.anonymize(frame, [1, 2, 3], sensitive=[4], k=5, l_diversity=2)
+    assert list(r.frame.columns) == [1, 2, 3, 4]
+    assert r.made["2"] == "intervals of 5, joined in pairs"
+
+
+def test_requirement_without_a_column_is_for_every_sensitive_one() -> None:
+    r = tk.anonymize(table(), l_diversity=2)
+    named = tk.anonymize(table(), l_diversity={"illness": 2})
+    assert (r.loss, list(r.promises)) == (named.loss, list(named.promises))
+
+
+def test_release_may_stand_alone_and_attacks_be_several() -> None:
+    t = table()
+    r = tk.anonymize(t, k=5)
+    assert tk.measure(r, measures="statistics").scores == tk.measure(t, r, "statistics").scores
+    several = ["record-linkage", "homogeneity"]
+    found = tk.attack(r, attack=several)
+    assert list(found.scores) == several
+    assert found.scores["homogeneity"] == tk.attack(t, r, "homogeneity").scores["homogeneity"]
+
+
+def test_table_is_counted_by_its_quasi_identifiers() -> None:
+    assert tk.count_classes(table()).columns == ("sex", "age", "region")
+    assert tk.count_classes(table(), "sex").n_classes == 2
+    assert tk.count_classes(people(), ["sex"]).n_classes == 2
+
+
+@pytest.mark.parametrize(
+    ("shown", "said"),
+    [
+        (lambda: tk.count_classes(table(), "sex"), "ClassCounts(300 rows, 2 classes of sex, k 149, 0 unique)"),
+        (lambda: tk.Lattice.of(tk.anonymize(table(), k=5).hierarchies), "Lattice(20 nodes over sex, age, region)"),
+        (lambda: tk.anonymize(table(), k=5).hierarchies["sex"], "Hierarchy(sex, labels by level: 2, 1)"),
+    ],
+)
+def test_object_shows_itself_in_one_line(shown: Any, said: str) -> None:
+    assert repr(shown()) == said
 
 
 def test_audit_takes_a_frame_with_its_quasi_identifiers() -> None:

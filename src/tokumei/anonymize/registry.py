@@ -14,6 +14,7 @@ from tokumei.data.history import History
 from tokumei.data.release import Release
 
 
+@runtime_checkable
 class HistoryAnonymizer(Protocol):
     """Makes a release of a purchase history; its fields are its options.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import polars as pl
 
@@ -14,6 +14,7 @@ from tokumei.data.history import History
 from tokumei.data.table import Table
 
 
+@runtime_checkable
 class HistoryAttack(Protocol):
     """Finds customers in a release from knowledge of some purchases; its fields are its options."""
 
@@ -35,6 +36,7 @@ class TableAttack(Protocol):
         """
 
 
+@runtime_checkable
 class DisclosureAttack(Protocol):
     """Tells how much a released table gives away to somebody who knows people; its fields are its options."""
 

@@ -34,6 +34,8 @@ class Sentence:
 
 
 Section = Facts | Rows | Sentence
+# Frames whose columns have numbers for names, as pandas gives where nobody named them.
+NUMBERED_PANDAS = "pandas with numbered columns"
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,8 @@ def frame_of(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = 
 
 def as_kind(frame: Any, kind: str) -> Any:
     """Give a Polars frame as the kind that its caller works with: polars, pandas or arrow."""
+    if kind == NUMBERED_PANDAS:
+        return frame.to_pandas().rename(columns={name: int(name) for name in frame.columns if name.isdecimal()})
     if kind == "pandas":
         return frame.to_pandas()
     return frame.to_arrow() if kind == "arrow" else frame

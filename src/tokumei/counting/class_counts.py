@@ -70,6 +70,10 @@ class ClassCounts:
     sizes: npt.NDArray[np.int64]
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        said = f"{self.n_rows:,} rows, {self.n_classes:,} classes of {', '.join(self.columns)}"
+        return f"ClassCounts({said}, k {self.k:,}, {self.n_unique:,} unique)"
+
     @classmethod
     def of_groups(cls, columns: Sequence[str], groups: pl.DataFrame) -> ClassCounts:
         """Make the counts of a frame with one row for each combination and its size in the last column.

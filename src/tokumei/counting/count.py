@@ -14,18 +14,22 @@ from tokumei.counting.engine import NO_LABEL, Engine, Relation, WritePlan, conne
 from tokumei.counting.recoding import Recoding, no_label, read_as
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.table import Table
 
 
 def count_classes(
     source: Any,
-    columns: Sequence[str],
+    columns: Sequence[str] | str | None = None,
     *,
     recodings: Iterable[Recoding] = (),
-    sensitive: Sequence[str] = (),
+    sensitive: Sequence[str] | str = (),
     engine: str | Engine = "local",
     reading: Reading = AS_IT_IS,
 ) -> ClassCounts:
     """Count the classes of some columns on an engine, in one pass over the rows.
+
+    source: a frame, a file, the name of a table of the engine, or a `tk.Table`.
+    columns: those of a class; the quasi-identifiers of a `tk.Table` if not given.
 
     With `sensitive` columns the values of each are counted per class, in one further pass each.
 
@@ -33,9 +37,16 @@ def count_classes(
     >>> tk.count_classes({"age": [31, 31, 52], "sex": ["f", "f", "m"]}, ["age", "sex"]).n_unique
     1
     """
+    if isinstance(source, Table):
+        columns = source.quasi_identifiers if columns is None else columns
+        source = source.frame
+    if columns is None:
+        raise InputError.of("columns to count the classes of, as tk.count_classes(data, ['age'])")
+    known = [columns] if isinstance(columns, str) else list(columns)
+    wanted = [sensitive] if isinstance(sensitive, str) else sensitive
     with connect(engine) as opened:
         relation = opened.open(source, reading)
-        return count_relation(relation, columns, recodings=recodings, sensitive=sensitive)
+        return count_relation(relation, known, recodings=recodings, sensitive=wanted)
 
 
 def column_names(source: Any, *, engine: str | Engine = "local", reading: Reading = AS_IT_IS) -> list[str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.result import NUMBERED_PANDAS
 
 MIDNIGHT = dt.time(0)
 
@@ -32,9 +34,16 @@ def as_frame(data: Any) -> pl.DataFrame:
 
 
 def kind_of(data: Any) -> str:
-    """Say what frames the caller works with: pandas, arrow or else polars."""
+    """Say what frames the caller works with: pandas (with numbers for names), arrow or else polars."""
     module = type(data).__module__.partition(".")[0]
+    if module == "pandas" and any(is_number(name) for name in getattr(data, "columns", ())):
+        return NUMBERED_PANDAS
     return {"pandas": "pandas", "pyarrow": "arrow"}.get(module, "polars")
+
+
+def is_number(name: Any) -> bool:
+    """Whether a column has a whole number for a name, as those of a pandas frame that was never given any."""
+    return isinstance(name, (int, np.integer)) and not isinstance(name, bool)
 
 
 def as_lazy(data: Any) -> pl.LazyFrame:
@@ -43,25 +52,35 @@ def as_lazy(data: Any) -> pl.LazyFrame:
 
 
 def _from_pandas(data: Any) -> pl.DataFrame:
-    """Read a pandas frame; what it keeps as dates with an hour of 0 everywhere are days."""
+    """Read a pandas frame; what it keeps as dates with an hour of 0 everywhere are days, numbers of columns names."""
+    if data.ndim == 1:
+        raise InputError.of("a frame, not one column of it", value="pandas.Series")
     for name in data.columns:
-        if not isinstance(name, str):
+        if not isinstance(name, str) and not is_number(name):
             raise InputError.of("names of columns that are text", value=name)
-    for name in data.columns:
-        if list(data.columns).count(name) > 1:
+    names = [str(name) for name in data.columns]
+    for name in names:
+        if names.count(name) > 1:
             raise InputError.of("each column once", value=name)
-    try:
-        frame = pl.from_pandas(data)
-    except (TypeError, pl.exceptions.PolarsError, ValueError) as error:
-        raise InputError.of(f"columns of one type each ({str(error).splitlines()[0]})") from None
-    except Exception as error:
-        # PyArrow has exceptions of its own, and may not be there.
-        if type(error).__module__.partition(".")[0] != "pyarrow":
-            raise
-        raise InputError.of(f"columns of one type each ({str(error).splitlines()[0]})") from None
+    if names != list(data.columns):
+        data = data.set_axis(names, axis=1)
+    frame = pl.DataFrame([_column(data[name]) for name in names]) if names else pl.DataFrame()
     days = [
         name
         for name, dtype in frame.schema.items()
         if isinstance(dtype, pl.Datetime) and (frame[name].dt.time().drop_nulls() == MIDNIGHT).all()
     ]
     return frame.with_columns(pl.col(days).dt.date()) if days else frame
+
+
+def _column(cells: Any) -> pl.Series:
+    """Read a column of a pandas frame; one whose cells are of several types is refused by its name."""
+    try:
+        return pl.from_pandas(cells)
+    except Exception as error:
+        # PyArrow has exceptions of its own, and may not be there.
+        is_known = isinstance(error, (TypeError, ValueError, pl.exceptions.PolarsError))
+        if not is_known and type(error).__module__.partition(".")[0] != "pyarrow":
+            raise
+        said = str(error).splitlines()[0]
+        raise InputError.of(f"cells of one type ({said}), as by astype(str)", column=str(cells.name)) from None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.data.files.reading import Reading
 from tokumei.data.frames import as_frame, kind_of
 from tokumei.data.history_columns import SCHEMA, Source, read_columns_of_history
 from tokumei.data.knowledge import Draw, known_rows
@@ -20,7 +23,13 @@ KNOWN_ITEM_CHARACTERS = 2
 
 @dataclass(frozen=True, init=False)
 class History:
-    """Purchases in a frame with the columns of SCHEMA, in the order they were given.
+    """Purchases in a frame or a file, in the order they were given: who bought what, when, for how much.
+
+    data: a pandas, Polars or Arrow frame, a mapping of columns, or the name of a CSV, Parquet or Excel file.
+    customer, date, time, item, price, quantity, invoice: which column is which; one that is not named is found by its
+        own name, or absent.
+    date_format: how dates are written where it is none of the usual ways, as %d/%m/%Y.
+    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`.
 
     In a release that keeps the rows of its original, a deleted row is missing in every column. A history of visits
     or log-ins has no items, prices or quantities: an absent column is missing in every row.
@@ -39,18 +48,19 @@ class History:
     def __init__(
         self,
         data: Any,
-        name: str = "history",
+        name: str | None = None,
         *,
-        customer: str | None = None,
-        date: str | None = None,
-        time: str | None = None,
-        item: str | None = None,
-        price: str | None = None,
-        quantity: str | None = None,
-        invoice: str | None = None,
+        customer: str | int | None = None,
+        date: str | int | None = None,
+        time: str | int | None = None,
+        item: str | int | None = None,
+        price: str | int | None = None,
+        quantity: str | int | None = None,
+        invoice: str | int | None = None,
         date_format: str | None = None,
+        **options: Any,
     ) -> None:
-        """Take any frame; a column that is not named is found by its own name, or absent."""
+        """Take any frame or file."""
         declared = {
             "customer": customer,
             "invoice": invoice,
@@ -60,13 +70,31 @@ class History:
             "price": price,
             "quantity": quantity,
         }
-        columns = {role: column for role, column in declared.items() if column is not None}
-        frame = as_frame(data)
-        if columns or date_format or not _is_read(frame):
-            frame = read_columns_of_history(frame, Source(name), columns, date_format=date_format)
+        columns = {role: str(column) for role, column in declared.items() if column is not None}
+        reading = Reading.of_keywords(options, "History", [*declared, "name", "date_format"])
+        reading.check_is_for_file(data)
+        if isinstance(data, (str, Path)):
+            from tokumei.data.files.histories import read_history
+
+            read = read_history(data, replace(reading, columns=columns, date_format=date_format))
+            frame, name = read.frame, name or read.name
+        else:
+            frame, name = as_frame(data), name or "history"
+            if columns or date_format or not _is_read(frame):
+                frame = read_columns_of_history(frame, Source(name), columns, date_format=date_format)
         object.__setattr__(self, "frame", frame)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "kind", kind_of(data))
+
+    def __repr__(self) -> str:
+        absent = f", no {', '.join(self.absent)}" if self.absent else ""
+        return f"History({self.n_rows:,} rows, {len(self.customers):,} customers{absent})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.frame.head()._repr_html_()}"
+
+    def __len__(self) -> int:
+        return self.n_rows
 
     @classmethod
     def of(cls, data: Any, *, name: str = "history", columns: Mapping[str, str] | None = None) -> History:

@@ -99,7 +99,8 @@ def find_columns(
     found = {role: name for role, name in found.items() if name}
     for role in NEEDED:
         if role not in found:
-            faults.add(f"a column named {role}, or --columns {role}=NAME with one of: {', '.join(names)}", column=role)
+            how = f"{role}=NAME (in the shell --columns {role}=NAME) with one of: {', '.join(names)}"
+            faults.add(f"a column named {role}, or {how}", column=role)
     faults.raise_if_any()
     left_out = [name for name in names if name not in found.values() and name not in carried]
     if left_out:

@@ -12,7 +12,7 @@ import polars as pl
 from tokumei.core.errors import FaultList, InputError, nearest
 from tokumei.core.result import as_kind
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_text_frame
-from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.files.reading import Reading
 from tokumei.data.frames import MIDNIGHT, as_frame, kind_of
 
 
@@ -47,8 +47,8 @@ class Table:
     def __init__(
         self,
         data: Any,
-        qi: Iterable[str] = (),
-        sensitive: Iterable[str] = (),
+        qi: Iterable[str | int] | None = (),
+        sensitive: Iterable[str | int] | None = (),
         *,
         hierarchies: Any = None,
         numeric: Iterable[str] | None = None,
@@ -59,7 +59,8 @@ class Table:
     ) -> None:
         self.kind = kind_of(data)
         self.name = name if name is not None else str(data) if isinstance(data, (str, Path)) else "table"
-        self.reading = _reading_of(options) if reading is None else reading
+        own = ("qi", "sensitive", "hierarchies", "numeric", "roles", "name")
+        self.reading = Reading.of_keywords(options, "Table", own) if reading is None else reading
         self.frame = _read(data, self.reading)
         self.roles = _roles(self.frame, _listed(qi, "qi"), _listed(sensitive, "sensitive"), roles, self.name)
         self.frame = with_moments_as_text(self.frame, self.quasi_identifiers)
@@ -153,22 +154,12 @@ def _escaped(text: str) -> str:
     return escape(text)
 
 
-def _reading_of(options: Mapping[str, Any]) -> Reading:
-    known = ("qi", "sensitive", "hierarchies", "numeric", "roles", "name", *Reading.__dataclass_fields__)
-    for option in options:
-        if option not in Reading.__dataclass_fields__:
-            near = nearest(option, known)
-            raise InputError.of(f"an option of Table: {repr(near) if near else ', '.join(known)}", value=option)
-    return Reading.of(options)
-
-
 def _read(data: Any, reading: Reading) -> pl.DataFrame:
     if isinstance(data, (str, Path)):
         from tokumei.data.files.formats import read_frame
 
         return read_frame(data, reading)
-    if reading != AS_IT_IS:
-        raise InputError.of("a file, which is read so", value=", ".join(reading.as_dict()))
+    reading.check_is_for_file(data)
     return as_frame(data)
 
 
@@ -184,12 +175,16 @@ def with_moments_as_text(frame: pl.DataFrame, columns: list[str]) -> pl.DataFram
     return frame.with_columns(made) if made else frame
 
 
-def _listed(names: Iterable[str], what: str) -> list[str]:
+def _listed(names: Iterable[str | int] | None, what: str) -> list[str]:
     """Give names as a list; a single text is a name, not its letters."""
-    listed = [names] if isinstance(names, str) else list(names)
+    if names is None:
+        return []
+    if not isinstance(names, (str, int)) and not isinstance(names, Iterable):
+        raise InputError.of("names of columns", option=what, value=names)
+    listed = [str(name) for name in ([names] if isinstance(names, (str, int)) else names)]
     for name in listed:
         if listed.count(name) > 1:
-            raise InputError.of("each column once", column=what, value=name)
+            raise InputError.of("each column once", option=what, value=name)
     return listed
 
 

@@ -66,6 +66,9 @@ class Hierarchy:
     attribute: str
     levels: tuple[Level, ...]
 
+    def __repr__(self) -> str:
+        return f"Hierarchy({self.attribute}, labels by level: {', '.join(f'{len(one):,}' for one in self.levels)})"
+
     @classmethod
     def of_levels(cls, attribute: str, columns: Sequence[Sequence[str]], *, file: str | None = None) -> Hierarchy:
         """Make a hierarchy of columns of labels, the first being the values themselves."""

@@ -26,11 +26,19 @@ class Lattice:
 
     hierarchies: tuple[Hierarchy, ...]
 
+    def __repr__(self) -> str:
+        return f"Lattice({self.n_nodes:,} nodes over {', '.join(self.attributes)})"
+
     @classmethod
     def of(cls, hierarchies: Mapping[str, Hierarchy] | Sequence[Hierarchy]) -> Lattice:
         """Make the lattice of hierarchies in the order given."""
         listed = hierarchies.values() if isinstance(hierarchies, Mapping) else hierarchies
         return cls(tuple(listed))
+
+    def __post_init__(self) -> None:
+        for one in self.hierarchies:
+            if not isinstance(one, Hierarchy):
+                raise InputError.of("hierarchies, as tk.Lattice.of(r.hierarchies)", value=type(one).__name__)
 
     @property
     def attributes(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.anonymize.pipeline import Pipeline, read_pipeline
-from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
+from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, HistoryAnonymizer
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name
 from tokumei.core.seeds import fresh_seed
@@ -31,7 +31,7 @@ def anonymize_history(
     The same seed gives the same release; a secret one is drawn if none is given.
     """
     if (method is None) == (pipeline is None):
-        raise InputError.of("either a method or a pipeline")
+        raise InputError.of("either a method, as method='pseudonyms', or a pipeline")
     started = time.perf_counter()
     steps = read_pipeline(pipeline) if pipeline is not None else Pipeline((_made(method, options),))
     used = seed if seed is not None else steps.seed
@@ -60,6 +60,9 @@ def anonymize_history(
 def _made(method: Any, options: dict[str, Any]) -> Any:
     """Make the method of a name; options as typed on a command line are read by it."""
     if not isinstance(method, str):
+        if not isinstance(method, HistoryAnonymizer):
+            expected = "one method for histories by its name; several follow each other in the file of a pipeline"
+            raise InputError.of(expected, option="method", value=method)
         return method
     if options and all(isinstance(value, str) for value in options.values()):
         return HISTORY_ANONYMIZERS.make_from_text(method, options)

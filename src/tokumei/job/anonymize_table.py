@@ -73,7 +73,7 @@ def anonymize_table(
 ) -> TableRelease:
     """Anonymize a table; see `tk.anonymize`."""
     started = time.perf_counter()
-    asked, left = split_asked(options)
+    asked, left = split_asked(options, table.sensitive)
     wishes, left = split_wishes(left)
     made, left = method_of(method, left)
     refuse_left(left, made, OPTIONS, "anonymize")
@@ -165,6 +165,7 @@ def known_of(table: Table, hierarchies: Any) -> Known:
         given,
         table.numeric,
         table.reading,
+        table.sensitive,
     )
 
 

@@ -52,7 +52,7 @@ class Asked:
         """Make the requirements; `hierarchies` may hold those of sensitive columns."""
         made: list[Requirement] = [] if self.preset is None else list(preset(self.preset).requirements())
         if self.k is not None:
-            made.append(SAFETY.make("k-anonymity", k=_whole(self.k, "k")))
+            made.append(SAFETY.make("k-anonymity", k=whole_number(self.k, "k")))
         missing = {"is_missing_a_value": self.missing_is_a_value}
         for column, number, kinds in self._of("l_diversity"):
             options = {"sensitive": column, "l": number, **_diversity_kind(kinds, column)}
@@ -80,11 +80,8 @@ class Asked:
 
     def _of(self, name: str) -> list[tuple[str, float, list[str]]]:
         """Read the columns of one kind of requirement: each with its number and what follows it."""
-        asked = getattr(self, name) or {}
-        if not isinstance(asked, Mapping):
-            raise InputError.of(f"columns and numbers, as {name}={{'column': 2}}", option=name, value=asked)
         found = []
-        for column, given in asked.items():
+        for column, given in (getattr(self, name) or {}).items():
             # A list holds several for one column, a tuple a number and its kind.
             for one in given if isinstance(given, list) else [given]:
                 parts = one if isinstance(one, tuple) else str(one).split(":")
@@ -99,7 +96,7 @@ class Asked:
             raise InputError.of("a population, which k-map and δ-presence need", option="population")
         made: list[Requirement] = []
         if self.k_map is not None:
-            made.append(SAFETY.make("k-map", population=population, k=_whole(self.k_map, "k_map")))
+            made.append(SAFETY.make("k-map", population=population, k=whole_number(self.k_map, "k_map")))
         if self.delta_presence is not None:
             given = self.delta_presence
             low, mark, high = given if isinstance(given, tuple) and len(given) == 3 else str(given).rpartition(":")
@@ -109,11 +106,24 @@ class Asked:
         return made
 
 
-def split_asked(options: Mapping[str, Any]) -> tuple[Asked, dict[str, Any]]:
-    """Take the requirements out of keywords, and give them and the keywords left."""
+def split_asked(options: Mapping[str, Any], sensitive: Sequence[str] = ()) -> tuple[Asked, dict[str, Any]]:
+    """Take the requirements out of keywords, and give them and the keywords left.
+
+    sensitive: the columns that a requirement is for which names none, as `l_diversity=2`.
+    """
     known = {one.name for one in fields(Asked)}
-    asked = Asked(**{name: value for name, value in options.items() if name in known})
-    return asked, {name: value for name, value in options.items() if name not in known}
+    asked = {name: value for name, value in options.items() if name in known}
+    for name in OF_COLUMNS:
+        given = asked.get(name)
+        if given is not None and not isinstance(given, Mapping):
+            if not sensitive:
+                expected = f"a sensitive column: tk.Table(data, sensitive=['illness']), or {name}={{'illness': …}}"
+                raise InputError.of(expected, option=name, value=given)
+            asked[name] = dict.fromkeys(sensitive, given)
+    for name in ("k", "k_map"):
+        if asked.get(name) is not None:
+            asked[name] = whole_number(asked[name], name)
+    return Asked(**asked), {name: value for name, value in options.items() if name not in known}
 
 
 def refuse_unknown(options: Mapping[str, Any], known: Sequence[str], job: str) -> None:
@@ -158,7 +168,9 @@ def _number(text: Any, option: str) -> float:
         raise InputError.of("a number", option=option, value=text) from None
 
 
-def _whole(value: Any, option: str) -> int:
-    if isinstance(value, bool) or int(_number(value, option)) != _number(value, option) or int(value) < 1:
+def whole_number(value: Any, option: str) -> int:
+    """Read an option that is a whole number from 1 on; a Python float or text that is one will do."""
+    number = _number(value, option)
+    if isinstance(value, bool) or number != number // 1 or number < 1:
         raise InputError.of("a whole number from 1 on", option=option, value=value)
-    return int(value)
+    return int(number)

@@ -12,7 +12,8 @@ import polars as pl
 
 from tokumei.attack.generalized import GENERALIZED_ATTACKS
 from tokumei.attack.judge import Verdict, judge
-from tokumei.attack.registry import HISTORY_ATTACKS
+from tokumei.attack.registry import HISTORY_ATTACKS, HistoryAttack
+from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Rows, Section, as_kind
@@ -114,6 +115,8 @@ def success_rows(success: Mapping[str, Any]) -> Rows:
 
 def _made(attack: Any, options: dict[str, Any]) -> Any:
     if not isinstance(attack, str):
+        if not isinstance(attack, HistoryAttack):
+            raise InputError.of("one attack on histories by its name", option="attack", value=attack)
         return attack
     if options and all(isinstance(value, str) for value in options.values()):
         return HISTORY_ATTACKS.make_from_text(attack, options)

@@ -11,7 +11,7 @@ import polars as pl
 
 from tokumei.attack.registry import DISCLOSURE_ATTACKS, DisclosureAttack
 from tokumei.attack.threat_model import ThreatModel
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import part_name
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section
 from tokumei.core.score import Score
@@ -21,6 +21,10 @@ from tokumei.data.table import Table, check_column
 from tokumei.job.pairs import hierarchies_of, numeric_of, published
 
 ALL = "all"
+OPTIONS = (
+    *("attack", "known", "known_share", "numeric", "hierarchies", "rows", "in_order", "earlier", "earlier_rows"),
+    *("population", "control", "seed"),
+)
 FITTING = {
     ("record-linkage", "certain"): "People whom exactly one record fits, and it is theirs.",
     ("record-linkage", "success"): "People whose record is drawn among those that fit.",
@@ -148,24 +152,18 @@ def attack_table(
 
 
 def _chosen(attack: Any, options: Mapping[str, Any]) -> dict[str, DisclosureAttack]:
-    """Make the attack that is asked for, or all of them."""
-    if attack != ALL:
-        return (
-            {attack: DISCLOSURE_ATTACKS.make(attack, **options)}
-            if isinstance(attack, str)
-            else {part_name(attack): attack}
-        )
-    if options:
-        name = next(iter(options))
-        known = (
-            *("known", "known_share", "numeric", "hierarchies", "rows", "in_order", "earlier", "earlier_rows"),
-            *("population", "control", "seed"),
-        )
-        from tokumei.core.errors import nearest
-
-        near = nearest(name, known)
-        raise InputError.of(f"'{near}'" if near else "the name of an attack, whose option it is", value=name)
-    return {one: DISCLOSURE_ATTACKS.make(one) for one in DISCLOSURE_ATTACKS}
+    """Make the attack or the attacks that are asked for, or all of them."""
+    if isinstance(attack, str) and attack != ALL:
+        return {attack: DISCLOSURE_ATTACKS.make(attack, **options)}
+    for name in options:
+        near = nearest(name, OPTIONS)
+        raise InputError.of(f"'{near}'" if near else "the name of one attack, whose option it is", value=name)
+    wanted = list(DISCLOSURE_ATTACKS) if attack == ALL else attack if isinstance(attack, (list, tuple)) else [attack]
+    made = [DISCLOSURE_ATTACKS.make(one) if isinstance(one, str) else one for one in wanted]
+    for one in made:
+        if not isinstance(one, DisclosureAttack):
+            raise InputError.of("an attack on tables by its name", option="attack", value=type(one).__name__)
+    return {part_name(one): one for one in made}
 
 
 def _lacks(threat_model: ThreatModel, part: DisclosureAttack) -> str | None:

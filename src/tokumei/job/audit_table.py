@@ -123,7 +123,7 @@ def audit_table(
     """Measure a table in memory; see `tk.audit`."""
     if not table.quasi_identifiers:
         raise InputError.of("a quasi-identifier or more, as tk.Table(data, qi=['age'])", file=table.name)
-    asked, left = split_asked(options)
+    asked, left = split_asked(options, table.sensitive)
     own = (
         *("against", "person", "rows", "against_rows", "in_order", "population", "original", "recipe", "threshold"),
         "hierarchies",

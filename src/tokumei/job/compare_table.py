@@ -137,7 +137,7 @@ def compare_source(
     **options: Any,
 ) -> MethodComparison:
     """Run methods on a frame, a file or a table of an engine."""
-    asked, left = split_asked(options)
+    asked, left = split_asked(options, known.sensitive)
     wishes, left = split_wishes(left)
     optimal = TABLE_ANONYMIZERS.make("optimal")
     refuse_left(left, optimal, ("methods", "hierarchies", *asked.__dataclass_fields__), "compare")

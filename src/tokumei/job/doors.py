@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, nearest
+from tokumei.data.history import History
 from tokumei.data.table import Table
 
 
@@ -62,50 +64,54 @@ def audit(table: Any, qi: Any = None, **options: Any) -> Any:
     >>> tk.audit(t, k=2).holds
     False
     """
-    return _run("audit", table, options if qi is None else {"qi": qi, **options})
+    return _run("audit", _with_roles(table, qi, options), options)
 
 
 @Job
-def anonymize(data: Any, **options: Any) -> Any:
+def anonymize(data: Any, qi: Any = None, **options: Any) -> Any:
     """Anonymize a table or a history so that it keeps what is asked for, with as little loss as the method can.
 
-    data: a `tk.Table` or a `tk.History`.
+    data: a `tk.Table` or a `tk.History`; or a frame or file with its quasi-identifiers in `qi`.
 
     Of a table: `method` ("optimal" if not given; `tokumei parts table-anonymizer` lists them) and its own options;
-    `k`, `l_diversity={"illness": 2}` or `"2:entropy"`, `t_closeness`, `alpha_k`, `beta_likeness`, `k_map`,
-    `delta_presence`, `preset`, with `population`; `suppress`, the share of rows that may be left out; `loss` ("ncp" if
-    not given), `weights`, `prefer`; `keep`, further columns to release unchanged (`keep_anyway` where they single
-    people out); `keep_order`, or else rows are shuffled; `seed`; `hierarchies`, a folder or one by column.
+    `k`, `l_diversity={"illness": 2}` or `"2:entropy"`, or `l_diversity=2` for every sensitive column, `t_closeness`,
+    `alpha_k`, `beta_likeness`, `k_map`, `delta_presence`, `preset`, with `population`; `suppress`, the share of rows
+    that may be left out; `loss` ("ncp" if not given), `weights`, `prefer`; `keep`, further columns to release unchanged
+    (`keep_anyway` where they single people out); `keep_order`, or else rows are shuffled; `seed`; `hierarchies`, a
+    folder or one by column.
+
+    Of a history: `method` and its own options, or `pipeline`, the file of several; `seed`.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52, 52]}, qi=["age"])
     >>> tk.anonymize(t, k=2)
     TableRelease(4 rows, 0 left out, by optimal, k 2, ncp 0)
     """
-    return _run("anonymize", data, options)
+    return _run("anonymize", _with_roles(data, qi, options), options)
 
 
 @Job
-def attack(original: Any, release: Any, attack: Any = None, **options: Any) -> Any:
+def attack(original: Any, release: Any = None, attack: Any = None, **options: Any) -> Any:
     """Attack a release as somebody would who knows people, by one attack or by all that what is given allows.
 
-    original: a `tk.Table`, or what is known of a history.
+    original: a `tk.Table`, or what is known of a history; a release that `tk.anonymize` gave may stand alone.
     release: what `tk.anonymize` gave; or a released table, with `rows` that say whose each row is or `in_order`.
-    attack: the name of an attack; all if not given.
+    attack: the name of an attack, of a table also several. If not given, all on a table and "linkage" on a history.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52, 52]}, qi=["age"])
     >>> tk.attack(t, tk.anonymize(t, k=2), "record-linkage").scores["record-linkage"]["certain"].value
     0.0
     """
+    original, release = _pair("attack", original, release, options)
     return _run("attack", original, options, release, *([] if attack is None else [attack]))
 
 
 @Job
-def measure(original: Any, release: Any, measures: Any = None, **options: Any) -> Any:
+def measure(original: Any, release: Any = None, measures: Any = None, **options: Any) -> Any:
     """Measure how much use a release lost, by every measure that its columns allow or by those that are named.
 
-    original: a `tk.Table` or a `tk.History`.
+    original: a `tk.Table` or a `tk.History`; a release that `tk.anonymize` gave may stand alone.
     release: what `tk.anonymize` gave; or a released table, with `rows` that say whose each row is or `in_order`.
 
     >>> import tokumei as tk
@@ -113,10 +119,11 @@ def measure(original: Any, release: Any, measures: Any = None, **options: Any) -
     >>> tk.measure(t, tk.anonymize(t, k=2), "statistics").scores["statistics"].value
     0.0
     """
+    original, release = _pair("measure", original, release, options)
     return _run("measure", original, options, release, *([] if measures is None else [measures]))
 
 
-def compare(table: Any, **options: Any) -> Any:
+def compare(table: Any, qi: Any = None, **options: Any) -> Any:
     """Run methods on one table, and compare what each found and what it cost.
 
     options: as for `tk.anonymize`, with `methods` in place of `method`.
@@ -126,11 +133,11 @@ def compare(table: Any, **options: Any) -> Any:
     >>> tk.compare(t, k=2, methods=["optimal", "mondrian"]).to_frame()["method"].to_list()
     ['optimal', 'mondrian']
     """
-    return _run("compare", table, options)
+    return _run("compare", _with_roles(table, qi, options), options)
 
 
 @Job
-def predict(table: Any, **options: Any) -> Any:
+def predict(table: Any, qi: Any = None, **options: Any) -> Any:
     """Predict the k of every node of a table from few counts, and compare it with the k that counting gives.
 
     options: `k` that a release must have, `method` (one predictor, all if not given), `levels` of one node.
@@ -140,7 +147,7 @@ def predict(table: Any, **options: Any) -> Any:
     >>> tk.predict(t, k=2).n_rows
     4
     """
-    return _run("predict", table, options)
+    return _run("predict", _with_roles(table, qi, options), options)
 
 
 def sweep(history: Any, out: Any = None, **options: Any) -> Any:
@@ -174,18 +181,60 @@ def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
     return _run("knowledge", history, options, *([] if release is None else [release]))
 
 
+def _with_roles(data: Any, qi: Any, options: dict[str, Any]) -> Any:
+    """Give a frame or file with quasi-identifiers as a table; what has roles already takes no others."""
+    if qi is None:
+        return data
+    if type(data).__module__.startswith("tokumei."):
+        expected = f"no quasi-identifiers beside {_said(data)}; all else is named, as k=5"
+        raise InputError.of(expected, option="qi", value=qi)
+    return Table(data, qi, options.pop("sensitive", ()))
+
+
+def _pair(job: str, original: Any, release: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+    """Give an original and its release; a release that knows its original may stand alone."""
+    original = _with_roles(original, options.pop("qi", None), options)
+    if release is not None:
+        return original, release
+    known = getattr(original, "original", None)
+    if isinstance(known, (Table, History)):
+        return known, original
+    raise InputError.of(f"an original and its release, as tk.{job}(t, r)", value=_said(original))
+
+
 def _run(job: str, data: Any, options: dict[str, Any], *more: Any) -> Any:
-    """Call the function of the kind that was given; a frame or file with `qi` is a table, all else one clear error."""
+    """Call the function of the kind that was given, all else is one clear error."""
     kinds = KINDS[job]
-    if "Table" in kinds and "qi" in options and not isinstance(data, Table):
-        data = Table(data, options.pop("qi"), options.pop("sensitive", ()))
     for one in type(data).__mro__:
         if one.__name__ in kinds and one.__module__.startswith("tokumei."):
             found: Callable[..., Any] = _function(kinds[one.__name__])
+            _check_options(job, found, options)
             return found(data, *more, **options)
     wanted = " or ".join(f"a tk.{kind}" for kind in kinds if kind in ("Table", "History"))
     expected = f"{wanted}, as tk.Table(data, qi=['age'])" if "Table" in kinds else wanted
-    raise InputError.of(expected, value=f"{type(data).__module__}.{type(data).__name__}")
+    raise InputError.of(expected, value=_said(data))
+
+
+def _check_options(job: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    """Refuse a keyword that a function does not know, with the nearest name, unless it looks at the rest itself."""
+    known = inspect.signature(function).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        return
+    named = [name for name, one in known.items() if one.kind is one.KEYWORD_ONLY]
+    for option in options:
+        if option not in named:
+            near = nearest(option, named)
+            raise InputError.of(f"an option of {job}: {repr(near) if near else ', '.join(named)}", value=option)
+
+
+def _said(data: Any) -> str:
+    """Name the kind of what was given: a tk.Table, or another library's with its home."""
+    kind = type(data)
+    if kind in (Table, History):
+        return f"a tk.{kind.__name__}"
+    return (
+        kind.__name__ if kind.__module__.startswith(("tokumei.", "builtins")) else f"{kind.__module__}.{kind.__name__}"
+    )
 
 
 def _function(home: str) -> Callable[..., Any]:

@@ -47,6 +47,10 @@ class Wishes:
     prefer: Sequence[str] = ()
     population: Any = None
 
+    def __post_init__(self) -> None:
+        if isinstance(self.suppress, str) or not 0 <= self.suppress <= 1:
+            raise InputError.of("a share of rows from 0 to 1", option="suppress", value=self.suppress)
+
 
 @dataclass(frozen=True)
 class Known:
@@ -59,6 +63,7 @@ class Known:
     hierarchies: Any = None
     numeric: Sequence[str] | None = None
     reading: Reading = AS_IT_IS
+    sensitive: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,10 @@ def given_hierarchies(given: Any, columns: Iterable[str]) -> dict[str, Hierarchy
         raise InputError.of("a folder, or a hierarchy by column", option="hierarchies", value=type(given).__name__)
     wanted = list(columns)
     alone = {name: one for name, one in given.items() if name}
+    for name, one in alone.items():
+        if not isinstance(one, (Hierarchy, str, Path)):
+            expected = "a tk.Hierarchy or the name of its file"
+            raise InputError.of(expected, option=f"hierarchies {name}", value=type(one).__name__)
     found = {
         name: one if isinstance(one, Hierarchy) else read_hierarchy(one, name)
         for name, one in alone.items()

@@ -16,7 +16,7 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
 from tokumei.hierarchy.lattice import Lattice
 from tokumei.job.anonymize_table import known_of
-from tokumei.job.asked import Asked
+from tokumei.job.asked import Asked, whole_number
 from tokumei.job.goal import Trees, trees_of
 from tokumei.predict.compare import Comparison, compare, predictors_for
 from tokumei.predict.predictor import PREDICTORS
@@ -118,6 +118,7 @@ def predict_table(
     if not table.n_rows:
         raise InputError.of("a table with a row or more", file=table.name, value="no rows")
     trees = trees_of(known_of(table, hierarchies), TABLE_ANONYMIZERS.make("optimal"), Asked())
+    k = whole_number(k, "k")
     return predict_source(table.frame, trees, k=k, method=method, levels=levels, limit=limit, frame_kind=table.kind)
 
 

@@ -18,7 +18,9 @@ def sampled_pair(
         return (original, original if released is None else released), None
     drawn = generator(seed, "sample of customers").choice(len(customers), n_customers, replace=False)
     is_drawn = original.frame["customer"].is_in([customers[index] for index in sorted(drawn)])
-    some = [History(one.frame.filter(is_drawn), one.name) for one in (original, released or original)]
+    some = [
+        History(one.frame.filter(is_drawn), one.name) for one in (original, original if released is None else released)
+    ]
     said = (
         f"Attacks were tried on {n_customers:,} of {len(customers):,} customers, drawn at random (--sample): "
         "among fewer people each is easier to find, so that the share found is rather too high than too low."

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, nearest
 
 # As a delimiter: any run of blanks and tabs between two cells, and those around a line, as in tables made for the eye.
 BLANKS = "blanks"
@@ -48,6 +49,21 @@ class Reading:
         """Make one of what `as_dict` gave."""
         lists = {"null_values": tuple(options.get("null_values", ()))}
         return cls(**(dict(options) | lists))
+
+    @classmethod
+    def of_keywords(cls, options: Mapping[str, Any], what: str, others: Iterable[str]) -> Reading:
+        """Make one of the keywords of `what`, which has `others` too; an unknown one is told the nearest name."""
+        known = [*others, *(each.name for each in fields(cls))]
+        for option in options:
+            if option not in cls.__dataclass_fields__:
+                near = nearest(option, known)
+                raise InputError.of(f"an option of {what}: {repr(near) if near else ', '.join(known)}", value=option)
+        return cls.of(options)
+
+    def check_is_for_file(self, data: object) -> None:
+        """Refuse to read anything but a file in some way of its own: a frame is what it is."""
+        if self != AS_IT_IS and not isinstance(data, (str, Path)):
+            raise InputError.of("a file, which is read so", value=", ".join(self.as_dict()))
 
     def as_dict(self) -> dict[str, Any]:
         """Give what differs from a file that is read as it is, for JSON."""
