@@ -32,7 +32,7 @@ def test_history_casts_and_adds_the_optional_columns() -> None:
 
 
 def test_history_without_customer_or_date_names_what_is_needed() -> None:
-    with pytest.raises(InputError, match="customer=NAME.* with one of: who, item") as caught:
+    with pytest.raises(InputError, match=r"customer=NAME.* with one of: who, item") as caught:
         History.of({"who": ["1"], "item": ["A"]}, name="T")
     assert [fault.column for fault in caught.value.faults] == ["customer", "date"]
 
