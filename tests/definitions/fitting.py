@@ -59,3 +59,15 @@ def intersection_candidates(
         any(all(row[name] == one[name] for name in sensitive) for one in before)
         for row in fitting(person, last, columns, meanings)
     )
+
+
+def chances_to_be_in(people: list[Row], released: list[Row], columns: list[str], meanings: Meanings) -> list[float]:
+    """The chance of each of a population to be in: a record is as likely any of those that it fits."""
+    n_fitting = [len([one for one in people if fitting(one, [row], columns, meanings)]) for row in released]
+    return [
+        min(
+            1.0,
+            sum(1 / n for row, n in zip(released, n_fitting, strict=True) if fitting(one, [row], columns, meanings)),
+        )
+        for one in people
+    ]

@@ -75,6 +75,17 @@ def entropy(case: Case, levels: Levels, suppressed: set[int]) -> float:
     return sum(losses) / len(losses)
 
 
+def price(case: Case, levels: Levels, suppressed: set[int], prices: dict[str, dict[str, float]]) -> float:
+    """The share of what all values fetched that their labels no longer fetch (Oguri and Sonehara 2014).
+
+    A label without a price, a missing value and a suppressed record fetch nothing.
+    """
+    before = sum(prices[name].get(row[name] or "", 0.0) for row in case.rows for name in case.trees)
+    kept = kept_rows(case, levels, suppressed)
+    after = sum(prices[name].get(row[name] or "", 0.0) for row in kept for name in case.trees)
+    return 1 - after / before if before else 0.0
+
+
 def discernibility(case: Case, levels: Levels, suppressed: set[int]) -> float:
     """|class|² over the classes kept, N for each suppressed record (Bayardo and Agrawal 2005)."""
     kept = kept_rows(case, levels, suppressed)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import random
+from pathlib import Path
+
 import pytest
-from tests.definitions import best_node, k_anonymity, l_diversity
+from tests.definitions import best_node, k_anonymity, l_diversity, losses
 from tests.definitions.cases import Case, Row, random_case
+from tests.definitions.generalizing import says_nothing
 
 from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS
@@ -33,6 +37,46 @@ def test_loss_of_every_node_is_that_of_the_definition(times: int, loss: str) -> 
             found = problem.judge(tuple(levels.values()))
             assert found.n_suppressed == len(gone)
             assert found.loss == pytest.approx(best_node.LOSSES[loss](case, levels, gone), abs=1e-9)
+
+
+def falling_prices(case: Case, seed: int) -> dict[str, dict[str, float]]:
+    """Prices of which no label has a higher one than those under it; `*` and other labels of nothing have none."""
+    draw = random.Random(seed)
+    found: dict[str, dict[str, float]] = {}
+    for name, tree in case.trees.items():
+        prices = {leaf: draw.choice([1.0, 2.0, 4.0]) for leaf in tree[0]}
+        for level in range(1, len(tree)):
+            for label in set(tree[level]) - set(prices):
+                under = [prices[below] for below, own in zip(tree[level - 1], tree[level], strict=True) if own == label]
+                prices[label] = 0.0 if says_nothing(tree, level) else draw.choice([0.5, 1.0]) * min(under)
+        found[name] = prices
+    return found
+
+
+def test_price_of_every_node_is_that_of_the_definition(times: int, tmp_path: Path) -> None:
+    for seed in range(25 * times):
+        case = random_case(seed)
+        if not case.rows:
+            continue
+        prices = falling_prices(case, seed)
+        file = tmp_path / "prices.csv"
+        lines = [f"{name},{label},{price}" for name, each in prices.items() for label, price in each.items()]
+        file.write_text("attribute,label,price\n" + "\n".join(lines) + "\n")
+        counts = count_classes(case.frame, case.quasi_identifiers)
+        loss, allowed = LOSSES.make("price", file=str(file)), {}
+        problem = problem_of(counts, case.hierarchies, Goal([KAnonymity(2)], loss, suppression=1.0))
+        for levels in best_node.nodes(case):
+            gone = best_node.suppressed(case, levels, lambda one: k_anonymity.holds(one, 2))
+            plain = losses.price(case, levels, gone, prices)
+            assert problem.judge(tuple(levels.values())).loss == pytest.approx(plain, abs=1e-9), (seed, levels)
+            if len(gone) <= 0.4 * len(case.rows) + 1e-9:
+                allowed[tuple(levels.values())] = plain
+        for method in PROVING if allowed else ():
+            goal = Goal([KAnonymity(2)], loss, TABLE_ANONYMIZERS.make(method), 0.4)
+            found = decide(counts, case.hierarchies, goal)
+            if found.is_proven:
+                lost = allowed[tuple(found.levels.values())]
+                assert lost == pytest.approx(min(allowed.values()), abs=1e-9), (seed, method)
 
 
 @pytest.mark.parametrize("method", PROVING)
