@@ -76,9 +76,8 @@ class Pipeline:
         for step in steps:
             step.check_promise(released)
         recipes.append(last.recipe)
-        recipe = Recipe(
-            "pipeline", {"steps": [{"method": r.method, "options": r.options, "seed": r.seed} for r in recipes]}, seed
-        )
+        steps_taken = [{"method": r.method, "options": r.options, "seed": r.seed} for r in recipes]
+        recipe = Recipe("pipeline", {"steps": steps_taken}, seed, found=last.recipe.found)
         return replace(last, recipe=recipe, rows=None if last.rows is None else rows.gather(last.rows))
 
     def _name(self, history: History, seed: int) -> Release:

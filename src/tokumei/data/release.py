@@ -26,10 +26,12 @@ class Recipe:
     options: Mapping[str, Any]
     seed: int | None = None
     versions: Mapping[str, str] = field(default_factory=lambda: {name: version(name) for name in VERSIONED})
+    # What the method found out on its way and promises, such as a bound; nothing that making it again needs.
+    found: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Give the recipe for JSON."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "found" or value}
 
 
 @dataclass(frozen=True)

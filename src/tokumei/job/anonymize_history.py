@@ -51,6 +51,7 @@ def anonymize_history(
         "made_up": 0 if release.rows is None else release.rows.null_count(),
         "customers": len(history.customers),
         "pseudonyms": kept.n_unique(),
+        **release.recipe.found,
         "seed": used,
         "seconds": round(time.perf_counter() - started, 3),
     }

@@ -73,7 +73,7 @@ ANONYMIZERS: Mapping[str, Pipeline] = {
     "perturb": Pipeline((MOVE_A_LITTLE, Pseudonyms(lifetime=12))),
     "delete": Pipeline((Delete(telling=0.3), Pseudonyms(lifetime=12))),
     "perturb-and-delete": Pipeline((MOVE_A_LITTLE, Delete(telling=0.25, once=False), Pseudonyms(lifetime=1))),
-    # The way of least loss that kept all built-in attacks under a fifth, with 25 % known.
+    # It fools the sample attacks, not `linkage`, which finds four fifths of the customers with 25 % known.
     "blur": Pipeline(
         (MOVE_FAR, Delete(telling=0.25, once=False, price_deviations=0.0), Pseudonyms(lifetime=12)),
     ),
