@@ -96,7 +96,7 @@ def test_every_release_has_noise_of_its_own_and_keeps_no_seed() -> None:
 def test_seed_is_refused_since_two_releases_by_it_tell_the_truth() -> None:
     # With one seed and ε = .1 and .2, twice the second less the first would be the counts.
     goal = Goal([], method=DpCounts(epsilon=0.1))
-    with pytest.raises(InputError, match="column seed: found '7', expected no seed"):
+    with pytest.raises(InputError, match="option seed: found '7', expected no seed"):
         release_rows(PEOPLE, ["sex", "age"], {"sex": SEX, "age": AGE}, goal, seed=7)
 
 
@@ -171,7 +171,7 @@ def test_counts_below_zero_are_written_as_zero_unless_asked_for() -> None:
 @pytest.mark.parametrize("noise", ["geometric", "laplace"])
 def test_noise_beyond_the_whole_numbers_of_floats_is_refused(noise: Any) -> None:
     made(epsilon=3e-9, noise=noise)
-    with pytest.raises(InputError, match="column epsilon: found '1e-09', expected at least 1e-09 for each of 2 tables"):
+    with pytest.raises(InputError, match="option epsilon: found '1e-09', expected at least 1e-09 for each of 2 tables"):
         made(epsilon=1e-9, ways=1, noise=noise)
 
 

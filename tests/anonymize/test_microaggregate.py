@@ -113,12 +113,12 @@ def test_empty_table_gives_an_empty_release_and_too_few_rows_an_error() -> None:
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"k": 0}, "column k: found '0', expected at least 1"),
-        ({"block": 0}, "column block"),
-        ({"write": "mode"}, "column write: found 'mode', expected mean or median"),
-        ({"within": ("age",)}, "column within: found 'age', expected a released column that is not averaged"),
-        ({"within": ("shoe",)}, "column within"),
-        ({"columns": ("shoe",)}, "column columns"),
+        ({"k": 0}, "option k: found '0', expected at least 1"),
+        ({"block": 0}, "option block"),
+        ({"write": "mode"}, "option write: found 'mode', expected mean or median"),
+        ({"within": ("age",)}, "option within: found 'age', expected a released column that is not averaged"),
+        ({"within": ("shoe",)}, "option within"),
+        ({"columns": ("shoe",)}, "option columns"),
     ],
 )
 def test_options_that_cannot_be_used_are_named(options: dict[str, Any], named: str) -> None:

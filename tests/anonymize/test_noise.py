@@ -74,7 +74,7 @@ def test_pk_asked_for_is_reached_with_the_smallest_scale_that_does(kind: str) ->
 
 
 def test_pk_that_cannot_be_reached_is_an_error() -> None:
-    with pytest.raises(InputError, match="column pk: found '2', expected low and high of age, without which noise"):
+    with pytest.raises(InputError, match="option pk: found '2', expected low and high of age, without which noise"):
         noisy(AGES, pk=2)
     with pytest.raises(CannotAnonymize, match="with k = 5 needs as many rows that agree on what is not changed; the f"):
         noisy(AGES, pk=5, trees={"age": AGE})
@@ -196,24 +196,24 @@ def test_release_carries_the_promise() -> None:
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"scale": 0}, "column scale: found '0', expected more than 0 and at most 1000"),
-        ({"scale": -1}, "column scale"),
-        ({"scale": float("nan")}, "column scale: found 'nan'"),
-        ({"scale": float("inf")}, "column scale"),
-        ({"pk": 1}, "column pk: found '1', expected a number above 1"),
-        ({"pk": float("nan")}, "column pk"),
-        ({"pk": 2, "scale": 1}, "column pk: found '2', expected either scale or pk"),
-        ({"low": (-1e300,)}, "column low"),
+        ({"scale": 0}, "option scale: found '0', expected more than 0 and at most 1000"),
+        ({"scale": -1}, "option scale"),
+        ({"scale": float("nan")}, "option scale: found 'nan'"),
+        ({"scale": float("inf")}, "option scale"),
+        ({"pk": 1}, "option pk: found '1', expected a number above 1"),
+        ({"pk": float("nan")}, "option pk"),
+        ({"pk": 2, "scale": 1}, "option pk: found '2', expected either scale or pk"),
+        ({"low": (-1e300,)}, "option low"),
         ({"kind": "uniform"}, "option kind: found 'uniform', expected laplace or gaussian"),
-        ({"low": (0, 1)}, "column low: found '0,1', expected a number for each of age"),
-        ({"high": (float("inf"),)}, "column high: found 'inf', expected a finite number"),
-        ({"low": (9,), "high": (3,)}, "column high: found '3', expected more than 9, which is low"),
+        ({"low": (0, 1)}, "option low: found '0,1', expected a number for each of age"),
+        ({"high": (float("inf"),)}, "option high: found 'inf', expected a finite number"),
+        ({"low": (9,), "high": (3,)}, "option high: found '3', expected more than 9, which is low"),
         ({"low": (40,)}, "line 1, column age: found '30', expected a number of at least 40"),
         (
             {"low": (0,), "high": (45,)},
             "line 3, column age: found '50', expected a number of at least 0 and at most 45",
         ),
-        ({"columns": ("income",)}, "column columns"),
+        ({"columns": ("income",)}, "option columns"),
     ],
 )
 def test_options_that_cannot_be_used_are_named(options: dict[str, Any], named: str) -> None:

@@ -140,14 +140,14 @@ def test_release_carries_the_promise_and_numeric_columns_are_left_alone() -> Non
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"retain": 1.1}, "column retain: found '1.1', expected a probability from 0 to 1"),
-        ({"retain": -0.1}, "column retain"),
-        ({"retain": float("nan")}, "column retain: found 'nan'"),
-        ({"pk": 0.5}, "column pk: found '0.5', expected a number from 1 up"),
-        ({"pk": float("nan")}, "column pk"),
-        ({"pk": float("inf")}, "column pk"),
-        ({"pk": 2, "retain": 0.5}, "column pk: found '2', expected either retain or pk"),
-        ({"columns": ("age",)}, "column columns"),
+        ({"retain": 1.1}, "option retain: found '1.1', expected a probability from 0 to 1"),
+        ({"retain": -0.1}, "option retain"),
+        ({"retain": float("nan")}, "option retain: found 'nan'"),
+        ({"pk": 0.5}, "option pk: found '0.5', expected a number from 1 up"),
+        ({"pk": float("nan")}, "option pk"),
+        ({"pk": float("inf")}, "option pk"),
+        ({"pk": 2, "retain": 0.5}, "option pk: found '2', expected either retain or pk"),
+        ({"columns": ("age",)}, "option columns"),
     ],
 )
 def test_options_that_cannot_be_used_are_named(options: dict[str, Any], named: str) -> None:

@@ -69,5 +69,5 @@ def test_estimated_counts_undo_the_matrices_of_all_axes(retain: list[float]) -> 
 
 @pytest.mark.parametrize("retain", [[], [0.5, 0.5], [0.0], [1.5], [float("nan")]])
 def test_probabilities_that_cannot_be_undone_are_refused(retain: list[float]) -> None:
-    with pytest.raises(InputError, match="column retain"):
+    with pytest.raises(InputError, match="option retain"):
         estimated_counts([65, 35], retain)

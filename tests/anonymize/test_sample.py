@@ -57,5 +57,5 @@ def test_rows_left_out_are_counted() -> None:
 
 @pytest.mark.parametrize("share", [0, -0.1, 1.01, float("nan")])
 def test_share_that_cannot_be_is_named(share: float) -> None:
-    with pytest.raises(InputError, match=r"column share: found .* expected a share above 0 and at most 1"):
+    with pytest.raises(InputError, match=r"option share: found .* expected a share above 0 and at most 1"):
         sampled(AGES, share)

@@ -125,7 +125,7 @@ def test_same_seed_gives_the_same_and_another_another() -> None:
 
 @pytest.mark.parametrize("p", [-1, 0, 100.5, float("nan"), float("inf")])
 def test_percentage_that_cannot_be_is_named(p: float) -> None:
-    with pytest.raises(InputError, match=r"column p: found .* expected a percentage above 0 and at most 100"):
+    with pytest.raises(InputError, match=r"option p: found .* expected a percentage above 0 and at most 100"):
         swapped(INCOMES, p=p)
 
 

@@ -122,12 +122,12 @@ def test_threshold_equals_its_plain_definition(values: list[int], n_most: int, k
     [
         ({"top": -0.1}, "column top: found '-0.1', expected a share from 0 to 1"),
         ({"bottom": float("nan")}, "column bottom: found 'nan'"),
-        ({"low": (1, 2)}, "column low: found '1,2', expected a number for each of income"),
-        ({"high": (float("nan"),)}, "column high: found 'nan', expected a finite number"),
-        ({"low": (5,), "high": (5,)}, "column high: found '5', expected more than 5, which is low"),
-        ({"k": 0}, "column k"),
-        ({"write": "median"}, "column write: found 'median', expected bound or mean"),
-        ({"columns": ("age",)}, "column columns"),
+        ({"low": (1, 2)}, "option low: found '1,2', expected a number for each of income"),
+        ({"high": (float("nan"),)}, "option high: found 'nan', expected a finite number"),
+        ({"low": (5,), "high": (5,)}, "option high: found '5', expected more than 5, which is low"),
+        ({"k": 0}, "option k"),
+        ({"write": "median"}, "option write: found 'median', expected bound or mean"),
+        ({"columns": ("age",)}, "option columns"),
     ],
 )
 def test_options_that_cannot_be_used_are_named(options: dict[str, Any], named: str) -> None:

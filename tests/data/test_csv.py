@@ -77,7 +77,7 @@ def test_read_csv_in_an_encoding_that_does_not_fit_is_refused(encoding: str, exp
 @pytest.mark.parametrize("delimiter", ["ab", "；", '"', "\n"])
 def test_delimiter_of_another_kind_is_refused(delimiter: str, write: Write) -> None:
     for read in (read_csv, scan_csv):
-        with pytest.raises(InputError, match="column delimiter"):
+        with pytest.raises(InputError, match="option delimiter"):
             read(write("a,b\n1,2\n"), delimiter=delimiter)
 
 

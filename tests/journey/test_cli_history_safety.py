@@ -44,7 +44,7 @@ def test_measure_of_what_holds_ends_with_0(release: Path, capsys: pytest.Capture
     [
         (["km-anonimity"], "Did you mean 'km-anonymity'"),
         (["km-anonymity"], "the option 'k'"),
-        (["km-anonymity", "--set", "k=2", "--set", "m=9"], "column m"),
+        (["km-anonymity", "--set", "k=2", "--set", "m=9"], "option m"),
         (["lkc-privacy", "--set", "l=1", "--set", "k=2", "--set", "c=0.5", "--set", "attribute=x"], "attribute"),
     ],
 )

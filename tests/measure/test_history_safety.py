@@ -127,17 +127,17 @@ def test_invoice_that_is_missing_is_an_input_error() -> None:
 
 
 def test_options_out_of_range_are_input_errors() -> None:
-    with pytest.raises(InputError, match="column m: found '4', expected from 1 to 3 items"):
+    with pytest.raises(InputError, match="option m: found '4', expected from 1 to 3 items"):
         KmAnonymity(2, 4)
-    with pytest.raises(InputError, match="column k: found '0', expected at least 1"):
+    with pytest.raises(InputError, match="option k: found '0', expected at least 1"):
         KmAnonymity(0)
-    with pytest.raises(InputError, match="column c: found '2', expected a share from 0 to 1"):
+    with pytest.raises(InputError, match="option c: found '2', expected a share from 0 to 1"):
         LkcPrivacy(1, 1, 2, ("a",))
     with pytest.raises(InputError, match="secret items or a secret attribute"):
         LkcPrivacy(1, 1, 1)
-    with pytest.raises(InputError, match="column h"):
+    with pytest.raises(InputError, match="option h"):
         HkpCoherence(-1, 1, 1, ("a",))
-    with pytest.raises(InputError, match="column p"):
+    with pytest.raises(InputError, match="option p"):
         HkpCoherence(1, 1, 0, ("a",))
 
 

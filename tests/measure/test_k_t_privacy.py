@@ -68,5 +68,5 @@ def test_k_t_privacy_equals_following_everybody_by_hand() -> None:
 
 
 def test_bad_options_are_named() -> None:
-    with pytest.raises(InputError, match="column t"):
+    with pytest.raises(InputError, match="option t"):
         KTPrivacy(1, 0)

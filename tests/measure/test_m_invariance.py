@@ -86,7 +86,7 @@ def test_m_is_that_of_the_plain_definition(drawn: list[Rows]) -> None:
 
 
 def test_m_below_1_and_unknown_columns_are_input_errors() -> None:
-    with pytest.raises(InputError, match="column m: found '0', expected at least 1"):
+    with pytest.raises(InputError, match="option m: found '0', expected at least 1"):
         MInvariance("illness", 0)
     with pytest.raises(InputError, match="found 'pay', expected a column read as sensitive: illness"):
         MInvariance("pay", 2).measure(matched(FIRST, SECOND))

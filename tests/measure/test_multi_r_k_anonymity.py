@@ -53,5 +53,5 @@ def test_people_alike_are_those_of_the_plain_definition(first: list[Row], second
 
 
 def test_k_below_1_is_an_input_error() -> None:
-    with pytest.raises(InputError, match="column k: found '0', expected at least 1"):
+    with pytest.raises(InputError, match="option k: found '0', expected at least 1"):
         MultiRKAnonymity(0)

@@ -45,7 +45,7 @@ def test_values_that_were_not_drawn_count_where_their_number_is_given() -> None:
     # Four values: 1/3 + 1/6 against 1/6.
     score = PkAnonymity(1, ("sex",), (1 / 3,), n_values=(4,)).measure(ORIGINAL, RELEASED)
     assert score.inputs["odds"]["sex"] == pytest.approx(1 / 9)
-    with pytest.raises(InputError, match="column n_values: found '1', expected at least the 2 values of sex"):
+    with pytest.raises(InputError, match="option n_values: found '1', expected at least the 2 values of sex"):
         PkAnonymity(1, ("sex",), (1 / 3,), n_values=(1,)).measure(ORIGINAL, RELEASED)
 
 
@@ -67,11 +67,11 @@ def test_tables_that_do_not_fit_are_input_errors() -> None:
 
 
 def test_options_that_do_not_fit_are_input_errors() -> None:
-    with pytest.raises(InputError, match=r"column k: found '0\.5', expected at least 1"):
+    with pytest.raises(InputError, match=r"option k: found '0\.5', expected at least 1"):
         PkAnonymity(0.5, (), ())
     with pytest.raises(InputError, match="a probability for each of 2 columns"):
         PkAnonymity(1, ("sex", "town"), (0.5,))
     with pytest.raises(InputError, match="a number for each of 1 columns"):
         PkAnonymity(1, ("sex",), (0.5,), n_values=(1, 2))
-    with pytest.raises(InputError, match=r"column retention: found '1\.5', expected a probability from 0 to 1"):
+    with pytest.raises(InputError, match=r"option retention: found '1\.5', expected a probability from 0 to 1"):
         PkAnonymity(1, ("sex",), (1.5,)).measure(ORIGINAL, RELEASED)

@@ -85,5 +85,5 @@ def test_intersection_is_that_of_the_plain_definition(people: People) -> None:
 
 
 def test_k_below_1_is_an_input_error() -> None:
-    with pytest.raises(InputError, match="column k: found '0', expected at least 1"):
+    with pytest.raises(InputError, match="option k: found '0', expected at least 1"):
         SequentialK(0)

@@ -60,7 +60,7 @@ class Original:
         for column in columns:
             if column not in self.frame.columns:
                 expected = f"a released column: {', '.join(self.frame.columns)}"
-                raise InputError.of(expected, column="columns", value=column)
+                raise InputError.of(expected, option="columns", value=column)
         if columns:
             return list(dict.fromkeys(columns))
         own = [name for name in self.quasi_identifiers if numeric is None or (name in self.numeric) == numeric]
@@ -124,7 +124,7 @@ def least_rows(k: int | None, original: Original) -> int:
     if k is None:
         return original.k or USUAL_K
     if k < 1:
-        raise InputError.of("at least 1", column="k", value=k)
+        raise InputError.of("at least 1", option="k", value=k)
     return k
 
 

@@ -60,7 +60,7 @@ class Pipeline:
         """
         seed = self.seed if seed is None else seed
         if seed is None:
-            raise InputError.of("a seed, in the pipeline's file or beside it", column="seed")
+            raise InputError.of("a seed, in the pipeline's file or beside it", option="seed")
         steps = [method for method in self.methods if isinstance(method, HistoryStep)]
         recipes = []
         history, rows = original, all_rows(original)

@@ -187,7 +187,7 @@ def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproduci
     spends = bool(getattr(method, "spends_budget", False))
     if spends and seed is not None and not is_reproducible:
         expected = "no seed: its promise rests on noise nobody knows; --reproducible takes one and promises none"
-        raise InputError.of(expected, column="seed", value=seed)
+        raise InputError.of(expected, option="seed", value=seed)
     counts = count_classes(frame, asked.quasi_identifiers, sensitive=goal.sensitive)
     # Some methods release other rows than the original's, such as a sample.
     told = against_original(goal.requirements, counts, moves=True)

@@ -74,7 +74,7 @@ def sensitive_column(threat_model: ThreatModel, named: str) -> str:
     if named and named not in threat_model.known_columns:
         return named
     if named:
-        raise InputError.of("a column that the attacker does not know", column="sensitive", value=named)
+        raise InputError.of("a column that the attacker does not know", option="sensitive", value=named)
     if len(threat_model.sensitive) != 1:
         expected = f"one sensitive column, of {', '.join(threat_model.sensitive) or 'which there is none'}"
         raise InputError.of(expected, file=threat_model.original.name)

@@ -159,7 +159,7 @@ class Season:
             raise NotFound(f"No team named '{target}' has published a release.")
         if knowledge not in self.terms.knowledge_files:
             levels = ", ".join(f"'{level}'" for level in self.terms.knowledge_files)
-            raise InputError.of(f"a level of knowledge: {levels}", column="knowledge", value=knowledge)
+            raise InputError.of(f"a level of knowledge: {levels}", option="knowledge", value=knowledge)
         if self.n_guesses(attacker, target, knowledge) >= self.terms.n_guesses_allowed:
             at = f" with knowledge {knowledge}" if knowledge else ""
             raise NotAllowed(

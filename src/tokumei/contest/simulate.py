@@ -34,7 +34,7 @@ def simulate(
 ) -> Contest:
     """Play a whole contest in a folder, from preparing it to closing it, and write a page of its results."""
     if n_teams < 1:
-        raise InputError.of("at least 1 team", column="teams", value=n_teams)
+        raise InputError.of("at least 1 team", option="teams", value=n_teams)
     contest = prepare(edition, folder, seed=seed, source=source)
     teams = team_names(edition, n_teams)
     with step("anonymizing", n_teams) as bar:

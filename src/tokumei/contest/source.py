@@ -32,7 +32,7 @@ def sample_purchases(source: Path | None, n_customers: int, *, seed: int) -> His
     customers = rows["customer"].unique().sort()
     if not 1 <= n_customers <= len(customers):
         expected = f"from 1 to the {len(customers):,} customers of the source"
-        raise InputError.of(expected, file=source, column="n_customers", value=n_customers)
+        raise InputError.of(expected, file=source, option="n_customers", value=n_customers)
     drawn = generator(seed, "contest", "customers").choice(len(customers), n_customers, replace=False)
     chosen = customers.gather(np.sort(drawn))
     return History(rows.filter(pl.col("customer").is_in(chosen.implode())), "T")

@@ -34,7 +34,7 @@ def generator(seed: int, *purpose: str | int) -> np.random.Generator:
 def check_seed(seed: object) -> None:
     """Refuse what cannot be written in a recipe and read back the same."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED:
-        raise InputError.of(f"a whole number from 0 to {LARGEST_SEED}", column="seed", value=seed)
+        raise InputError.of(f"a whole number from 0 to {LARGEST_SEED}", option="seed", value=seed)
 
 
 def fresh_seed() -> int:

@@ -142,7 +142,7 @@ class History:
         whoever it is. Unknown rows are missing in every column.
         """
         if not 0 <= share <= 1:
-            raise InputError.of("a share from 0 to 1", column="share", value=share)
+            raise InputError.of("a share from 0 to 1", option="share", value=share)
         is_known = known_rows(self.frame["customer"], share, seed=seed, draw=draw)
         item = pl.col("item") if item_characters is None else pl.col("item").str.slice(0, item_characters)
         seen = self.frame.with_columns(item=item).with_columns(pl.when(is_known).then(pl.all()))

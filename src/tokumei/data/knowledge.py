@@ -21,7 +21,7 @@ def known_rows(customers: pl.Series, share: float, *, seed: int, draw: Draw = "c
     few purchases it leaves many wholly unknown. Deleted rows are never known.
     """
     if draw not in ("contest", "uniform"):
-        raise InputError.of("contest or uniform", column="draw", value=draw)
+        raise InputError.of("contest or uniform", option="draw", value=draw)
     order = generator(seed, "knowledge", str(share)).permutation(len(customers))
     n_known = round(share * len(customers))
     if draw == "uniform" or not n_known:

@@ -42,6 +42,9 @@ def leaf_texts(attribute: str, values: pl.Series) -> list[str]:
     elif not (dtype.is_numeric() or dtype in (pl.String, pl.Boolean, pl.Date)):
         raise InputError.of("a column of text, numbers, dates or true and false", column=attribute, value=dtype)
     distinct = values.drop_nulls().unique().sort()
+    if dtype.is_float():
+        # -0.0 and 0.0 are one number: which of the two texts stands for it must not hang on the order of rows.
+        distinct = distinct.set(distinct == 0, 0.0)
     if not len(distinct):
         raise InputError.of("at least one value that is not missing", column=attribute)
     return distinct.cast(pl.String).to_list()

@@ -88,7 +88,7 @@ def knowledge_history(
         known and of baskets otherwise.
     """
     if weight not in WEIGHTS:
-        raise InputError.of(f"one of {', '.join(WEIGHTS)}", column="weight", value=weight)
+        raise InputError.of(f"one of {', '.join(WEIGHTS)}", option="weight", value=weight)
     original = history_of(history, reading)
     original.check_has(["item"], "knowledge")
     with step("measuring knowledge"):

@@ -39,7 +39,7 @@ def measure_on_draws(
     draw has none. The ends are those of the utility.
     """
     if n_draws < 1:
-        raise InputError.of("at least one draw", column="n_draws", value=n_draws)
+        raise InputError.of("at least one draw", option="n_draws", value=n_draws)
     cells = DrawnCells.of(original, release)
     scores = [
         utility.measure(original, cells.draw(generator(seed, "generalised cells", number))) for number in range(n_draws)

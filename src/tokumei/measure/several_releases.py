@@ -137,7 +137,7 @@ def _columns_of_each(columns: Sequence[str] | Sequence[Sequence[str]], n_release
     if len(texts) == len(columns):
         return [texts] * n_releases
     if texts or len(columns) != n_releases:
-        raise InputError.of(f"the columns of all releases, or of each of the {n_releases}", column="columns")
+        raise InputError.of(f"the columns of all releases, or of each of the {n_releases}", option="columns")
     return [list(own) for own in columns]
 
 

@@ -31,7 +31,7 @@ class CountedNodes:
         counted = self._count(node)
         k = counted.k if isinstance(counted, ClassCounts) else counted
         if k < 1:
-            raise InputError.of("a table with rows", column="k", value=k)
+            raise InputError.of("a table with rows", option="k", value=k)
         return k
 
     def classes(self, node: Node) -> ClassCounts:

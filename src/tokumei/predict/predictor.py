@@ -84,4 +84,4 @@ def from_knowledge(lattice: Lattice, knowledge: Mapping[str, Any]) -> Fitted:
 def check_caution(caution: float) -> None:
     """Refuse a chance that is none, or that leaves the band upside down."""
     if not 0 < caution <= 0.5:
-        raise InputError.of("a chance above 0 and at most 0.5", column="caution", value=caution)
+        raise InputError.of("a chance above 0 and at most 0.5", option="caution", value=caution)

@@ -79,9 +79,9 @@ class Delete(HistoryStep):
     def _check_options(self) -> None:
         for name in ("telling", "random", "most"):
             if not 0 <= getattr(self, name) <= 1:
-                raise InputError.of("a share from 0 to 1", column=name, value=getattr(self, name))
+                raise InputError.of("a share from 0 to 1", option=name, value=getattr(self, name))
         if self.price_deviations < 0:
-            raise InputError.of("0 or more", column="price_deviations", value=self.price_deviations)
+            raise InputError.of("0 or more", option="price_deviations", value=self.price_deviations)
 
 
 def _giveaway(rows: pl.DataFrame) -> Floats:

@@ -60,10 +60,10 @@ class Dummies(HistoryStep):
         if n_clusters == "best":
             n_clusters = _best_for(sets)
         if not 1 <= n_clusters <= n_customers:
-            raise InputError.of(f"from 1 to {n_customers} clusters", column="clusters", value=n_clusters)
+            raise InputError.of(f"from 1 to {n_customers} clusters", option="clusters", value=n_clusters)
         if not 1 <= self.smallest <= n_customers // n_clusters:
             most = n_customers // n_clusters
-            raise InputError.of(f"from 1 to {most} customers in a cluster", column="smallest", value=self.smallest)
+            raise InputError.of(f"from 1 to {most} customers in a cluster", option="smallest", value=self.smallest)
         weights = sets.weights()
         labels = cluster(weights, n_clusters, generator(seed, "dummies", "clusters"))
         return balance(weights, labels, self.smallest)

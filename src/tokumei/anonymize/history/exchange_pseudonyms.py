@@ -63,11 +63,11 @@ class ExchangePseudonyms:
 
     def _check_options(self) -> None:
         if self.every < 1:
-            raise InputError.of("at least one month", column="every", value=self.every)
+            raise InputError.of("at least one month", option="every", value=self.every)
         if not 0 <= self.share <= 1:
-            raise InputError.of("a share from 0 to 1", column="share", value=self.share)
+            raise InputError.of("a share from 0 to 1", option="share", value=self.share)
         if self.among < 1:
-            raise InputError.of("at least one customer", column="among", value=self.among)
+            raise InputError.of("at least one customer", option="among", value=self.among)
 
     def _draw_blocks(self, present: Ints, rng: np.random.Generator) -> list[Ints]:
         """Draw the customers who exchange this month, an even number, in blocks and in random order."""

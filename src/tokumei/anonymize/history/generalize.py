@@ -79,11 +79,11 @@ class Generalize:
     def _check(self, original: History) -> None:
         """Refuse options and rows that cannot be written."""
         if self.k < 2:
-            raise InputError.of("at least 2 customers", column="k", value=self.k)
+            raise InputError.of("at least 2 customers", option="k", value=self.k)
         if self.rounds < 0:
-            raise InputError.of("0 rounds or more", column="rounds", value=self.rounds)
+            raise InputError.of("0 rounds or more", option="rounds", value=self.rounds)
         if self.unhidden < 0:
-            raise InputError.of("0 customers or more", column="unhidden", value=self.unhidden)
+            raise InputError.of("0 customers or more", option="unhidden", value=self.unhidden)
         n_hidden = max(0, len(original.customers) - self.unhidden)
         if n_hidden < self.k:
             raise CannotAnonymize(f"{n_hidden} customers cannot be put into groups of {self.k}.")

@@ -62,9 +62,9 @@ class KmAnonymity(HistoryStep):
 
     def _check_options(self) -> None:
         if self.k < 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
         if not 1 <= self.m <= LARGEST_M:
-            raise InputError.of(f"from 1 to {LARGEST_M}", column="m", value=self.m)
+            raise InputError.of(f"from 1 to {LARGEST_M}", option="m", value=self.m)
 
     def _kept(self, bought: Matrix) -> Matrix:
         """Take items away from customers until every combination is common enough."""

@@ -69,10 +69,10 @@ class Perturb(HistoryStep):
 
     def _check_options(self) -> None:
         if self.days < 0:
-            raise InputError.of("0 or more days", column="days", value=self.days)
+            raise InputError.of("0 or more days", option="days", value=self.days)
         for name in ("quantities", "prices", "items"):
             if not 0 <= getattr(self, name) <= 1:
-                raise InputError.of("a share from 0 to 1", column=name, value=getattr(self, name))
+                raise InputError.of("a share from 0 to 1", option=name, value=getattr(self, name))
 
     def _move_dates(self, kept: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
         """Draw each date evenly from the days of its month that are near enough."""

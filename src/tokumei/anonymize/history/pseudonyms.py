@@ -49,11 +49,11 @@ class Pseudonyms:
 
     def _check_options(self) -> None:
         if self.lifetime < 1:
-            raise InputError.of("at least one month", column="lifetime", value=self.lifetime)
+            raise InputError.of("at least one month", option="lifetime", value=self.lifetime)
         if self.risk_limit is not None and not 0 <= self.risk_limit <= 1:
-            raise InputError.of("a chance from 0 to 1", column="risk_limit", value=self.risk_limit)
+            raise InputError.of("a chance from 0 to 1", option="risk_limit", value=self.risk_limit)
         if not 0 <= self.known <= 1:
-            raise InputError.of("a share from 0 to 1", column="known", value=self.known)
+            raise InputError.of("a share from 0 to 1", option="known", value=self.known)
 
 
 def _log_safety(history: History, known: float) -> pl.DataFrame:

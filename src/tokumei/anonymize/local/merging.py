@@ -72,7 +72,7 @@ class Block:
 def check_block(block: int) -> None:
     """Refuse blocks in which nothing can be merged."""
     if block < 2:
-        raise InputError.of("at least 2", column="block", value=block)
+        raise InputError.of("at least 2", option="block", value=block)
 
 
 def merge_failing(task: LocalTask, extents: Extents, *, block: int, order: Order, seed: int) -> Ints:

@@ -38,7 +38,7 @@ class RareCombinations:
         n_combinations = sum(math.comb(n_columns, size) for size in range(1, min(self.n_way, n_columns) + 1))
         if n_combinations * max(self.cells.task.n_classes, n_columns) > MOST_MARKS:
             expected = f"combinations of fewer columns: {n_combinations:,} of them are too many to look at"
-            raise InputError.of(expected, column="n_way", value=self.n_way)
+            raise InputError.of(expected, option="n_way", value=self.n_way)
         self.is_rare = np.zeros((len(self.combinations), self.cells.task.n_classes), np.bool_)
 
     @cached_property

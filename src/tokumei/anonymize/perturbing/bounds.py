@@ -20,15 +20,15 @@ def check_bounds(columns: Sequence[str], low: Sequence[float], high: Sequence[fl
     for name, bounds in (("low", low), ("high", high)):
         if bounds and len(bounds) != len(columns):
             expected = f"a number for each of {', '.join(columns)}"
-            raise InputError.of(expected, column=name, value=",".join(str(one) for one in bounds))
+            raise InputError.of(expected, option=name, value=",".join(str(one) for one in bounds))
         for bound in bounds:
             # Not a number fails too.
             if not abs(bound) <= LARGEST_NUMBER:
-                raise InputError.of(f"a finite number of at most {LARGEST_NUMBER:g}", column=name, value=bound)
+                raise InputError.of(f"a finite number of at most {LARGEST_NUMBER:g}", option=name, value=bound)
     if low and high:
         for least, greatest in zip(low, high, strict=True):
             if least >= greatest:
-                raise InputError.of(f"more than {least:g}, which is low", column="high", value=greatest)
+                raise InputError.of(f"more than {least:g}, which is low", option="high", value=greatest)
 
 
 def given_bounds(columns: Sequence[str], low: Sequence[float], high: Sequence[float]) -> dict[str, Bounds]:

@@ -50,11 +50,11 @@ def estimated_counts(counts: npt.ArrayLike, retain: Sequence[float]) -> Floats:
     """
     estimate = np.asarray(counts, np.float64)
     if estimate.ndim != len(retain):
-        raise InputError.of(f"a probability for each of {estimate.ndim} axes", column="retain", value=list(retain))
+        raise InputError.of(f"a probability for each of {estimate.ndim} axes", option="retain", value=list(retain))
     for axis, kept in enumerate(retain):
         if not 0 < kept <= 1:
             raise InputError.of(
-                "a probability above 0, since values drawn anew tell nothing", column="retain", value=kept
+                "a probability above 0, since values drawn anew tell nothing", option="retain", value=kept
             )
         drawn = (1 - kept) * estimate.mean(axis=axis, keepdims=True)
         estimate = (estimate - drawn) / kept

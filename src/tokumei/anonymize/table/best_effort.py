@@ -32,7 +32,7 @@ class BestEffort:
     def search(self, problem: Problem) -> Found:
         """Search from the top down along nodes that hold."""
         if not self.seconds > 0:
-            raise InputError.of("more than 0 seconds", column="seconds", value=self.seconds)
+            raise InputError.of("more than 0 seconds", option="seconds", value=self.seconds)
         deadline = time.perf_counter() + self.seconds
         best = problem.judge(problem.lattice.top)
         if not best.holds:

@@ -69,11 +69,11 @@ class DpCounts:
         if isinstance(self.earlier, str):
             object.__setattr__(self, "earlier", (self.earlier,))
         if not 0 < self.epsilon < math.inf:
-            raise InputError.of("a number above 0", column="epsilon", value=self.epsilon)
+            raise InputError.of("a number above 0", option="epsilon", value=self.epsilon)
         if self.budget is not None and not 0 < self.budget < math.inf:
-            raise InputError.of("a number above 0", column="budget", value=self.budget)
+            raise InputError.of("a number above 0", option="budget", value=self.budget)
         if self.ways < 0:
-            raise InputError.of("0 or a number of columns", column="ways", value=self.ways)
+            raise InputError.of("0 or a number of columns", option="ways", value=self.ways)
 
     def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Count, add noise, and give one line for every cell there could be."""
@@ -91,7 +91,7 @@ class DpCounts:
         each = self.epsilon / len(tables)
         if each < LEAST_EPSILON:
             expected = f"at least {LEAST_EPSILON:g} for each of {len(tables):,} tables"
-            raise InputError.of(expected, column="epsilon", value=self.epsilon)
+            raise InputError.of(expected, option="epsilon", value=self.epsilon)
         parts = [self._table(classes, columns, levels, indices, each, random) for indices in tables]
         facts = {
             "levels": dict(zip(columns, levels, strict=True)),
@@ -142,9 +142,9 @@ class DpCounts:
             n_cells += math.prod(classes.n_labels(index, levels[index]) for index in indices)
             if n_cells > MOST_CELLS:
                 expected = f"at most {MOST_CELLS:,} cells in all tables: coarser levels, or fewer columns"
-                raise InputError.of(expected, column="levels", value=f"{n_cells:,} or more")
+                raise InputError.of(expected, option="levels", value=f"{n_cells:,} or more")
         if not tables:
-            raise InputError.of(f"1 to {n_columns} columns a table", column="ways", value=self.ways)
+            raise InputError.of(f"1 to {n_columns} columns a table", option="ways", value=self.ways)
         return tables
 
     def _levels(self, classes: LabeledClasses, columns: Sequence[str]) -> list[int]:
@@ -152,7 +152,7 @@ class DpCounts:
         for text in self.levels:
             name, mark, level = text.partition("=")
             if name not in columns or not mark or not level.isdecimal():
-                raise InputError.of(f"column=level, with one of {', '.join(columns)}", column="levels", value=text)
+                raise InputError.of(f"column=level, with one of {', '.join(columns)}", option="levels", value=text)
             named[name] = int(level)
             classes.attributes[columns.index(name)].hierarchy.check_level(int(level))
         return [named.get(column, 0) for column in columns]

@@ -50,7 +50,7 @@ class MarginalRecoding:
         """Label both columns by the table, and leave out cells that fail; CannotAnonymize if they are too many."""
         if len(task.attributes) != 2:
             names = ", ".join(one.name for one in task.attributes)
-            raise InputError.of("two quasi-identifiers, those of the table", column="qi", value=names)
+            raise InputError.of("two quasi-identifiers, those of the table", option="qi", value=names)
         texts = read_ranges(self.table)
         cells = tuple(
             _cells(attribute, ranges, self.table) for attribute, ranges in zip(task.attributes, texts, strict=True)
@@ -75,7 +75,7 @@ class MarginalRecoding:
 def read_ranges(table: str) -> tuple[list[str], list[str]]:
     """Read the ranges of the first column, down the table, and of the second, along its first line."""
     if not table:
-        raise InputError.of("a CSV file with the ranges of both columns", column="table")
+        raise InputError.of("a CSV file with the ranges of both columns", option="table")
     try:
         with Path(table).open(encoding="utf-8-sig", newline="") as file:
             lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]

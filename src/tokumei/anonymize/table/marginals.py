@@ -52,7 +52,7 @@ class Marginals:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
 
     def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Count columns and pairs of columns, and give the counts or rows drawn from them."""

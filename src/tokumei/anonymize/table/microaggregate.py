@@ -82,12 +82,12 @@ class Microaggregate:
 
     def _check_options(self, original: Original, columns: list[str]) -> None:
         if self.block < 1:
-            raise InputError.of("at least 1", column="block", value=self.block)
+            raise InputError.of("at least 1", option="block", value=self.block)
         if self.write not in get_args(Center):
-            raise InputError.of(" or ".join(get_args(Center)), column="write", value=self.write)
+            raise InputError.of(" or ".join(get_args(Center)), option="write", value=self.write)
         for name in self.within:
             if name in columns or name not in original.frame.columns:
-                raise InputError.of("a released column that is not averaged", column="within", value=name)
+                raise InputError.of("a released column that is not averaged", option="within", value=name)
 
     def _groups(self, original: Original, numbers: Floats, k: int) -> Ints:
         """Give the group of each row."""

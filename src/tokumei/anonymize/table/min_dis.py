@@ -48,7 +48,7 @@ class MinDis:
 
     def __post_init__(self) -> None:
         if self.order not in ("smallest", "random"):
-            raise InputError.of("smallest or random", column="order", value=self.order)
+            raise InputError.of("smallest or random", option="order", value=self.order)
         check_block(self.block)
 
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:

@@ -49,7 +49,7 @@ class MuArgus:
 
     def __post_init__(self) -> None:
         if self.n_way < 1:
-            raise InputError.of("at least 1", column="n_way", value=self.n_way)
+            raise InputError.of("at least 1", option="n_way", value=self.n_way)
 
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:  # noqa: ARG002 - nothing is drawn.
         """Give the labels of every cell; CannotAnonymize if nothing holds."""

@@ -116,11 +116,11 @@ class Noise:
 
     def _check_options(self, names: Sequence[str]) -> None:
         if self.scale is not None and self.pk is not None:
-            raise InputError.of("either scale or pk", column="pk", value=self.pk)
+            raise InputError.of("either scale or pk", option="pk", value=self.pk)
         if self.scale is not None and not 0 < self.scale <= LARGEST_SCALE:
-            raise InputError.of(f"more than 0 and at most {LARGEST_SCALE:g}", column="scale", value=self.scale)
+            raise InputError.of(f"more than 0 and at most {LARGEST_SCALE:g}", option="scale", value=self.scale)
         if self.pk is not None and not 1 < self.pk < math.inf:
-            raise InputError.of("a number above 1", column="pk", value=self.pk)
+            raise InputError.of("a number above 1", option="pk", value=self.pk)
         if self.kind not in get_args(Kind):
             raise InputError.of(" or ".join(get_args(Kind)), option="kind", value=self.kind)
         check_bounds(names, self.low, self.high)
@@ -133,7 +133,7 @@ class Noise:
         for one in columns:
             if one.width is None:
                 raise InputError.of(
-                    f"low and high of {one.name}, without which noise promises no k", column="pk", value=wanted
+                    f"low and high of {one.name}, without which noise promises no k", option="pk", value=wanted
                 )
         if not any(one.deviation for one in columns):
             # Of equal rows, or none, nothing is told without noise.

@@ -55,7 +55,7 @@ class Pak:
 
     def __post_init__(self) -> None:
         if self.z < 1:
-            raise InputError.of("1 node or more", column="z", value=self.z)
+            raise InputError.of("1 node or more", option="z", value=self.z)
 
     def search(self, problem: Problem) -> Found:
         """Sample, predict, look, and go coarser or finer."""

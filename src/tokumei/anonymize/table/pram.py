@@ -79,11 +79,11 @@ class Pram:
 
     def _check_options(self) -> None:
         if self.retain is not None and self.pk is not None:
-            raise InputError.of("either retain or pk", column="pk", value=self.pk)
+            raise InputError.of("either retain or pk", option="pk", value=self.pk)
         if self.retain is not None and not 0 <= self.retain <= 1:
-            raise InputError.of("a probability from 0 to 1", column="retain", value=self.retain)
+            raise InputError.of("a probability from 0 to 1", option="retain", value=self.retain)
         if self.pk is not None and not 1 <= self.pk < math.inf:
-            raise InputError.of("a number from 1 up", column="pk", value=self.pk)
+            raise InputError.of("a number from 1 up", option="pk", value=self.pk)
 
 
 def _domain(original: Original, column: str) -> pl.Series:

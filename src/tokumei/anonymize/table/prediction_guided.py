@@ -49,7 +49,7 @@ class PredictionGuided:
         check_size(problem.lattice)
         k = max((one.k for one in problem.requirements if isinstance(one, KAnonymity)), default=0)
         if not k:
-            raise InputError.of("a k, which 'prediction-guided' predicts", column="method", value="prediction-guided")
+            raise InputError.of("a k, which 'prediction-guided' predicts", option="method", value="prediction-guided")
         with step("searching"):
             fitted = self._predictor(k).fit(problem.lattice, lambda node: _counted(problem, node))
             search = _FromPrediction(problem, fitted, k)

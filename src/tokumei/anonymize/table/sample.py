@@ -36,7 +36,7 @@ class Sample:
     def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Draw the rows without replacement."""
         if not 0 < self.share <= 1:
-            raise InputError.of("a share above 0 and at most 1", column="share", value=self.share)
+            raise InputError.of("a share above 0 and at most 1", option="share", value=self.share)
         n_rows = original.n_rows
         n_drawn = min(n_rows, max(1, round(self.share * n_rows)))
         rows = generator(seed, "sample").permutation(n_rows)[:n_drawn]

@@ -43,7 +43,7 @@ class Swap:
     def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Exchange cells, column by column."""
         if not 0 < self.p <= 100:
-            raise InputError.of("a percentage above 0 and at most 100", column="p", value=self.p)
+            raise InputError.of("a percentage above 0 and at most 100", option="p", value=self.p)
         columns = original.chosen(self.columns, numeric=True)
         swapped = [self._swapped(original, name, generator(seed, "swap", name)) for name in columns]
         frame, rows = in_random_order(original.frame.with_columns(swapped), generator(seed, "swap"))

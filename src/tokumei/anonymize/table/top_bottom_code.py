@@ -70,9 +70,9 @@ class TopBottomCode:
     def _check_options(self, columns: list[str]) -> None:
         for name in ("top", "bottom"):
             if not 0 <= getattr(self, name) <= 1:
-                raise InputError.of("a share from 0 to 1", column=name, value=getattr(self, name))
+                raise InputError.of("a share from 0 to 1", option=name, value=getattr(self, name))
         if self.write not in get_args(Written):
-            raise InputError.of(" or ".join(get_args(Written)), column="write", value=self.write)
+            raise InputError.of(" or ".join(get_args(Written)), option="write", value=self.write)
         check_bounds(columns, self.low, self.high)
 
     def _coded(

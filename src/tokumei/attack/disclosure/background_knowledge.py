@@ -46,7 +46,7 @@ class BackgroundKnowledge:
 
     def __post_init__(self) -> None:
         if not 0 <= self.excludes <= MOST_EXCLUDED:
-            raise InputError.of(f"a whole number from 0 to {MOST_EXCLUDED}", column="excludes", value=self.excludes)
+            raise InputError.of(f"a whole number from 0 to {MOST_EXCLUDED}", option="excludes", value=self.excludes)
 
     def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Look at the values that are left of the records that fit each person."""

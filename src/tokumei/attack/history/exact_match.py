@@ -32,7 +32,7 @@ class ExactMatch:
         """Give the pseudonym of each customer and month for which a row agrees."""
         for name in self.fields:
             if name not in FIELDS:
-                raise InputError.of(f"a field: {', '.join(FIELDS)}", column="fields", value=name)
+                raise InputError.of(f"a field: {', '.join(FIELDS)}", option="fields", value=name)
         return match_exactly(knowledge, published, self.fields)
 
 

@@ -41,7 +41,7 @@ class Linkage:
     def guess(self, knowledge: History, published: History) -> pl.DataFrame:
         """Give the pseudonym of each customer and month in which absence is less likely."""
         if self.rounds < 0:
-            raise InputError.of("0 or more", column="rounds", value=self.rounds)
+            raise InputError.of("0 or more", option="rounds", value=self.rounds)
         if not knowledge.customers or not published.customers:
             return pl.DataFrame(schema=SCHEMA)
         evidence, counts = weigh(knowledge, published)

@@ -145,7 +145,7 @@ def write_csv(
 def check_delimiter(delimiter: str) -> str:
     """Refuse a delimiter that is not one byte, or that has another meaning in a CSV file."""
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
-        raise InputError.of("one ASCII character that is no quote or line end", column="delimiter", value=delimiter)
+        raise InputError.of("one ASCII character that is no quote or line end", option="delimiter", value=delimiter)
     return delimiter
 
 

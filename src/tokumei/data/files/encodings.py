@@ -56,7 +56,7 @@ def to_utf8(data: bytes, path: Path, encoding: str | None) -> bytes:
     try:
         return data.decode(encoding).encode(UTF_8)
     except LookupError:
-        raise InputError.of("an encoding of text", column="encoding", value=encoding) from None
+        raise InputError.of("an encoding of text", option="encoding", value=encoding) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = data[error.start : error.start + 4].hex(" ")
@@ -70,7 +70,7 @@ def is_utf8(encoding: str) -> bool:
     try:
         return codecs.lookup(encoding).name == UTF_8
     except (LookupError, ValueError):
-        raise InputError.of("an encoding that Python knows", column="encoding", value=encoding) from None
+        raise InputError.of("an encoding that Python knows", option="encoding", value=encoding) from None
 
 
 def _looks_japanese(data: bytes, *, is_whole: bool) -> bool:

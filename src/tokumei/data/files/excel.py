@@ -125,5 +125,5 @@ def _choose_sheet(names: list[str], wanted: str | None, path: Path) -> str:
     if wanted is None and len(names) == 1:
         return names[0]
     if wanted is None or wanted not in names:
-        raise InputError.of(f"the name of one sheet: {', '.join(names)}", file=path, column="sheet", value=wanted)
+        raise InputError.of(f"the name of one sheet: {', '.join(names)}", file=path, option="sheet", value=wanted)
     return wanted

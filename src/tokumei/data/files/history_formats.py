@@ -66,7 +66,7 @@ def history_format(name: str, *needed: str) -> HistoryFormat:
     found = _module(name)
     for function in needed:
         if not hasattr(found, function):
-            raise InputError.of(f"a format that can {function.replace('_', ' ')}", column="format", value=name)
+            raise InputError.of(f"a format that can {function.replace('_', ' ')}", option="format", value=name)
     return cast("HistoryFormat", found)
 
 

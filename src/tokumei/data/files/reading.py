@@ -42,7 +42,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.skip_rows < 0:
-            raise InputError.of("how many lines to skip, at least 0", column="skip_rows", value=self.skip_rows)
+            raise InputError.of("how many lines to skip, at least 0", option="skip_rows", value=self.skip_rows)
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Reading:

@@ -212,11 +212,11 @@ class _Shop:
 def _blocks(n_customers: int, n_rows: int | None) -> Iterator[_Block]:
     """Cut the customers into blocks, each with its share of the rows."""
     if n_customers < 1:
-        raise InputError.of("at least 1 customer", column="n_customers", value=n_customers)
+        raise InputError.of("at least 1 customer", option="n_customers", value=n_customers)
     if n_rows is None:
         n_rows = MEAN_ROWS * n_customers
     if n_rows < n_customers:
-        raise InputError.of(f"at least a row for each of {n_customers} customers", column="n_rows", value=n_rows)
+        raise InputError.of(f"at least a row for each of {n_customers} customers", option="n_rows", value=n_rows)
     for number, first in enumerate(range(0, n_customers, BLOCK_CUSTOMERS)):
         after = min(first + BLOCK_CUSTOMERS, n_customers)
         # Whole numbers throughout, so that the blocks' rows add up.

@@ -61,7 +61,7 @@ HOME_SHARES = (0.5, 0.9)
 def make_service(n_people: int, *, service: int, seed: int) -> pl.DataFrame:
     """Make the people of one service; its number decides, with the seed, how it is skewed."""
     if n_people < 1:
-        raise InputError.of("at least 1 person", column="n_people", value=n_people)
+        raise InputError.of("at least 1 person", option="n_people", value=n_people)
     skew = generator(seed, "service", service, "skew")
     female_share = 1 / (1 + np.exp(SEX_SPREAD * skew.standard_normal()))
     ages = _skewed_ages(skew)
@@ -74,7 +74,7 @@ def make_service(n_people: int, *, service: int, seed: int) -> pl.DataFrame:
 def make_services(n_services: int = 20, *, seed: int) -> Iterator[tuple[str, pl.DataFrame]]:
     """Make the largest services one after the other, from S0001 with 350,527 people downward."""
     if not 1 <= n_services <= MOST_SERVICES:
-        raise InputError.of(f"a number from 1 to {MOST_SERVICES}", column="n_services", value=n_services)
+        raise InputError.of(f"a number from 1 to {MOST_SERVICES}", option="n_services", value=n_services)
     return _each_service(n_services, seed)
 
 
@@ -85,7 +85,7 @@ def make_census(*, scale: int = 1_000, seed: int) -> pl.DataFrame:
     """
     counts = prefecture_counts()
     if not 1 <= scale <= counts.sum():
-        raise InputError.of(f"a number from 1 to {counts.sum()}", column="scale", value=scale)
+        raise InputError.of(f"a number from 1 to {counts.sum()}", option="scale", value=scale)
     people = generator(seed, "census")
     cells = people.choice(counts.size, round(counts.sum() / scale), p=counts.ravel() / counts.sum())
     prefecture, sex = np.divmod(cells, len(SEXES))

@@ -154,7 +154,7 @@ USUAL_SIZE = 3.0
 def make_survey(n_rows: int = N_ROWS, *, seed: int) -> pl.DataFrame:
     """Make one row a household: traits as codes (see `LABELS`), yearly amounts in thousands of yen."""
     if n_rows < 1:
-        raise InputError.of("at least 1 row", column="n_rows", value=n_rows)
+        raise InputError.of("at least 1 row", option="n_rows", value=n_rows)
     traits = _draw_traits(n_rows, generator(seed, "survey", "traits"))
     amounts = _draw_amounts(traits, generator(seed, "survey", "amounts"))
     income, *parts = amounts.items()

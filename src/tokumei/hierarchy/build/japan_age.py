@@ -38,7 +38,7 @@ class JapanAge:
         is_falling = all(fine > coarse for fine, coarse in zip(self.bands, self.bands[1:], strict=False))
         if not is_falling or not set(self.bands) <= set(LABELS):
             given = ", ".join(str(n) for n in self.bands)
-            raise InputError.of("some of 9, 5 and 3, in this order", column="bands", value=given)
+            raise InputError.of("some of 9, 5 and 3, in this order", option="bands", value=given)
 
     def build(self, attribute: str, values: pl.Series) -> Hierarchy:
         """Make the hierarchy of all ages from 0 to 119, or to the largest in the column."""

@@ -23,9 +23,9 @@ class Prefix:
 
     def __post_init__(self) -> None:
         if self.step < 1:
-            raise InputError.of("a step of at least 1", column="step", value=self.step)
+            raise InputError.of("a step of at least 1", option="step", value=self.step)
         if len(self.mask) != 1:
-            raise InputError.of("one character", column="mask", value=self.mask)
+            raise InputError.of("one character", option="mask", value=self.mask)
 
     def build(self, attribute: str, values: pl.Series) -> Hierarchy:
         """Make the hierarchy of a column of codes."""

@@ -24,7 +24,7 @@ class Sex:
 
     def __post_init__(self) -> None:
         if len(set(self.values)) < 2 or len(set(self.values)) < len(self.values):
-            raise InputError.of("two or more values that differ", column="values", value=", ".join(self.values))
+            raise InputError.of("two or more values that differ", option="values", value=", ".join(self.values))
 
     def build(self, attribute: str, values: pl.Series) -> Hierarchy:
         """Make the hierarchy of a column that holds no other value."""

@@ -51,14 +51,14 @@ def pk_of_ratio(ratio: float, n_records: int) -> float:
     drawn independently multiply; where one is infinite, k is 1.
     """
     if math.isnan(ratio) or ratio < 1:
-        raise InputError.of("a likelihood ratio of at least 1", column="ratio", value=ratio)
+        raise InputError.of("a likelihood ratio of at least 1", option="ratio", value=ratio)
     return pk_of_odds((1 / ratio) ** 2, n_records)
 
 
 def pk_of_odds(odds: float, n_records: int) -> float:
     """Give k = 1 + (n − 1)·ρ, the least odds ρ of a swap being known; 0 for no records."""
     if n_records < 0:
-        raise InputError.of("a number of records", column="n_records", value=n_records)
+        raise InputError.of("a number of records", option="n_records", value=n_records)
     return 1 + (n_records - 1) * odds if n_records else 0.0
 
 
@@ -96,7 +96,7 @@ def retention_odds(retention: float, shares: npt.NDArray[np.float64]) -> float:
     least often are the worst to swap. The same as `least_swap_odds` of the whole matrix.
     """
     if not 0 <= retention <= 1:
-        raise InputError.of("a probability from 0 to 1", column="retention", value=retention)
+        raise InputError.of("a probability from 0 to 1", option="retention", value=retention)
     drawn = np.sort((1 - retention) * np.asarray(shares, np.float64))[:2]
     if len(drawn) < 2 or retention == 0:
         return 1.0
@@ -140,7 +140,7 @@ def _check_noise(width: float, scale: float) -> None:
     if not 0 <= width < math.inf:
         raise InputError.of("the width of a bounded range", option="width", value=width)
     if not 0 < scale < math.inf:
-        raise InputError.of("more than 0", column="scale", value=scale)
+        raise InputError.of("more than 0", option="scale", value=scale)
 
 
 def _exp(power: float) -> float:

@@ -66,6 +66,6 @@ def is_within(candidates: npt.NDArray[np.int64], threshold: float) -> npt.NDArra
 def check_risk_options(threshold: float, n_suppressed: int) -> None:
     """Refuse a threshold that is no probability and a negative number of records."""
     if not 0 < threshold <= 1:
-        raise InputError.of("a risk above 0 and at most 1", column="threshold", value=threshold)
+        raise InputError.of("a risk above 0 and at most 1", option="threshold", value=threshold)
     if n_suppressed < 0:
-        raise InputError.of("a number of records", column="n_suppressed", value=n_suppressed)
+        raise InputError.of("a number of records", option="n_suppressed", value=n_suppressed)

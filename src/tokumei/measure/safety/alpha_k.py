@@ -45,9 +45,9 @@ class AlphaK:
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha <= 1:
-            raise InputError.of("a share above 0 and at most 1", column="alpha", value=self.alpha)
+            raise InputError.of("a share above 0 and at most 1", option="alpha", value=self.alpha)
         if self.k < 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ class BetaLikeness:
 
     def __post_init__(self) -> None:
         if not self.beta > 0:
-            raise InputError.of("a number above 0", column="beta", value=self.beta)
+            raise InputError.of("a number above 0", option="beta", value=self.beta)
         if self.kind not in ("basic", "enhanced"):
             raise InputError.of("basic or enhanced", option="kind", value=self.kind)
         if self.against not in ("both", "original", "release"):

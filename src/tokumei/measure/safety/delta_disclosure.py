@@ -53,9 +53,9 @@ class DeltaDisclosure:
 
     def __post_init__(self) -> None:
         if not self.delta > 0:
-            raise InputError.of("a number above 0", column="delta", value=self.delta)
+            raise InputError.of("a number above 0", option="delta", value=self.delta)
         if self.against not in ("both", "original", "release"):
-            raise InputError.of("both, original or release", column="against", value=self.against)
+            raise InputError.of("both, original or release", option="against", value=self.against)
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:

@@ -55,9 +55,9 @@ class DeltaPresence:
 
     def __post_init__(self) -> None:
         if not 0 <= self.delta_max <= 1:
-            raise InputError.of("a share from 0 to 1", column="delta_max", value=self.delta_max)
+            raise InputError.of("a share from 0 to 1", option="delta_max", value=self.delta_max)
         if not 0 <= self.delta_min <= self.delta_max:
-            raise InputError.of("a share from 0 to delta_max", column="delta_min", value=self.delta_min)
+            raise InputError.of("a share from 0 to delta_max", option="delta_min", value=self.delta_min)
 
     def recoded(self, recodings: Iterable[Recoding]) -> DeltaPresence:
         """Give the same requirement for a release at other levels."""

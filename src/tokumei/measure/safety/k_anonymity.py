@@ -31,7 +31,7 @@ class KAnonymity:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
         """Say for each class whether it has k rows."""

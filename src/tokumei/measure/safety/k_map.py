@@ -42,7 +42,7 @@ class KMap:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
 
     def recoded(self, recodings: Iterable[Recoding]) -> KMap:
         """Give the same requirement for a release at other levels."""

@@ -51,11 +51,11 @@ class LDiversity:
 
     def __post_init__(self) -> None:
         if self.l < 1:
-            raise InputError.of("at least 1", column="l", value=self.l)
+            raise InputError.of("at least 1", option="l", value=self.l)
         if self.kind not in ("distinct", "entropy", "recursive"):
             raise InputError.of("distinct, entropy or recursive", option="kind", value=self.kind)
         if self.kind == "recursive" and (self.c is None or self.c <= 0):
-            raise InputError.of("a number above 0 for recursive ℓ-diversity", column="c", value=self.c)
+            raise InputError.of("a number above 0 for recursive ℓ-diversity", option="c", value=self.c)
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:

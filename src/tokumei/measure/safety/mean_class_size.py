@@ -35,7 +35,7 @@ class MeanClassSize:
 
     def __post_init__(self) -> None:
         if not self.size >= 1:
-            raise InputError.of("at least 1", column="size", value=self.size)
+            raise InputError.of("at least 1", option="size", value=self.size)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
         """Say, alike for every class, whether there are enough records per class."""

@@ -69,13 +69,13 @@ class TCloseness:
 
     def __post_init__(self) -> None:
         if not 0 <= self.t <= 1:
-            raise InputError.of("a distance from 0 to 1", column="t", value=self.t)
+            raise InputError.of("a distance from 0 to 1", option="t", value=self.t)
         if self.distance not in ("equal", "ordered", "hierarchical"):
-            raise InputError.of("equal, ordered or hierarchical", column="distance", value=self.distance)
+            raise InputError.of("equal, ordered or hierarchical", option="distance", value=self.distance)
         if self.distance == "hierarchical" and self.hierarchy is None:
-            raise InputError.of(f"the hierarchy of '{self.sensitive}'", column="hierarchy")
+            raise InputError.of(f"the hierarchy of '{self.sensitive}'", option="hierarchy")
         if self.against not in ("both", "original", "release"):
-            raise InputError.of("both, original or release", column="against", value=self.against)
+            raise InputError.of("both, original or release", option="against", value=self.against)
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:

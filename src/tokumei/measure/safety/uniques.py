@@ -29,7 +29,7 @@ class Uniques:
 
     def __post_init__(self) -> None:
         if self.n_suppressed < 0:
-            raise InputError.of("a number of records", column="n_suppressed", value=self.n_suppressed)
+            raise InputError.of("a number of records", option="n_suppressed", value=self.n_suppressed)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
         """Say for each class whether it has more than one row."""

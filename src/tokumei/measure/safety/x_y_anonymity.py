@@ -45,7 +45,7 @@ class XYAnonymity:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ class Aya:
 
     def __post_init__(self) -> None:
         if self.n_compared < 1:
-            raise InputError.of("at least 1", column="n_compared", value=self.n_compared)
+            raise InputError.of("at least 1", option="n_compared", value=self.n_compared)
 
     def measure(self, original: Table, released: Table, rows: pl.Series) -> Score:
         """Hold each released row against its declared row and against others."""

@@ -70,9 +70,9 @@ class Model:
     def __post_init__(self) -> None:
         check_seed(self.seed)
         if not 0 < self.held_out < 1:
-            raise InputError.of("a share between 0 and 1", column="held_out", value=self.held_out)
+            raise InputError.of("a share between 0 and 1", option="held_out", value=self.held_out)
         if self.most_rows < 2:
-            raise InputError.of("a whole number from 2 on", column="most_rows", value=self.most_rows)
+            raise InputError.of("a whole number from 2 on", option="most_rows", value=self.most_rows)
 
     def measure(self, original: Table, released: Table, rows: pl.Series) -> Score:
         """Train on both, test on rows of the original that neither saw."""
@@ -80,7 +80,7 @@ class Model:
         target = self.target or next(iter(original.sensitive), "")
         if target not in columns or len(columns) < 2:
             expected = f"a column to learn and others to learn from, of {', '.join(columns)}"
-            raise InputError.of(expected, file=original.name, column="target", value=target)
+            raise InputError.of(expected, file=original.name, option="target", value=target)
         wanted, others = columns[target], [one for name, one in columns.items() if name != target]
         source = _checked_rows(rows, original.n_rows, released.n_rows)
         is_learned, is_test = self._drawn([wanted, *others], source)
@@ -105,7 +105,7 @@ class Model:
         n_drawn = min(n_rows, self.most_rows)
         n_tested = round(self.held_out * n_drawn)
         if not 0 < n_tested < n_drawn:
-            raise InputError.of("rows to learn from and rows to test on", column="held_out", value=f"{n_rows:,} rows")
+            raise InputError.of("rows to learn from and rows to test on", option="held_out", value=f"{n_rows:,} rows")
         order = np.lexsort([own, ours])[generator(self.seed, "held out").permutation(n_rows)]
         is_learned, is_test = np.zeros((2, n_rows), bool)
         is_test[order[:n_tested]] = True

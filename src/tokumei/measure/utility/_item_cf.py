@@ -64,7 +64,7 @@ class ItemCfSupply:
     def measure(self, original: History, released: History) -> Score:
         """Compare the similarities of both."""
         if self.most_dozens < 1:
-            raise InputError.of("at least one dozen", column="most_dozens", value=self.most_dozens)
+            raise InputError.of("at least one dozen", option="most_dozens", value=self.most_dozens)
         return score_item_cf(
             "item-cf-supply", original, released, lambda total: np.minimum(in_dozens(total), self.most_dozens)
         )
@@ -95,7 +95,7 @@ class ItemCfTop:
     def measure(self, original: History, released: History) -> Score:
         """Compare the similarities of both."""
         if self.k < 2:
-            raise InputError.of("at least two items", column="k", value=self.k)
+            raise InputError.of("at least two items", option="k", value=self.k)
         return score_item_cf("item-cf-top", original, released, is_bought, top_items(original, self.k))
 
 

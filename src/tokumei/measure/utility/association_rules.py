@@ -39,7 +39,7 @@ class AssociationRules:
             if not 0 < getattr(self, name) <= 1:
                 raise InputError.of("a share above 0, at most 1", column=name, value=getattr(self, name))
         if self.n_rules < 1:
-            raise InputError.of("at least one rule", column="n_rules", value=self.n_rules)
+            raise InputError.of("at least one rule", option="n_rules", value=self.n_rules)
         items = original.kept["item"].unique().sort()
         before, after = (invoice_items(history, items) for history in (original, released))
         rules = self._best_rules(before)

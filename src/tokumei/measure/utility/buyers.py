@@ -38,7 +38,7 @@ class Buyers:
     def measure(self, original: History, released: History) -> Score:
         """Compare the buyers of the items most bought."""
         if self.n_items < 1:
-            raise InputError.of("at least one item", column="n_items", value=self.n_items)
+            raise InputError.of("at least one item", option="n_items", value=self.n_items)
         items = top_items(original, self.n_items)
         before = self._shares(original.frame, original.frame["customer"], self.master, items)
         if self.released_master is not None:

@@ -50,7 +50,7 @@ class FrequentItemsets:
     def measure(self, original: History, released: History) -> Score:
         """Compare the frequent itemsets of both."""
         if self.least_support is not None and not 0 < self.least_support <= 1:
-            raise InputError.of("a share above 0, at most 1", column="least_support", value=self.least_support)
+            raise InputError.of("a share above 0, at most 1", option="least_support", value=self.least_support)
         for name in ("largest_size", "n_sets"):
             if getattr(self, name) < 1:
                 raise InputError.of("1 or more", column=name, value=getattr(self, name))

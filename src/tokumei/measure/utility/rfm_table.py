@@ -38,7 +38,7 @@ class RfmTable:
     def measure(self, original: History, released: History) -> Score:
         """Compare the tables of both."""
         if self.n_ranks < 2:
-            raise InputError.of("at least two ranks", column="n_ranks", value=self.n_ranks)
+            raise InputError.of("at least two ranks", option="n_ranks", value=self.n_ranks)
         before, after = customer_values(original), customer_values(released)
         if before.height == 0:
             return Score("rfm-table", float(after.height > 0), best=0, worst=1)

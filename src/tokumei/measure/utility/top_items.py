@@ -24,7 +24,7 @@ class TopItems:
     def measure(self, original: History, released: History) -> Score:
         """Compare the top items of both."""
         if self.k < 1:
-            raise InputError.of("at least one item", column="k", value=self.k)
+            raise InputError.of("at least one item", option="k", value=self.k)
         lost = set(top_items(original, self.k)) - set(top_items(released, self.k))
         return Score("top-items", len(lost) / self.k, best=0, worst=1)
 

@@ -61,11 +61,11 @@ class Margins:
     def __post_init__(self) -> None:
         check_caution(self.caution)
         if self.spread is not None and self.spread not in SPREADS:
-            raise InputError.of(f"one of {', '.join(f'{each:g}' for each in SPREADS)}", column="spread")
+            raise InputError.of(f"one of {', '.join(f'{each:g}' for each in SPREADS)}", option="spread")
         if self.k_p < 1:
-            raise InputError.of("a k of 1 or more", column="k_p", value=self.k_p)
+            raise InputError.of("a k of 1 or more", option="k_p", value=self.k_p)
         if self.most_classes < 4:
-            raise InputError.of("4 classes or more", column="most_classes", value=self.most_classes)
+            raise InputError.of("4 classes or more", option="most_classes", value=self.most_classes)
 
     def fit(self, lattice: Lattice, counter: Counter | ClassCounts) -> FittedMargins:
         """Count each attribute and each pair, and keep what may be published."""
@@ -107,14 +107,14 @@ class Margins:
         for levels in wanted:
             fitted.lattice.node(levels)
             if len(levels) != 2:
-                raise InputError.of("the levels of two attributes", column="tables", value=", ".join(levels))
+                raise InputError.of("the levels of two attributes", option="tables", value=", ".join(levels))
             places = {fitted.lattice.attributes.index(name): level for name, level in levels.items()}
             table = _count_pair(counted, fitted.margins, dict(sorted(places.items())))
             if min(table.counts.shape) < 2 or int(table.counts.min()) < self.k_p:
                 named = " and ".join(f"{name} at level {level}" for name, level in levels.items())
                 raise CannotAnonymize(f"A table of {named} cannot be published with {self.k_p} rows in each class.")
             if way_between(tables, table.first, table.second) is not None:
-                raise InputError.of("tables that are decomposable: no circle", column="tables", value=str(levels))
+                raise InputError.of("tables that are decomposable: no circle", option="tables", value=str(levels))
             tables.append(table)
         return replace(fitted, tables=tuple(tables))
 

@@ -39,9 +39,9 @@ class PowerLaw:
     def __post_init__(self) -> None:
         check_caution(self.caution)
         if self.largest < 2:
-            raise InputError.of("a class count of 2 or more", column="largest", value=self.largest)
+            raise InputError.of("a class count of 2 or more", option="largest", value=self.largest)
         if self.n_nodes is not None and self.n_nodes < 2:
-            raise InputError.of("2 nodes or more", column="n_nodes", value=self.n_nodes)
+            raise InputError.of("2 nodes or more", option="n_nodes", value=self.n_nodes)
 
     def fit(self, lattice: Lattice, counter: Counter | ClassCounts) -> FittedPowerLaw:
         """Count the smallest nodes and draw the line through them."""
@@ -134,7 +134,7 @@ class FittedPowerLaw:
     def inverse(self, k: float) -> float:
         """Give the class count at which k is predicted: ((k − 1) / α)^(1/β), infinite for a k of 1."""
         if self.beta >= 0:
-            raise InputError.of("a law that falls, with β below 0", column="beta", value=self.beta)
+            raise InputError.of("a law that falls, with β below 0", option="beta", value=self.beta)
         if k < 1:
-            raise InputError.of("a k of 1 or more", column="k", value=k)
+            raise InputError.of("a k of 1 or more", option="k", value=k)
         return math.inf if k == 1 else ((k - 1) / self.alpha) ** (1 / self.beta)

@@ -77,7 +77,7 @@ class Pwscup2015(Edition):
 
     def __post_init__(self) -> None:
         if self.n_rows < 2:
-            raise InputError.of("at least 2 rows", column="n_rows", value=self.n_rows)
+            raise InputError.of("at least 2 rows", option="n_rows", value=self.n_rows)
         if not (self.quasi_identifiers and self.sensitive):
             raise InputError.of("a quasi-identifier and a sensitive column or more")
         # What cannot be scored later is refused now.
@@ -134,7 +134,7 @@ class Pwscup2015(Edition):
         """
         if source is None:
             if self.form != SURVEY:
-                raise InputError.of("a source that has the declared columns", column="source")
+                raise InputError.of("a source that has the declared columns", option="source")
             frame = make_survey(self.n_rows, seed=seed)
         else:
             found = self.form.read_source(source)

@@ -98,12 +98,12 @@ class Pwscup2017(Edition):
 
     def __post_init__(self) -> None:
         if self.n_customers < 1:
-            raise InputError.of("at least 1 customer", column="n_customers", value=self.n_customers)
+            raise InputError.of("at least 1 customer", option="n_customers", value=self.n_customers)
         if not self.known or len(set(self.known)) < len(self.known) or not all(0 < one <= 100 for one in self.known):
-            raise InputError.of("different shares from 1 to 100 per cent", column="known", value=self.known)
+            raise InputError.of("different shares from 1 to 100 per cent", option="known", value=self.known)
         for name in ("utility_weight", "safety_weight"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
-                raise InputError.of("a weight of 0 or more", column=name, value=getattr(self, name))
+                raise InputError.of("a weight of 0 or more", option=name, value=getattr(self, name))
 
     @property
     def terms(self) -> Terms:

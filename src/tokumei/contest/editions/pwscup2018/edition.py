@@ -59,7 +59,7 @@ class Pwscup2018(Edition):
 
     def __post_init__(self) -> None:
         if self.n_customers < 1:
-            raise InputError.of("at least 1 customer", column="n_customers", value=self.n_customers)
+            raise InputError.of("at least 1 customer", option="n_customers", value=self.n_customers)
 
     @property
     def terms(self) -> Terms:

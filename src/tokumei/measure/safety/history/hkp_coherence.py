@@ -48,9 +48,9 @@ class HkpCoherence:
 
     def __post_init__(self) -> None:
         if not 0 <= self.h <= 1:
-            raise InputError.of("a share from 0 to 1", column="h", value=self.h)
+            raise InputError.of("a share from 0 to 1", option="h", value=self.h)
         if self.k < 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
         check_n_known(self.p, "p")
         if self.transaction not in ("customer", "invoice"):
             raise InputError.of("customer or invoice", column="transaction", value=self.transaction)

@@ -47,9 +47,9 @@ class KTPrivacy:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
         if self.t < 1:
-            raise InputError.of("at least 1", column="t", value=self.t)
+            raise InputError.of("at least 1", option="t", value=self.t)
 
     def holds(self, released: History) -> bool:
         """Say whether everybody who can be followed may be at k places."""

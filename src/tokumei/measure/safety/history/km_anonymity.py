@@ -35,7 +35,7 @@ class KmAnonymity:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
         check_n_known(self.m, "m")
 
     def holds(self, released: History) -> bool:

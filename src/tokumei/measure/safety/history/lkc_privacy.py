@@ -49,11 +49,11 @@ class LkcPrivacy:
     def __post_init__(self) -> None:
         check_n_known(self.l, "l")
         if self.k < 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
         if not 0 <= self.c <= 1:
-            raise InputError.of("a share from 0 to 1", column="c", value=self.c)
+            raise InputError.of("a share from 0 to 1", option="c", value=self.c)
         if not self.sensitive and not self.attribute:
-            raise InputError.of("secret items or a secret attribute", column="sensitive")
+            raise InputError.of("secret items or a secret attribute", option="sensitive")
 
     def holds(self, released: History) -> bool:
         """Say whether every combination has K customers, and tells no secret by more than C."""

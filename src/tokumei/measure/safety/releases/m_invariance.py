@@ -42,7 +42,7 @@ class MInvariance:
 
     def __post_init__(self) -> None:
         if self.m < 1:
-            raise InputError.of("at least 1", column="m", value=self.m)
+            raise InputError.of("at least 1", option="m", value=self.m)
 
     def holds(self, releases: SeveralReleases) -> bool:
         """Say whether the releases are m-invariant; of nobody nothing fails."""

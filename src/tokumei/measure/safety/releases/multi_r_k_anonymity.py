@@ -41,7 +41,7 @@ class MultiRKAnonymity:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
 
     def holds(self, releases: SeveralReleases) -> bool:
         """Say whether everybody's rows are those of k people."""

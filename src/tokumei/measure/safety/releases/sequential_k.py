@@ -42,7 +42,7 @@ class SequentialK:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
 
     def holds(self, releases: SeveralReleases) -> bool:
         """Say whether everybody is among k."""

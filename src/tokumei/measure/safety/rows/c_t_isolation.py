@@ -51,11 +51,11 @@ class CTIsolation:
 
     def __post_init__(self) -> None:
         if not 1 <= self.c < math.inf:
-            raise InputError.of("at least 1", column="c", value=self.c)
+            raise InputError.of("at least 1", option="c", value=self.c)
         if self.t < 2:
-            raise InputError.of("at least 2", column="t", value=self.t)
+            raise InputError.of("at least 2", option="t", value=self.t)
         if not 0 <= self.share <= 1:
-            raise InputError.of("a share from 0 to 1", column="share", value=self.share)
+            raise InputError.of("a share from 0 to 1", option="share", value=self.share)
 
     def holds(self, original: Table, released: Table) -> bool:
         """Say whether no more rows than allowed isolate somebody."""
@@ -71,7 +71,7 @@ class CTIsolation:
         """Say for each released row whether it isolates somebody of the original."""
         columns = self.columns or tuple(original.quasi_identifiers)
         if not columns:
-            raise InputError.of("a column of numbers or more", column="columns")
+            raise InputError.of("a column of numbers or more", option="columns")
         ours, theirs = (np.column_stack([_numbers(table, one) for one in columns]) for table in (original, released))
         if len(ours) < self.t or not len(theirs):
             # Fewer people than must be near are never near enough; but nobody at all cannot be isolated.

@@ -53,13 +53,13 @@ class PkAnonymity:
 
     def __post_init__(self) -> None:
         if not self.k >= 1:
-            raise InputError.of("at least 1", column="k", value=self.k)
+            raise InputError.of("at least 1", option="k", value=self.k)
         if len(self.retentions) != len(self.columns):
-            raise InputError.of(f"a probability for each of {len(self.columns)} columns", column="retentions")
+            raise InputError.of(f"a probability for each of {len(self.columns)} columns", option="retentions")
         if self.n_values and len(self.n_values) != len(self.columns):
-            raise InputError.of(f"a number for each of {len(self.columns)} columns", column="n_values")
+            raise InputError.of(f"a number for each of {len(self.columns)} columns", option="n_values")
         if self.replacement not in ("uniform", "shares"):
-            raise InputError.of("uniform or shares", column="replacement", value=self.replacement)
+            raise InputError.of("uniform or shares", option="replacement", value=self.replacement)
 
     def holds(self, original: Table, released: Table) -> bool:
         """Say whether no link is more likely than 1/k."""
@@ -90,7 +90,7 @@ class PkAnonymity:
         n_values = self.n_values[index] if self.n_values else n_there
         if n_values < n_there:
             expected = f"at least the {n_there:,} values of {column}"
-            raise InputError.of(expected, column="n_values", value=n_values)
+            raise InputError.of(expected, option="n_values", value=n_values)
         return np.full(n_values, 1 / max(1, n_values))
 
 

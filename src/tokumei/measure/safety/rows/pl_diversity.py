@@ -52,10 +52,10 @@ class PlDiversity:
 
     def __post_init__(self) -> None:
         if not self.l >= 1:
-            raise InputError.of("at least 1", column="l", value=self.l)
+            raise InputError.of("at least 1", option="l", value=self.l)
         self._links()
         if self.sensitive in self.columns:
-            raise InputError.of("a column that was not randomized", column="sensitive", value=self.sensitive)
+            raise InputError.of("a column that was not randomized", option="sensitive", value=self.sensitive)
 
     def holds(self, original: Table, released: Table) -> bool:
         """Say whether no value is more likely than 1/ℓ."""
