@@ -44,7 +44,7 @@ def test_prefix_of_single_characters_has_only_the_top() -> None:
 
 @pytest.mark.parametrize("options", [{"step": 0}, {"mask": ""}, {"mask": "**"}])
 def test_prefix_bad_option_is_named(options: dict[str, int]) -> None:
-    with pytest.raises(InputError, match=f"column {next(iter(options))}"):
+    with pytest.raises(InputError, match=f"option {next(iter(options))}"):
         Prefix(**options)  # type: ignore[arg-type]
 
 
