@@ -26,5 +26,8 @@ def truth_of(original: History, released: History) -> pl.DataFrame:
 def published(released: History, *, seed: int) -> History:
     """Give what is published of a release: the rows that are left, in an order that tells nothing."""
     rows = released.kept
-    order = generator(seed, "publish").permutation(rows.height)
-    return History(rows[np.asarray(order)], f"{released.name}, published")
+    order = np.asarray(generator(seed, "publish").permutation(rows.height))
+    shown = History(rows[order], f"{released.name}, published")
+    if released.carried is None:
+        return shown
+    return shown.with_more(released.carried.filter(released.frame["customer"].is_not_null())[order])

@@ -179,9 +179,11 @@ def apply(
 
     Example: tokumei anonymize apply recipe.json next-month.csv --out release.csv
     """
+    from tokumei.data.files.beside import read_beside
     from tokumei.data.files.formats import check_can_be_written, write_frame
     from tokumei.data.files.outputs import guarded
     from tokumei.job.apply_recipe import apply as apply_recipe
+    from tokumei.job.apply_recipe import recipe_columns
 
     check_can_be_written(out)
     inputs = [recipe, file, hierarchies, population]
@@ -190,7 +192,7 @@ def apply(
             recipe,
             read_table(file, [], [], reading),
             hierarchies=hierarchies,
-            population=population,
+            population=None if population is None else read_beside(population, reading, recipe_columns(recipe)),
             unseen=cast("Unseen", unseen),
             keep_order=keep_order,
             seed=seed,

@@ -73,7 +73,6 @@ def attack_table(
     illness --rows rows.csv
     """
     from tokumei.attack.registry import DISCLOSURE_ATTACKS
-    from tokumei.data.files.formats import read_frame
     from tokumei.job.attack_table import attack_table as attack_release
 
     given = part_options(options)
@@ -99,8 +98,9 @@ def attack_table(
             in_order=in_order,
             earlier=earlier or [],
             earlier_rows=earlier_rows or [],
-            population=None if population is None else read_frame(population, reading),
-            control=None if control is None else read_frame(control, reading),
+            population=population,
+            control=control,
             seed=seed,
+            reading=reading,
         )
     show(result, json=json)

@@ -32,10 +32,12 @@ FormatOption = Annotated[FileFormat, typer.Option("--format", help="File format.
 
 
 @app.command("clean-retail")
+@reads_tables
 def clean_retail(
     file: Annotated[Path, typer.Argument(metavar="IN", help="UCI Online Retail as Excel, CSV or Parquet.")],
     out: Annotated[Path, typer.Option("--out", metavar="OUT", help="File to write, Parquet or CSV.")],
     force: ForceOption = False,
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Clean the UCI Online Retail data as the PWSCUP contests did.
@@ -52,7 +54,7 @@ def clean_retail(
 
     check_can_be_written(out)
     with showing_progress(), guarded({"--out": out}, inputs=[file], force=force) as drafts, step("cleaning"):
-        raw = read_frame(file)
+        raw = read_frame(file, reading)
         cleaned = clean(raw)
         history = to_history(cleaned)
         write_frame(history.frame, drafts["--out"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,6 +51,13 @@ def anonymize_history(
         Path | None, typer.Option("--truth", metavar="F", help="Also write who is who, to judge attacks by.")
     ] = None,
     out_format: OutFormatOption = None,
+    carry: Annotated[
+        str | None,
+        typer.Option("--carry", metavar="A,B,…", help="Further columns to release as they are; others are left out."),
+    ] = None,
+    carry_anyway: Annotated[
+        bool, typer.Option("--carry-anyway", help="Carry columns even if they single customers out.")
+    ] = False,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -58,7 +66,7 @@ def anonymize_history(
 
     Example: tokumei anonymize history T.csv --method pseudonyms --set lifetime=1 --seed 1 --out AT.csv
     """
-    from tokumei.data.files.histories import form_of, form_of_release
+    from tokumei.data.files.histories import TABLE, form_of, form_of_release
     from tokumei.data.files.outputs import guarded
     from tokumei.job.anonymize_history import anonymize_history as anonymize
     from tokumei.job.histories import history_of
@@ -68,9 +76,14 @@ def anonymize_history(
     outputs = {"--out": out, "--published": published, "--truth": truth}
     with showing_progress(), guarded(outputs, inputs=[file, pipeline], force=force) as drafts:
         form = out_format or form_of_release(form_of(file, reading))
-        original = history_of(file, reading)
+        wanted = tuple(names(carry, "--carry")) if carry else ()
+        if wanted and form != TABLE:
+            raise InputError.of(f"no column to carry, since {form} has no place for it", option="--carry", value=carry)
+        original = history_of(file, replace(reading, carry=wanted))
         typed = part_options(options)
-        done = anonymize(original, method=method, pipeline=pipeline, seed=seed, form=form, **typed)
+        done = anonymize(
+            original, method=method, pipeline=pipeline, seed=seed, form=form, carry_anyway=carry_anyway, **typed
+        )
         done.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"))
     result = {**done.to_dict(), "out": str(out)}
     # A seed is a name, not an amount.

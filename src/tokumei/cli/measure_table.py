@@ -63,5 +63,5 @@ def measure_table(
             hierarchies=hierarchies_of(hierarchies, hierarchy),
         )
         numbers = names(numeric, "--numeric") if numeric else None
-        result = measure_release(before, release, parts, numeric=numbers, rows=rows, in_order=in_order)
+        result = measure_release(before, release, parts, numeric=numbers, rows=rows, in_order=in_order, reading=reading)
     show(result, json=json)

@@ -12,6 +12,7 @@ from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.engine import NO_LABEL, Engine, Relation, WritePlan, connect
 from tokumei.counting.recoding import Recoding, no_label, read_as
+from tokumei.data.files.beside import reading_beside
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
@@ -47,6 +48,15 @@ def count_classes(
     with connect(engine) as opened:
         relation = opened.open(source, reading)
         return count_relation(relation, known, recodings=recodings, sensitive=wanted)
+
+
+def count_beside(
+    source: Any, columns: Sequence[str], *, reading: Reading, sensitive: Sequence[str] = ()
+) -> ClassCounts:
+    """Count the classes of another file than the one that the reading options were given for."""
+    is_file = isinstance(source, (str, Path))
+    own = reading_beside(source, reading, columns) if is_file else AS_IT_IS
+    return count_classes(source, columns, sensitive=sensitive, reading=own)
 
 
 def column_names(source: Any, *, engine: str | Engine = "local", reading: Reading = AS_IT_IS) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -14,7 +14,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import Reading
 from tokumei.data.frames import as_frame, kind_of
-from tokumei.data.history_columns import SCHEMA, Source, read_columns_of_history
+from tokumei.data.history_columns import SCHEMA, Source, left_over, read_columns_of_history
 from tokumei.data.knowledge import Draw, known_rows
 
 # The contests cut items to two characters: an attacker saw the kind of thing, not the article.
@@ -44,6 +44,9 @@ class History:
     name: str
     # What frames whoever made it works with: polars, pandas or arrow.
     kind: str
+    # Further columns that a release carries along, row for row, and those that are left out.
+    carried: pl.DataFrame | None = field(default=None, compare=False)
+    left_out: tuple[str, ...] = field(default=(), compare=False)
 
     def __init__(
         self,
@@ -58,6 +61,7 @@ class History:
         quantity: str | int | None = None,
         invoice: str | int | None = None,
         date_format: str | None = None,
+        carry: Iterable[str] = (),
         **options: Any,
     ) -> None:
         """Take any frame or file."""
@@ -71,18 +75,25 @@ class History:
             "quantity": quantity,
         }
         columns = {role: str(column) for role, column in declared.items() if column is not None}
-        reading = Reading.of_keywords(options, "History", [*declared, "name", "date_format"])
+        reading = Reading.of_keywords(options, "History", [*declared, "name", "date_format", "carry"])
         reading.check_is_for_file(data)
+        wanted = (carry,) if isinstance(carry, str) else tuple(carry)
+        carried: pl.DataFrame | None = None
         if isinstance(data, (str, Path)):
             from tokumei.data.files.histories import read_history
 
-            read = read_history(data, replace(reading, columns=columns, date_format=date_format))
-            frame, name = read.frame, name or read.name
+            read = read_history(data, replace(reading, columns=columns, date_format=date_format, carry=wanted))
+            frame, name, carried, left_out = read.frame, name or read.name, read.carried, read.left_out
         else:
-            frame, name = as_frame(data), name or "history"
-            if columns or date_format or not _is_read(frame):
-                frame = read_columns_of_history(frame, Source(name), columns, date_format=date_format)
+            given, name = as_frame(data), name or "history"
+            frame = given
+            if columns or date_format or wanted or not _is_read(frame):
+                frame = read_columns_of_history(given, Source(name), columns, date_format=date_format, carried=wanted)
+            carried = given.select(wanted) if wanted else None
+            left_out = tuple(left_over(given.columns, columns, wanted))
         object.__setattr__(self, "frame", frame)
+        object.__setattr__(self, "carried", carried)
+        object.__setattr__(self, "left_out", left_out)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "kind", kind_of(data))
 
@@ -100,6 +111,13 @@ class History:
     def of(cls, data: Any, *, name: str = "history", columns: Mapping[str, str] | None = None) -> History:
         """Make a history of any frame and look at every cell, as for a file."""
         return cls(read_columns_of_history(as_frame(data), Source(name), columns or {}), name)
+
+    def with_more(self, carried: pl.DataFrame | None, left_out: Iterable[str] = ()) -> History:
+        """Give the history with columns that it carries along, and the names of those that are left out."""
+        made = History(self.frame, self.name)
+        for name, value in (("kind", self.kind), ("carried", carried), ("left_out", tuple(left_out))):
+            object.__setattr__(made, name, value)
+        return made
 
     @property
     def n_rows(self) -> int:

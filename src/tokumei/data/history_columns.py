@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from tokumei.core.errors import FaultList, nearest
+from tokumei.core.errors import FaultList, InputError, nearest
 from tokumei.data.files.columns import NUMBER, add_value_faults, does_not_fit
 from tokumei.data.moments import DATES, TIMES, read_moments, read_times
 
@@ -93,6 +93,13 @@ def find_columns(
             near = nearest(name, names)
             expected = f"a column of the file{f', such as {near}' if near else ': ' + ', '.join(names)}"
             faults.add(expected, column=role, value=name)
+    for name in carried:
+        if name not in names:
+            near = nearest(name, names)
+            expected = f"a column of the file{f', such as {near}' if near else ': ' + ', '.join(names)}"
+            raise InputError.of(expected, file=file, option="--carry", value=name)
+        if name in SCHEMA or name in columns.values():
+            raise InputError.of("a column that is none of the history's own", option="--carry", value=name)
     faults.raise_if_any()
     taken = set(columns.values())
     found = {role: columns.get(role, role if role in names and role not in taken else "") for role in SCHEMA}
@@ -102,11 +109,20 @@ def find_columns(
             how = f"{role}=NAME (in the shell --columns {role}=NAME) with one of: {', '.join(names)}"
             faults.add(f"a column named {role}, or {how}", column=role)
     faults.raise_if_any()
-    left_out = [name for name in names if name not in found.values() and name not in carried]
+    left_out = left_over(names, columns, carried)
     if left_out:
         absent = [role for role in SCHEMA if role not in found]
-        log.info("%s: left out %s; absent: %s", file, ", ".join(left_out), ", ".join(absent) or "nothing")
+        log.info(
+            "%s: left out %s (--carry keeps them in a release); absent: %s",
+            *(file, ", ".join(left_out), ", ".join(absent) or "nothing"),
+        )
     return found
+
+
+def left_over(names: Sequence[str], columns: Mapping[str, str], carried: Sequence[str]) -> list[str]:
+    """Give the columns of a file that are none of the history's and not carried, either."""
+    used = {*(columns.get(role, role) for role in SCHEMA), *carried}
+    return [name for name in names if name not in used]
 
 
 def _check_whole(frame: pl.DataFrame, found: Mapping[str, str], read: Mapping[str, pl.Series], source: Source) -> None:

@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from tokumei.anonymize.pipeline import Pipeline, read_pipeline
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, HistoryAnonymizer
 from tokumei.core.errors import InputError
@@ -13,7 +15,9 @@ from tokumei.core.registry import part_name
 from tokumei.core.seeds import fresh_seed
 from tokumei.data.files.histories import TABLE
 from tokumei.data.history import History
+from tokumei.data.release import Release
 from tokumei.job.history_release import HistoryRelease
+from tokumei.job.kept import check_carried
 from tokumei.report.needs import check_needs
 
 
@@ -24,11 +28,13 @@ def anonymize_history(
     pipeline: Path | str | None = None,
     seed: int | None = None,
     form: str = TABLE,
+    carry_anyway: bool = False,
     **options: Any,
 ) -> HistoryRelease:
     """Anonymize a history by a method and its options, or by the pipeline of a file.
 
-    The same seed gives the same release; a secret one is drawn if none is given.
+    The same seed gives the same release; a secret one is drawn if none is given. Columns that the history carries are
+    released as they are, unless they single customers out; with `carry_anyway` even then.
     """
     if (method is None) == (pipeline is None):
         raise InputError.of("either a method, as method='pseudonyms', or a pipeline")
@@ -40,7 +46,12 @@ def anonymize_history(
         used = fresh_seed()
     for one in steps.methods:
         check_needs(history, one)
+    if history.carried is not None and form != TABLE:
+        raise InputError.of(f"no column to carry, since {form} has no place for it", option="--carry")
+    if not carry_anyway:
+        check_carried(history)
     release = steps.anonymize(history, seed=used)
+    carried = carried_along(history, release)
     kept = release.frame["customer"].drop_nulls()
     kept = kept.filter(kept != "*")
     name = "pipeline" if pipeline is not None else part_name(steps.methods[0])
@@ -52,10 +63,25 @@ def anonymize_history(
         "customers": len(history.customers),
         "pseudonyms": kept.n_unique(),
         **release.recipe.found,
+        "carried": [] if history.carried is None else history.carried.columns,
+        "left_out": list(history.left_out),
         "seed": used,
         "seconds": round(time.perf_counter() - started, 3),
     }
-    return HistoryRelease(history, release, facts, form, history.kind)
+    return HistoryRelease(history, release, facts, form, history.kind, carried)
+
+
+def carried_along(history: History, release: Release) -> pl.DataFrame | None:
+    """Give the carried columns beside the rows of a release, missing where a row was deleted."""
+    if history.carried is None:
+        return None
+    if release.rows is not None and release.rows.null_count():
+        expected = "a method that makes up no rows, whose carried columns would be empty and give them away"
+        raise InputError.of(expected, option="--carry")
+    if release.frame.schema["date"] == pl.String() or (release.rows is None and release.frame.height != history.n_rows):
+        raise InputError.of("a method that keeps rows as they are, beside which a column can stand", option="--carry")
+    rows = history.carried if release.rows is None else history.carried[release.rows.to_numpy()]
+    return rows.with_columns(pl.when(release.frame["customer"].is_not_null()).then(pl.all()))
 
 
 def _made(method: Any, options: dict[str, Any]) -> Any:

@@ -106,6 +106,11 @@ def apply(
     return AppliedRecipe(release, table.n_rows, table.kind)
 
 
+def recipe_columns(recipe: Any) -> list[str]:
+    """Give the columns that a recipe anonymizes."""
+    return quasi_identifiers_of(_recipe_of(recipe))
+
+
 def _recipe_of(recipe: Any) -> Recipe:
     if isinstance(recipe, TableRelease):
         return recipe.recipe

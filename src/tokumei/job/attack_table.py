@@ -15,7 +15,8 @@ from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import part_name
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section
 from tokumei.core.score import Score
-from tokumei.data.files.formats import read_frame
+from tokumei.data.files.beside import read_beside
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
 from tokumei.data.table import Table, check_column
 from tokumei.job.pairs import hierarchies_of, numeric_of, published
@@ -109,6 +110,7 @@ def attack_table(
     population: Any = None,
     control: Any = None,
     seed: int = 1,
+    reading: Reading = AS_IT_IS,
     **options: Any,
 ) -> TableAttack:
     """Attack a released table; see `tk.attack`."""
@@ -124,17 +126,17 @@ def attack_table(
     each: Sequence[Any] = earlier_rows or [None] * len(earlier)
     threat_model = ThreatModel(
         original=original,
-        published=published(original, release, rows, in_order=in_order),
+        published=published(original, release, rows, in_order=in_order, reading=reading),
         hierarchies=hierarchies_of(original, release, hierarchies),
         known=wanted,
         numeric=numbers,
         known_share=known_share,
         earlier=[
-            published(original, one, own, in_order=in_order, option="earlier_rows")
+            published(original, one, own, in_order=in_order, option="earlier_rows", reading=reading)
             for one, own in zip(earlier, each, strict=True)
         ],
-        population=_frame(population),
-        control=_frame(control),
+        population=_frame(population, reading, wanted),
+        control=_frame(control, reading, wanted),
     )
     left_out = {name: lack for name, part in parts.items() if (lack := _lacks(threat_model, part))}
     if attack != ALL and left_out:
@@ -178,12 +180,12 @@ def _lacks(threat_model: ThreatModel, part: DisclosureAttack) -> str | None:
     return " and ".join(missing) or None
 
 
-def _frame(data: Any) -> pl.DataFrame | None:
+def _frame(data: Any, reading: Reading, columns: Sequence[str]) -> pl.DataFrame | None:
     from pathlib import Path
 
     if data is None:
         return None
-    return read_frame(data) if isinstance(data, (str, Path)) else as_frame(data)
+    return read_beside(data, reading, columns) if isinstance(data, (str, Path)) else as_frame(data)
 
 
 def _numbers_of(score: Score) -> list[Any]:

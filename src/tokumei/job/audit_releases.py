@@ -11,6 +11,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
+from tokumei.data.files.beside import reading_beside
 from tokumei.data.files.formats import scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.row_numbers import read_rows
@@ -129,7 +130,7 @@ def _match(
     *,
     reading: Reading,
 ) -> SeveralReleases:
-    scans = [_scan(file, reading) for file in files]
+    scans = [_scan(file, reading, attributes) for file in files]
     names = [_name(file, place) for place, file in enumerate(files)]
     present = [scan.collect_schema().names() for scan in scans]
     columns = [[name for name in attributes if name in there] for there in present]
@@ -146,10 +147,12 @@ def _match(
     return SeveralReleases.of(frames, columns, sensitive=shared, person=person, names=names)
 
 
-def _scan(file: Any, reading: Reading) -> pl.LazyFrame:
+def _scan(file: Any, reading: Reading, columns: Sequence[str]) -> pl.LazyFrame:
     if isinstance(file, TableRelease):
         return file.table.lazy()
-    return scan_frame(file, reading) if isinstance(file, (str, Path)) else as_lazy(file)
+    if not isinstance(file, (str, Path)):
+        return as_lazy(file)
+    return scan_frame(file, reading_beside(file, reading, columns))
 
 
 def _name(file: Any, place: int) -> str:

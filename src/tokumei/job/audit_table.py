@@ -15,7 +15,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.count import count_classes
+from tokumei.counting.count import count_beside, count_classes
 from tokumei.counting.engine import connect
 from tokumei.counting.local import LocalRelation
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -180,10 +180,10 @@ def audit_source(
         # Counting each column apart is for rows that are here: elsewhere it would be a pass over all rows for each.
         listed = uniqueness(relation.rows, present) if isinstance(relation, LocalRelation) else []
     counts = count_classes(source, attributes, sensitive=columns, engine=engine, reading=reading)
-    everybody = None if population is None else count_classes(population, attributes, reading=reading)
+    everybody = None if population is None else count_beside(population, attributes, reading=reading)
     missing = asked.missing_is_a_value
     measured = audit(counts, population=everybody, hierarchies=trees, threshold=threshold, is_missing_a_value=missing)
-    whole = None if original is None else count_classes(original, attributes, sensitive=columns, reading=reading)
+    whole = None if original is None else count_beside(original, attributes, reading=reading, sensitive=columns)
     stated = _stated(asked.requirements(trees, everybody), counts, whole) + _promised(recipe)
     together = compare_releases([source, *against], attributes, columns, matching, engine=engine, reading=reading)
     if together is not None and asked.k is not None:

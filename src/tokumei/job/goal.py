@@ -13,7 +13,7 @@ from tokumei.anonymize.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturbe
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name, part_options
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.count import count_classes
+from tokumei.counting.count import count_beside
 from tokumei.counting.engine import connect
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import check_column
@@ -141,7 +141,7 @@ def goal_of(known: Known, method: TableAnonymizer, asked: Asked, wishes: Wishes,
     if wishes.population is not None:
         if not asked.needs_population:
             raise InputError.of("k-map or δ-presence, which a population is for", option="population")
-        everybody = count_classes(wishes.population, known.quasi_identifiers, reading=known.reading)
+        everybody = count_beside(wishes.population, known.quasi_identifiers, reading=known.reading)
     for what, columns in (("weights", wishes.weights), ("prefer", wishes.prefer), ("numeric", known.numeric or ())):
         for column in columns:
             check_column(column, known.columns, what, known.name)

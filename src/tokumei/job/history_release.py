@@ -37,11 +37,13 @@ class HistoryRelease(Result):
     facts: Mapping[str, Any]
     form: str = TABLE
     frame_kind: str = "polars"
+    carried: pl.DataFrame | None = None
 
     @property
     def frame(self) -> Any:
         """The released rows, deleted ones missing in every column, as a frame of the kind that the original was."""
-        return as_kind(self.release.frame, self.frame_kind)
+        rows = self.release.frame
+        return as_kind(rows if self.carried is None else rows.hstack(self.carried), self.frame_kind)
 
     @property
     def recipe(self) -> Recipe:
@@ -61,7 +63,7 @@ class HistoryRelease(Result):
     @cached_property
     def history(self) -> History:
         """The release as a history."""
-        return History(self.release.frame, "release")
+        return History(self.release.frame, "release").with_more(self.carried)
 
     @cached_property
     def cells(self) -> GeneralizedHistory:

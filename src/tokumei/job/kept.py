@@ -9,7 +9,11 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.data.history import History
 
+SINGLED = "of its values are one customer's alone"
+# A name that no column of a file has.
+CUSTOMER = "customer \0"
 # A column may single out a few rows by chance; more are an identifier in all but name.
 FEW_ROWS = 5
 # What is longer than this, and not one of a few phrases, was written about one person.
@@ -69,14 +73,31 @@ def uniqueness(rows: pl.LazyFrame, columns: Sequence[str]) -> list[ColumnUniquen
     return found
 
 
-def check_kept(rows: pl.LazyFrame, columns: Sequence[str], name: str) -> None:
+def check_carried(history: History) -> None:
+    """Refuse to carry columns of a history by which customers are singled out, or that are free text."""
+    if history.carried is None:
+        return
+    # A customer's own value singles out the customer in however many rows it stands.
+    by_customer = history.carried.with_columns(history.frame["customer"].alias(CUSTOMER)).lazy()
+    for column in history.carried.columns:
+        check_kept(by_customer.unique([CUSTOMER, column]), [column], history.name, what=SINGLED, option="--carry")
+
+
+def check_kept(
+    rows: pl.LazyFrame,
+    columns: Sequence[str],
+    name: str,
+    *,
+    what: str = "rows are singled out by it",
+    option: str = "--keep",
+) -> None:
     """Refuse to release columns unchanged that single people out, or that are free text."""
     for one in uniqueness(rows, columns):
         if one.n_unique > FEW_ROWS:
-            why = f"{one.n_unique:,} rows are singled out by it"
+            why = f"{one.n_unique:,} {what}"
         elif one.is_free_text:
             why = "it is free text, which may name people"
         else:
             continue
-        expected = f"no identifier among the columns to keep ({why}); --keep-anyway releases it all the same"
+        expected = f"no identifier among the columns to {option[2:]} ({why}); {option}-anyway releases it all the same"
         raise InputError.of(expected, file=name, column=one.column)

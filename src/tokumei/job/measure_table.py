@@ -14,6 +14,7 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name, part_options
 from tokumei.core.result import Drawing, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table, check_column
 from tokumei.job.pairs import hierarchies_of, numeric_of, published
 from tokumei.measure.registry import TABLE_UTILITIES, TableUtility
@@ -65,6 +66,7 @@ def measure_table(
     hierarchies: Any = None,
     rows: Any = None,
     in_order: bool = False,
+    reading: Reading = AS_IT_IS,
     **options: Any,
 ) -> TableUse:
     """Measure how much use a released table lost; see `tk.measure`."""
@@ -76,7 +78,7 @@ def measure_table(
     numbers = numeric_of(original, numeric)
     for column in numbers:
         check_column(column, original.frame.columns, "numeric", original.name)
-    given = published(original, release, rows, in_order=in_order)
+    given = published(original, release, rows, in_order=in_order, reading=reading)
     given.owners(original.n_rows)
     before, after = _typed(original, given.table, numbers)
     trees = hierarchies_of(original, release, hierarchies)

@@ -10,7 +10,8 @@ import polars as pl
 
 from tokumei.attack.threat_model import Published
 from tokumei.core.errors import InputError
-from tokumei.data.files.formats import read_frame
+from tokumei.data.files.beside import read_beside
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.row_numbers import read_rows
 from tokumei.data.frames import as_frame
 from tokumei.data.table import Table
@@ -20,7 +21,13 @@ from tokumei.job.table_release import TableRelease
 
 
 def published(
-    original: Table, release: Any, rows: Any = None, *, in_order: bool = False, option: str = "rows"
+    original: Table,
+    release: Any,
+    rows: Any = None,
+    *,
+    in_order: bool = False,
+    option: str = "rows",
+    reading: Reading = AS_IT_IS,
 ) -> Published:
     """Give a release with the truth about it.
 
@@ -34,7 +41,8 @@ def published(
             raise InputError.of(f"a release of rows of people, not what {release.facts['method']} gives")
         frame, name, own = release.table, "release", release.rows
     elif isinstance(release, (str, Path)):
-        frame, name = read_frame(release), str(release)
+        columns = [*original.quasi_identifiers, *original.sensitive]
+        frame, name = read_beside(release, reading, columns), str(release)
     else:
         frame, name = (release.frame, release.name) if isinstance(release, Table) else (as_frame(release), "release")
     has = [column for column in original.quasi_identifiers if column in frame.columns]

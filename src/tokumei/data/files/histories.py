@@ -19,7 +19,7 @@ from tokumei.data.files.history_formats import history_format
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.source import check_is_file
 from tokumei.data.history import History
-from tokumei.data.history_columns import NEEDED, Source, read_columns_of_history
+from tokumei.data.history_columns import NEEDED, Source, left_over, read_columns_of_history
 
 TABLE = "table"
 CONTEST_2016, CONTEST_2017, CONTEST_2018 = "pwscup2016", "pwscup2017", "pwscup2018"
@@ -77,12 +77,12 @@ def read_known_history(path: Path | str, reading: Reading = AS_IT_IS) -> History
 
 
 def write_history_table(history: History, path: Path | str) -> None:
-    """Write a history as a table with a header, without the columns that it does not have."""
+    """Write a history as a table with a header: the columns that it has, and those that it carries."""
     frame = history.frame.select(role for role in history.frame.columns if role not in history.absent)
     if format_of_name(path) in TEXT_SUFFIXES and "time" in frame.columns:
         has_fractions = (frame["time"].dt.nanosecond() != 0).any()
         frame = frame.with_columns(pl.col("time").dt.to_string("%H:%M:%S%.f" if has_fractions else "%H:%M:%S"))
-    write_frame(frame, path)
+    write_frame(frame if history.carried is None else frame.hstack(history.carried), path)
 
 
 def write_released_history(history: History, path: Path | str, form: str = TABLE) -> None:
@@ -122,8 +122,10 @@ def _read_table(path: Path | str, reading: Reading) -> History:
 
 
 def _history_of(frame: pl.DataFrame, source: Source, reading: Reading) -> History:
-    read = read_columns_of_history(frame, source, reading.columns, date_format=reading.date_format)
-    return History(read, source.name)
+    carried, columns = list(reading.carry), reading.columns
+    read = read_columns_of_history(frame, source, columns, date_format=reading.date_format, carried=carried)
+    left_out = left_over(frame.columns, columns, carried)
+    return History(read, source.name).with_more(frame.select(carried) if carried else None, left_out)
 
 
 def _for_release(path: Path | str, reading: Reading) -> Reading:

@@ -27,6 +27,7 @@ class Reading:
     | `has_header`  | whether the first line names the columns; if not they are called 1, 2, 3, …                |
     | `columns`     | for a history: which column of the file is its customer, date, item, price …; none if empty |
     | `date_format` | how dates are written where it is none of the usual ways, as in %m/%d/%Y                   |
+    | `carry`       | for a history: further columns that a release keeps as they are                            |
     | `format`      | for a history: the edition whose form the file has; told by the first line if None         |
     """
 
@@ -39,6 +40,7 @@ class Reading:
     columns: Mapping[str, str] = field(default_factory=dict)
     date_format: str | None = None
     format: str | None = None
+    carry: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.skip_rows < 0:
@@ -47,7 +49,7 @@ class Reading:
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Reading:
         """Make one of what `as_dict` gave."""
-        lists = {"null_values": tuple(options.get("null_values", ()))}
+        lists = {name: tuple(options.get(name, ())) for name in ("null_values", "carry")}
         return cls(**(dict(options) | lists))
 
     @classmethod

@@ -1,0 +1,86 @@
+"""Further columns of a history: carried by name, refused where they single out, and never dropped without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.journey.commands import tokumei_here
+
+import tokumei as tk
+from tokumei.cli.main import main
+from tokumei.core.errors import InputError
+
+ROWS = """\
+member,shop,note,when,goods
+1,330,a,2017-01-03,tea
+1,330,b,2017-02-03,egg
+2,330,c,2017-01-04,tea
+2,331,d,2017-02-05,rice
+3,331,e,2017-01-05,tea
+3,331,f,2017-02-08,egg
+"""
+COLUMNS = ["--columns", "customer=member,date=when,item=goods"]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    (tmp_path / "T.csv").write_text(ROWS)
+    return tmp_path / "T.csv"
+
+
+def test_carried_columns_stand_beside_their_rows_in_the_release_and_what_is_published(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    published = shop.with_name("S.csv")
+    given = ["anonymize", "history", shop, *COLUMNS, "--method", "pseudonyms", "--out", shop.with_name("A.csv")]
+    carry = ["--carry", "shop,note", "--carry-anyway", "--published", published]
+    code, found = tokumei_here(capsys, *given, *carry)
+    assert (code, found["carried"], found["left_out"]) == (0, ["shop", "note"], [])
+    released = pl.read_csv(shop.with_name("A.csv"), infer_schema=False)
+    original = pl.read_csv(shop, infer_schema=False)
+    assert released.select("shop", "note").equals(original.select("shop", "note"))
+    seen = pl.read_csv(published, infer_schema=False)
+    assert sorted(seen.select("shop", "note", "item").rows()) == sorted(original.select("shop", "note", "goods").rows())
+    assert seen.columns == ["customer", "date", "item", "shop", "note"]
+
+
+def test_deleted_rows_carry_nothing() -> None:
+    frame = pl.read_csv(ROWS.encode(), infer_schema=False).with_columns(price=pl.lit(1.0), quantity=pl.lit(1))
+    history = tk.History(frame, customer="member", date="when", item="goods", carry="shop")
+    released = tk.anonymize(history, method="delete", telling=0.5, once=False, price_deviations=0.0, seed=1)
+    assert released.frame["shop"].is_null().to_list() == released.frame["customer"].is_null().to_list()
+    assert 0 < released.frame["shop"].null_count() < 6
+
+
+def test_columns_that_are_left_out_are_told(shop: Path) -> None:
+    history = tk.History(pl.read_csv(shop), customer="member", date="when", item="goods")
+    assert tk.anonymize(history, method="pseudonyms").to_dict()["left_out"] == ["shop", "note"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--carry", "note"], "6 of its values are one customer's alone); --carry-anyway releases it all the same"),
+        (["--carry", "shops"], "option --carry: found 'shops', expected a column of the file, such as shop"),
+        (["--carry", "goods"], "expected a column that is none of the history's own"),
+        (["--carry", "shop", "--out-format", "pwscup2017"], "since pwscup2017 has no place for it"),
+    ],
+)
+def test_column_that_cannot_be_carried_is_refused_and_nothing_written(
+    shop: Path, capsys: pytest.CaptureFixture[str], options: list[str], expected: str
+) -> None:
+    with pytest.raises(SystemExit) as done:
+        main(
+            ["anonymize", "history", str(shop), *COLUMNS, "--method", "pseudonyms", "--out", f"{shop}.A.csv", *options]
+        )
+    assert done.value.code == 2
+    assert expected in capsys.readouterr().err
+    assert not Path(f"{shop}.A.csv").exists()
+
+
+def test_made_up_rows_would_be_told_by_what_they_do_not_carry() -> None:
+    history = tk.History(pl.read_csv(ROWS.encode()), customer="member", date="when", item="goods", carry=["shop"])
+    with pytest.raises(InputError, match="a method that makes up no rows"):
+        tk.anonymize(history, method="dummies")
