@@ -113,7 +113,7 @@ def measure_history(
 
     wanted = names(measures, "--measures") if measures else None
     with showing_progress():
-        people = None if master is None else _master(master)
+        people = None if master is None else _master(master, reading)
         done = measure(original, release, wanted, master=people, reading=reading)
     show(done, json=json)
 
@@ -148,7 +148,7 @@ def attack_history(
 
     guard = guarded({"--out": out}, inputs=[knowledge, release, master, truth], force=force)
     with showing_progress(), guard as drafts:
-        customers = None if master is None else _master(master)["customer"].to_list()
+        customers = None if master is None else _master(master, reading)["customer"].to_list()
         done = run(knowledge, release, attack, customers=customers, reading=reading, **part_options(options))
         done.write(drafts["--out"], out_format or form_of_release(form_of(knowledge, reading)))
     result: dict[str, Any] = {**done.to_dict(), "out": str(out)}
@@ -215,15 +215,20 @@ def knowledge(
     show(done, json=json)
 
 
-def _master(path: Path) -> Any:
-    """Read the customers: M of 2017, or a table with the column customer."""
+def _master(path: Path, reading: Reading) -> Any:
+    """Read the customers: M of 2017, or a table with the column customer or that which --columns calls so."""
     from tokumei.contest.editions.pwscup2017.files import read_master
-    from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame
+    from tokumei.data.files.beside import read_beside
+    from tokumei.data.files.formats import TEXT_SUFFIXES, format_of
     from tokumei.data.files.histories import first_cells
 
-    if format_of(path) in TEXT_SUFFIXES and "customer" not in first_cells(path):
+    own = reading.columns.get("customer") or "customer"
+    is_plain = reading == AS_IT_IS or reading.format is not None
+    if is_plain and format_of(path) in TEXT_SUFFIXES and "customer" not in first_cells(path):
         return read_master(path)
-    people = read_frame(path)
+    people = read_beside(path, replace(reading, columns={}, date_format=None, format=None), ["customer", own])
+    if own in people.columns and "customer" not in people.columns:
+        people = people.rename({own: "customer"})
     if "customer" not in people.columns:
         raise InputError.of("a column named customer", file=path, value=", ".join(people.columns))
     return people

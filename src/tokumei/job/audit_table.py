@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -18,6 +19,7 @@ from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_beside, count_classes
 from tokumei.counting.engine import connect
 from tokumei.counting.local import LocalRelation
+from tokumei.data.files.beside import reading_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.release import Recipe
 from tokumei.data.table import Table, check_column
@@ -170,8 +172,11 @@ def audit_source(
     started = time.perf_counter()
     columns = list(dict.fromkeys([*sensitive, *asked.sensitive_columns()]))
     trees = given_hierarchies(hierarchies, columns)
+    # The options may be meant for the original that the release is held against.
+    is_beside = isinstance(source, (str, Path)) and engine == "local" and (original is not None or bool(against))
+    own = reading_beside(source, reading, attributes) if is_beside else reading
     with connect(engine) as opened:
-        relation = opened.open(source, reading)
+        relation = opened.open(source, own)
         present = list(relation.schema)
         for column in attributes:
             check_column(column, present, "a quasi-identifier", name)
@@ -179,7 +184,7 @@ def audit_source(
             check_column(column, present, "a sensitive column", name)
         # Counting each column apart is for rows that are here: elsewhere it would be a pass over all rows for each.
         listed = uniqueness(relation.rows, present) if isinstance(relation, LocalRelation) else []
-    counts = count_classes(source, attributes, sensitive=columns, engine=engine, reading=reading)
+    counts = count_classes(source, attributes, sensitive=columns, engine=engine, reading=own)
     everybody = None if population is None else count_beside(population, attributes, reading=reading)
     missing = asked.missing_is_a_value
     measured = audit(counts, population=everybody, hierarchies=trees, threshold=threshold, is_missing_a_value=missing)

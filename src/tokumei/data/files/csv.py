@@ -98,11 +98,20 @@ def scan_csv(path: Path | str, *, delimiter: str | None = None, encoding: str | 
 
 
 def with_missing(frame: pl.LazyFrame, null_values: Sequence[str]) -> pl.LazyFrame:
-    """Give cells of text that stand for a missing value as missing."""
+    """Give cells that stand for a missing value as missing, whatever the kind of their column.
+
+    Numbers are compared as numbers, so that -9 stands for -9.0 too; dates and the like by their text.
+    """
     if not null_values:
         return frame
-    wanted = pl.Series(list(null_values), dtype=pl.String)
-    return frame.with_columns(pl.when(~cs.string().is_in(wanted.implode())).then(cs.string()))
+    texts = pl.Series(list(null_values), dtype=pl.String)
+    numbers = texts.cast(pl.Float64, strict=False).drop_nulls().drop_nans()
+    other = ~(cs.string() | cs.numeric() | cs.nested() | cs.binary())
+    return frame.with_columns(
+        pl.when(~cs.string().is_in(texts.implode())).then(cs.string()),
+        pl.when(~cs.numeric().cast(pl.Float64).is_in(numbers.implode())).then(cs.numeric()),
+        pl.when(~other.cast(pl.String).is_in(texts.implode())).then(other),
+    )
 
 
 def without_first_lines(data: bytes, n_lines: int, path: Path) -> bytes:
