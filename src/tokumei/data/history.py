@@ -29,6 +29,7 @@ class History:
     customer, date, time, item, price, quantity, invoice: which column is which; one that is not named is found by its
         own name, or absent.
     date_format: how dates are written where it is none of the usual ways, as %d/%m/%Y.
+    carry: further columns that a release keeps as they are.
     options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`.
 
     In a release that keeps the rows of its original, a deleted row is missing in every column. A history of visits
