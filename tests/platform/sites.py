@@ -23,6 +23,7 @@ from django.core.management import call_command
 from django.db import connections
 from django.utils import timezone
 
+from tokumei.contest.log import read_log
 from tokumei.contest.registry import EDITIONS
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Participation, Submission
@@ -191,7 +192,8 @@ def _prepare(contest: Contest, *, is_usual: bool) -> None:
     shutil.copytree(kept, contest.folder)
     held = claim(job, "a copy")
     assert held is not None
-    held.finish(lambda row: PHASE_WORK["prepare"].write_result(row, {}))
+    head = read_log(kept)[-1].hash
+    held.finish(lambda row: PHASE_WORK["prepare"].write_result(row, {"head": head}))
 
 
 def make_person(name: str, **facts: Any) -> User:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import zipfile
 from datetime import timedelta
@@ -329,8 +330,9 @@ def test_contest_by_who_is_no_organizer_is_403(site: Site) -> None:
     assert program_of(make_person("gina")).call("POST", "/contests", new_contest()).status_code == 403
 
 
-def test_closed_contest_can_be_exported_without_its_secrets(attacks: Contest, red: Program) -> None:
+def test_closed_contest_can_be_exported_with_its_key(attacks: Contest, red: Program) -> None:
     assert red.get("/contests/cup/export").status_code == 403
+    assert red.get("/contests/cup").json()["key"] == ""
     Contest.objects.update(closes_at=timezone.now())
     attacks.refresh_from_db()
     run(begin("close", attacks.pk).pk)
@@ -338,7 +340,9 @@ def test_closed_contest_can_be_exported_without_its_secrets(attacks: Contest, re
     sent = red.get("/contests/cup/export")
     with zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content))) as archive:
         assert "cup/public/data/D.csv" in archive.namelist()
-        assert not [name for name in archive.namelist() if "secret" in name]
+        assert archive.read("cup/secret/key").decode().strip() == red.get("/contests/cup").json()["key"]
+        head = json.loads(archive.read("cup/head.json"))["hash"]
+    assert red.get("/contests/cup").json()["heads"]["close"] == head
 
 
 def test_full_disk_is_507_and_costs_nothing(cup: Contest, red: Program, monkeypatch: pytest.MonkeyPatch) -> None:

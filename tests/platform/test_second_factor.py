@@ -12,7 +12,10 @@ from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from tests.platform.conftest import PASSWORD, LogIn
 from tests.platform.test_accounts import enter, is_logged_in
+from typer.testing import CliRunner
 
+from tokumei.cli.main import app
+from tokumei.core.errors import InputError
 from tokumei.platform.accounts import second_factor, services
 from tokumei.platform.accounts.models import BackupCode, Deed, User
 
@@ -25,16 +28,20 @@ def code_of(user: User, steps: int = 0) -> str:
 
 
 def switch_on(client: Client, user: User) -> list[str]:
-    page = client.get("/account/second-factor").content.decode()
-    secret = re.search(r"<code>([A-Z2-7 ]+)</code>", page)
-    assert secret is not None
-    typed = secret[1].replace(" ", "")
-    key = base64.b32decode(typed + "=" * (-len(typed) % 8))
-    answer = client.post("/account/second-factor", {"code": f"{totp(key):06d}", "current_password": PASSWORD})
+    key = secret_shown(client.post("/account/second-factor", {"current_password": PASSWORD}).content.decode())
+    assert key is not None
+    answer = client.post("/account/second-factor", {"code": f"{totp(key):06d}"})
     codes = re.findall(r"<li>([a-z2-9]{5}-[a-z2-9]{5})</li>", answer.content.decode())
     # As if some time had passed: a code is good once only.
     TOTPDevice.objects.filter(user=user).update(last_t=-1)
     return codes
+
+
+def secret_shown(page: str) -> bytes | None:
+    """Read the secret off the page for setting up, as an app's camera would."""
+    secret = re.search(r"<code>([A-Z2-7 ]+)</code>", page)
+    typed = "" if secret is None else secret[1].replace(" ", "")
+    return base64.b32decode(typed + "=" * (-len(typed) % 8)) or None
 
 
 def test_second_factor_once_on_asks_for_a_code(alice: User, log_in: LogIn) -> None:
@@ -108,14 +115,60 @@ def test_switching_the_second_factor_off_needs_the_password(alice: User, log_in:
 
 def test_switching_on_needs_the_password_and_ends_other_sessions(alice: User, log_in: LogIn) -> None:
     other, client = log_in(alice), log_in(alice)
-    client.get("/account/second-factor")
-    device = TOTPDevice.objects.get(user=alice)
-    code = f"{totp(device.bin_key):06d}"
-    assert client.post("/account/second-factor", {"code": code}).status_code == 200
-    assert client.post("/account/second-factor", {"code": code, "current_password": "wrong"}).status_code == 200
-    assert not second_factor.is_on(alice)
+    for given in ({}, {"code": "000000"}, {"current_password": "wrong"}):
+        answer = client.post("/account/second-factor", given)
+        assert answer.status_code == (302 if "code" in given else 200)
+        assert secret_shown(answer.content.decode()) is None
+    assert not TOTPDevice.objects.exists()
     assert is_logged_in(other)
-    client.post("/account/second-factor", {"code": code, "current_password": PASSWORD})
+    switch_on(client, alice)
     assert second_factor.is_on(alice)
     assert is_logged_in(client)
     assert not is_logged_in(other)
+
+
+def test_secret_that_a_passer_by_saw_is_worth_nothing(alice: User, log_in: LogIn) -> None:
+    """Who finds an open session sees no secret; one that was begun elsewhere is not what the owner switches on."""
+    passer_by, owner = log_in(alice), log_in(alice)
+    assert secret_shown(passer_by.get("/account/second-factor").content.decode()) is None
+    first = secret_shown(owner.post("/account/second-factor", {"current_password": PASSWORD}).content.decode())
+    assert first is not None
+    # The session that did not give the password can neither see nor confirm what the other one began.
+    assert passer_by.post("/account/second-factor", {"code": f"{totp(first):06d}"}).status_code == 302
+    assert not second_factor.is_on(alice)
+    second = secret_shown(owner.post("/account/second-factor", {"current_password": PASSWORD}).content.decode())
+    assert second not in (None, first)
+
+
+def test_command_resets_the_second_factor_and_ends_sessions(
+    alice: User, log_in: LogIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = log_in(alice)
+    switch_on(client, alice)
+    # The command's own set-up of Django is that of this process.
+    monkeypatch.setattr("tokumei.platform.start.configure", lambda data: None)
+    monkeypatch.setattr("tokumei.platform.start.prepare", lambda: None)
+    runner = CliRunner()
+    wrong = runner.invoke(app, ["user", "nobody", "--reset-two-factor"])
+    assert isinstance(wrong.exception, InputError)
+    assert second_factor.is_on(alice)
+    done = runner.invoke(app, ["user", "ALICE", "--reset-two-factor"])
+    assert done.exit_code == 0, done.output
+    assert not second_factor.is_on(alice)
+    assert BackupCode.objects.count() == 0
+    assert not is_logged_in(client)
+    assert enter(Client())["Location"] == "/"
+
+
+def test_command_deletes_an_account_after_its_name_was_typed_again(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tokumei.platform.start.configure", lambda data: None)
+    monkeypatch.setattr("tokumei.platform.start.prepare", lambda: None)
+    runner = CliRunner()
+    assert isinstance(runner.invoke(app, ["user", "bob", "--delete"], input="alice\n").exception, InputError)
+    assert isinstance(runner.invoke(app, ["user", "bob", "--delete", "--admin"]).exception, InputError)
+    assert User.objects.get(pk=bob.pk).deleted_at is None
+    assert runner.invoke(app, ["user", "bob", "--delete"], input="bob\n").exit_code == 0
+    assert User.objects.get(pk=bob.pk).deleted_at is not None
+    assert User.objects.get(pk=alice.pk).deleted_at is None

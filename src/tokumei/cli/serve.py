@@ -62,23 +62,36 @@ def add_user(
     reset_two_factor: Annotated[
         bool, typer.Option("--reset-two-factor", help="Switch the second factor off for who lost phone and codes.")
     ] = False,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete the account for good; asks for its name again.")
+    ] = False,
     data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder of the platform.")] = None,
 ) -> None:
     """Make an account on this machine's platform, or give rights to one; asks for the password of a new one.
 
     Example: tokumei user yuki --email yuki@example.com --admin
     """
+    if delete and (email or admin or organizer or reset_two_factor):
+        raise InputError.of("--delete alone", option="--delete")
     from tokumei.platform.start import configure, prepare
 
     configure(data)
     prepare()
     from tokumei.platform.accounts import second_factor, services
+    from tokumei.platform.accounts.deletion import delete_account
 
     known = services.find_user(username)
-    if reset_two_factor:
-        if known is None:
-            raise InputError.of("the name of an account", column="NAME", value=username)
+    if known is None and (reset_two_factor or delete):
+        raise InputError.of("the name of an account", column="NAME", value=username)
+    if known is not None and delete:
+        if typer.prompt("The name again, to delete it for good") != known.username:
+            raise InputError.of(f"the name '{known.username}'; nothing was deleted", column="NAME")
+        delete_account(known)
+        print_facts({"user": username, "deleted": True})
+        return
+    if known is not None and reset_two_factor:
         second_factor.switch_off(known)
+        services.end_sessions(known)
     if known is None and email is None:
         raise InputError.of("--email for a new account", column="NAME", value=username)
     password = None if known else typer.prompt("Password", hide_input=True, confirmation_prompt=True)

@@ -153,12 +153,6 @@ class OwnPasswordForm(forms.Form):
         return password
 
 
-class SwitchOnForm(CodeForm, OwnPasswordForm):
-    """Asks for a code of the app and the password: who finds an open session must not lock its owner out."""
-
-    field_order = ("code", "current_password")
-
-
 class ChangePasswordForm(OwnPasswordForm, NewPasswordForm):
     """Asks for the old and the new password."""
 

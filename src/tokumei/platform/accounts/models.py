@@ -49,6 +49,8 @@ class User(AbstractBaseUser):
     verified_at = models.DateTimeField(null=True, blank=True)
     # Part of what sessions are signed with: another number ends them.
     session_number = models.PositiveIntegerField(default=0)
+    # The row is a tombstone from then on: it holds nothing of the person.
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
     joined = models.DateTimeField(default=timezone.now, editable=False)
 
     objects: ClassVar[Users] = Users()

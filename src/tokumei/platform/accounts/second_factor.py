@@ -28,17 +28,23 @@ def is_on(user: User) -> bool:
 
 
 def begin(user: User) -> TOTPDevice:
-    """Give the device that is being set up, a new one where there is none."""
+    """Give a device to set up, always with a new secret: whoever saw an earlier one knows nothing."""
     with transaction.atomic():
-        found = TOTPDevice.objects.filter(user=user, confirmed=False).first()
-        return found or TOTPDevice.objects.create(user=user, name="app", confirmed=False)
+        TOTPDevice.objects.filter(user=user, confirmed=False).delete()
+        return TOTPDevice.objects.create(user=user, name="app", confirmed=False)
 
 
-def confirm(user: User, code: str) -> list[str] | None:
+def begun(user: User, device: int | None) -> TOTPDevice | None:
+    """Give the device that a session is setting up, if it still is."""
+    return TOTPDevice.objects.filter(user=user, pk=device, confirmed=False).first()
+
+
+def confirm(begun: TOTPDevice, code: str) -> list[str] | None:
     """Switch the second factor on if the code is right, and give the backup codes; they are never shown again."""
+    user: User = begun.user
     allow("second_factor", str(user.pk), at_most=TRIES, within=TRIES_WITHIN)
     with transaction.atomic():
-        device = TOTPDevice.objects.select_for_update().filter(user=user, confirmed=False).first()
+        device = TOTPDevice.objects.select_for_update().filter(pk=begun.pk, confirmed=False).first()
         if device is None or not _is_right(device, code):
             return None
         TOTPDevice.objects.filter(user=user).exclude(pk=device.pk).delete()

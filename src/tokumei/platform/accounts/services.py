@@ -75,10 +75,15 @@ def verify_address(token: str) -> User | None:
     return user
 
 
-def end_other_sessions(request: HttpRequest, user: User) -> None:
-    """End all sessions of a user but this one."""
+def end_sessions(user: User) -> None:
+    """End all sessions of a user."""
     user.session_number += 1
     user.save(update_fields=["session_number"])
+
+
+def end_other_sessions(request: HttpRequest, user: User) -> None:
+    """End all sessions of a user but this one."""
+    end_sessions(user)
     update_session_auth_hash(request, user)
 
 
@@ -171,7 +176,7 @@ def change_rights(admin: User, user: User, do: str) -> None:
         "unmake_admin": ("is_superuser", False),
     }
     is_own = user == admin and do in ("close", "unmake_admin")
-    if do not in changes or is_own or (do == "close" and user.is_superuser):
+    if do not in changes or is_own or (do == "close" and user.is_superuser) or user.deleted_at is not None:
         raise NotAllowed(_("That change is not possible."))
     field, value = changes[do]
     setattr(user, field, value)

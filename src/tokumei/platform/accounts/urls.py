@@ -19,6 +19,7 @@ urlpatterns = [
     path("verify/<str:token>", views.verify, name="verify"),
     path("account", settings_views.profile, name="settings"),
     path("account/password", settings_views.password, name="password"),
+    path("account/delete", settings_views.delete, name="delete"),
     path("account/second-factor", settings_views.set_up_second_factor, name="second_factor"),
     path("account/second-factor/codes", settings_views.renew_backup_codes, name="backup_codes"),
     path("account/second-factor/off", settings_views.switch_off_second_factor, name="second_factor_off"),

@@ -10,3 +10,10 @@ class ApiConfig(AppConfig):
 
     name = "tokumei.platform.api"
     label = "api"
+
+    def ready(self) -> None:
+        """Let the tokens of a deleted account go with it."""
+        from tokumei.platform.accounts.deletion import BEFORE_DELETING
+        from tokumei.platform.api.services import forget_tokens
+
+        BEFORE_DELETING.append(forget_tokens)

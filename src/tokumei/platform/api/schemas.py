@@ -134,9 +134,14 @@ class ContestLine(Schema):
 
 
 class ContestOut(ContestLine):
-    """A contest; `attempts` are the team's at releases, `trouble` is for its organizer."""
+    """A contest; `attempts` are the team's at releases, `trouble` is for its organizer.
+
+    `heads` has the hash of the log's last line after each change of phase, `key` what line 1 commits to, at the end.
+    """
 
     edition: str
+    heads: dict[str, str]
+    key: str
     rules: Rules
     limits: Limits
     attempts: AttemptsOut | None

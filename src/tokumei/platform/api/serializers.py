@@ -37,6 +37,8 @@ def give_contest(contest: Contest, viewer: User) -> schemas.ContestOut:
     return schemas.ContestOut(
         **_line(contest, viewer, own),
         edition=contest.edition,
+        heads=contest.heads,
+        key=contest.key,
         rules=give_rules(terms_of(contest)),
         limits=schemas.Limits(**{name: getattr(contest, name) for name in names}),
         attempts=None if own is None else give_attempts(submitting.release_attempts(own)),

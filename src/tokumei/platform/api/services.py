@@ -54,6 +54,11 @@ def make_token(user: User, *, name: str, scope: str, days: int | None) -> tuple[
     return made, text
 
 
+def forget_tokens(user: User) -> None:
+    """Delete the tokens of an account that is deleted."""
+    Token.objects.filter(user=user).delete()
+
+
 def token_of(text: str) -> Token | None:
     """Find a token that works, and note the day; revoked, expired, void and made-up ones are all the same."""
     token = Token.objects.filter(digest=_digest(text), user__is_active=True).select_related("user").first()

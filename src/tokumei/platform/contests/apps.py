@@ -19,6 +19,8 @@ class ContestsConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the contests at the top of every page and on the home page, and let their work be done."""
+        from tokumei.platform.accounts.deletion import BEFORE_DELETING
+        from tokumei.platform.contests.services.contests import refuse_while_organizing
         from tokumei.platform.contests.services.export import EXPORT, EXPORT_WORK
         from tokumei.platform.contests.services.joining import refuse_new_member
         from tokumei.platform.contests.services.phase_work import PHASE_WORK, begin_due_work
@@ -31,6 +33,7 @@ class ContestsConfig(AppConfig):
         NAVIGATION.insert(0, Entry(_("Contests"), "contests:list"))
         HOME.append(on_home)
         BEFORE_ACCEPTING.append(refuse_new_member)
+        BEFORE_DELETING.append(refuse_while_organizing)
         for kind, work in (SUBMISSION_WORK | PHASE_WORK | {EXPORT: EXPORT_WORK}).items():
             register(kind, work)
         WATCHES.extend([begin_due_work, begin_forgotten])

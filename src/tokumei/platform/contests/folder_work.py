@@ -19,6 +19,7 @@ from typing import Any
 from tokumei.contest import phases
 from tokumei.contest.edition import Edition, FileRole, OpenFiles, files_in
 from tokumei.contest.folder import DRAFT, SECRET, Contest, files_below, open_contest
+from tokumei.contest.log import read_log
 from tokumei.contest.season import ANONYMIZE, ATTACK, CLOSED
 from tokumei.contest.setting import SETTING, read_setting
 from tokumei.core.errors import InputError
@@ -70,8 +71,9 @@ def prepare(asked: Asked) -> dict[str, Any]:
             with _refusing():
                 edition = read_edition(setting, folder.parent)
                 phases.prepare(edition, folder, source=source)
-        open_contest(folder).season()
-    return {}
+        contest = open_contest(folder)
+        contest.season()
+        return {"head": _head(contest)}
 
 
 def read_edition(setting: str, scratch: Path) -> Edition:
@@ -100,7 +102,7 @@ def publish(asked: Asked) -> dict[str, Any]:
         differing = _differing({planned["team"]: planned["score"] for planned in asked["releases"]}, found)
         if not differing and season.phase == ANONYMIZE:
             phases.publish(contest)
-    return {"differing": differing}
+        return {"differing": differing, "head": _head(contest)}
 
 
 def close(asked: Asked) -> dict[str, Any]:
@@ -121,7 +123,14 @@ def close(asked: Asked) -> dict[str, Any]:
         differing = _differing(expected, found)
         if not differing and contest.season().phase != CLOSED:
             phases.close(contest)
-    return {"differing": differing}
+        # The key leaves the secrets when nothing is left to guess at.
+        key = "" if differing else contest.key.key.hex()
+        return {"differing": differing, "head": _head(contest), "key": key}
+
+
+def _head(contest: Contest) -> str:
+    """Give the hash of the log's last line."""
+    return read_log(contest.folder)[-1].hash
 
 
 def _clear_drafts(contest: Contest) -> None:
@@ -180,19 +189,15 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def export(asked: Asked) -> dict[str, Any]:
-    """Pack the folder of a closed contest: without its secrets for everybody, with them for its organizer."""
-    folder = Path(asked["folder"])
-    for packing in asked["packings"]:
-        out = Path(packing["out"])
-        out.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # What an attempt that was killed left.
-        for left in out.parent.glob(f".*.{out.name}"):
-            shutil.rmtree(left, ignore_errors=True)
-        with atomic_path(out) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in files_below(folder):
-                name = path.relative_to(folder)
-                if packing["with_secrets"] or name.parts[0] != SECRET:
-                    _add(archive, path, f"{asked['slug']}/{name.as_posix()}")
+    """Pack the folder of a closed contest, whose secrets are none any more: without them nobody could replay it."""
+    folder, out = Path(asked["folder"]), Path(asked["out"])
+    out.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # What an attempt that was killed left.
+    for left in out.parent.glob(f".*.{out.name}"):
+        shutil.rmtree(left, ignore_errors=True)
+    with atomic_path(out) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in files_below(folder):
+            _add(archive, path, f"{asked['slug']}/{path.relative_to(folder).as_posix()}")
     return {}
 
 

@@ -64,6 +64,10 @@ class Contest(models.Model):
     prepared_at = models.DateTimeField(null=True, blank=True)
     published_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    # The hash of the log's last line after each change of phase, shown to everybody: the log cannot be written anew.
+    heads = models.JSONField(default=dict, blank=True)
+    # The key that the first line of the log commits to, from the end on: with it anybody replays the contest.
+    key = models.CharField(max_length=64, blank=True)
     # Why the contest could not be prepared, published or closed, as an English sentence; its organizer reads it.
     trouble = models.TextField(blank=True)
     trouble_details = models.TextField(blank=True)

@@ -15,11 +15,13 @@ class ExchangeConfig(AppConfig):
     def ready(self) -> None:
         """Put the exchange at the top of every page and offers on the home page, and let its work be done."""
         # Importing it puts the exchange's operations on the API.
+        from tokumei.platform.accounts.deletion import BEFORE_DELETING
         from tokumei.platform.exchange import api  # noqa: F401
         from tokumei.platform.exchange.services.attacking import ATTACK_WORK, ATTACKS, start_attacks
         from tokumei.platform.exchange.services.hosted_answers import ANSWER_WORK, begin_forgotten
         from tokumei.platform.exchange.services.hosted_answers import KIND as ANSWER
         from tokumei.platform.exchange.services.hosting import MAKE, MAKE_WORK
+        from tokumei.platform.exchange.services.recipients import forget_recipient
         from tokumei.platform.exchange.views.reading import on_home
         from tokumei.platform.jobs.work import SWEEPS, WATCHES, register
         from tokumei.platform.pages.slots import HOME, NAVIGATION, Entry
@@ -27,6 +29,7 @@ class ExchangeConfig(AppConfig):
         place = next((place for place, entry in enumerate(NAVIGATION) if entry.app == "contests"), -1) + 1
         NAVIGATION.insert(place, Entry(_("Exchange"), "exchange:catalogue"))
         HOME.append(on_home)
+        BEFORE_DELETING.append(forget_recipient)
         register(MAKE, MAKE_WORK)
         register(ANSWER, ANSWER_WORK)
         register(ATTACKS, ATTACK_WORK)

@@ -19,7 +19,11 @@ class TeamsConfig(AppConfig):
 
     def ready(self) -> None:
         """Add the link to one's teams, and the figures."""
+        from tokumei.platform.accounts.deletion import BEFORE_DELETING
+        from tokumei.platform.teams.services import leave_all
+
         NAVIGATION.append(Entry(_("Teams"), "teams:mine", for_users=True))
+        BEFORE_DELETING.append(leave_all)
         GAUGES.append(_figures)
 
 

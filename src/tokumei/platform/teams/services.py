@@ -145,6 +145,16 @@ def leave(team: Team, user: User) -> None:
             open_invitations(team).update(revoked=team.closed)
 
 
+def leave_all(user: User) -> None:
+    """Take somebody whose account is deleted out of every team."""
+    for membership in teams_of(user):
+        try:
+            leave(membership.team, user)
+        except NotAllowed:
+            team = membership.team.display_name
+            raise NotAllowed(_("You are the captain of %s. Make another member captain first.") % team) from None
+
+
 def remove_member(team: Team, user: int) -> None:
     """Take somebody out of a team; the captain's own way out is to leave."""
     with transaction.atomic():

@@ -197,6 +197,13 @@ def delete_contest(contest: Contest) -> None:
         transaction.on_commit(lambda: remove_files(contest))
 
 
+def refuse_while_organizing(user: User) -> None:
+    """Refuse to delete the account of who runs a contest: nobody else could answer for it."""
+    running = Contest.objects.filter(organizer=user, closed_at=None).first()
+    if running is not None:
+        raise NotAllowed(_("You organize %s, which is not over.") % running.title)
+
+
 def _check_order(opens_at: datetime, attacks_open_at: datetime, closes_at: datetime) -> None:
     if not opens_at < attacks_open_at < closes_at:
         raise InputError.of("the opening before the beginning of attacks, and that before the end")

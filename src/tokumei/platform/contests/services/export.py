@@ -9,10 +9,8 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import NotAllowed
-from tokumei.platform.accounts.models import User
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest
-from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.errors import NotReady
 from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
 from tokumei.platform.jobs.models import Job, Outcome
@@ -23,13 +21,12 @@ from tokumei.platform.jobs.work import CONTEST, Work
 EXPORT = "export"
 
 
-def export_folder(contest: Contest, viewer: User | None) -> IO[bytes]:
-    """Give a closed contest as one open file; with the secrets for its organizer alone."""
+def export_folder(contest: Contest) -> IO[bytes]:
+    """Give a closed contest as one open file, key and truths and all, so that anybody can replay it."""
     if contest.closed_at is None or not contest.folder.is_dir():
         raise NotAllowed(_("The folder of a contest can be downloaded when the contest is over."))
-    packed = _packed(contest, with_secrets=is_organizer(contest, viewer))
     try:
-        return packed.open("rb")
+        return _packed(contest).open("rb")
     except FileNotFoundError:
         job = begin(EXPORT, contest.pk)
         if job.outcome == Outcome.FAILED:
@@ -37,15 +34,13 @@ def export_folder(contest: Contest, viewer: User | None) -> IO[bytes]:
         raise NotReady(_("The contest is being packed. Try again in a moment.")) from None
 
 
-def _packed(contest: Contest, *, with_secrets: bool) -> Path:
-    folder = Path(settings.MEDIA_ROOT) / "exports" / contest.folder_key
-    return folder / ("whole.zip" if with_secrets else "public.zip")
+def _packed(contest: Contest) -> Path:
+    return Path(settings.MEDIA_ROOT) / "exports" / contest.folder_key / "whole.zip"
 
 
 def _ask(job: Job) -> dict[str, Any]:
     contest = Contest.objects.get(pk=int(job.subject))
-    packings = [{"out": str(_packed(contest, with_secrets=each)), "with_secrets": each} for each in (False, True)]
-    return {"folder": str(contest.folder), "slug": contest.slug, "packings": packings}
+    return {"folder": str(contest.folder), "slug": contest.slug, "out": str(_packed(contest))}
 
 
 def _write_nothing(job: Job, _result: dict[str, Any] | Answer) -> None:

@@ -121,9 +121,9 @@ def _ask_close(job: Job) -> dict[str, Any]:
     return {"folder": str(contest.folder), "guesses": guesses}
 
 
-def _write_prepared(job: Job, _: dict[str, Any]) -> None:
+def _write_prepared(job: Job, result: dict[str, Any]) -> None:
     contest = _contest(job)
-    _say(contest, "", prepared_at=timezone.now())
+    _say(contest, "", prepared_at=timezone.now(), heads={PREPARE: result["head"]})
     transaction.on_commit(lambda: shutil.rmtree(contest.sources, ignore_errors=True))
 
 
@@ -132,7 +132,7 @@ def _write_published(job: Job, result: dict[str, Any]) -> None:
 
 
 def _write_closed(job: Job, result: dict[str, Any]) -> None:
-    _write_if_same(job, result, closed_at=timezone.now())
+    _write_if_same(job, result, closed_at=timezone.now(), key=result["key"])
     if not result["differing"]:
         begin("export", job.subject)
 
@@ -141,7 +141,8 @@ def _write_if_same(job: Job, result: dict[str, Any], **facts: Any) -> None:
     if result["differing"]:
         _say(_contest(job), reasons.OTHER_DIGITS, details="\n".join(result["differing"]))
     else:
-        _say(_contest(job), "", **facts)
+        contest = _contest(job)
+        _say(contest, "", heads=contest.heads | {job.kind: result["head"]}, **facts)
 
 
 def _write_faults(job: Job, answer: Answer) -> None:

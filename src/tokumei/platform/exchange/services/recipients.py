@@ -17,10 +17,20 @@ from tokumei.exchange.offer import Offer
 from tokumei.exchange.offer import Recipient as Listed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.desk_work import at_desk, desk_key, facts_of
-from tokumei.platform.exchange.models import PublishedOffer, Recipient, Trust, exchange_folder
+from tokumei.platform.exchange.models import (
+    OPEN_STATES,
+    LevelRequest,
+    OfferState,
+    PublishedOffer,
+    Recipient,
+    RequestState,
+    Trust,
+    exchange_folder,
+)
 from tokumei.platform.exchange.services.offers import document_of, note_desk
 
 TRUSTED_BY_AN_OFFER = 500
+LIVE = (OfferState.MAKING, OfferState.OPEN)
 
 
 def recipient_of(user: User) -> Recipient | None:
@@ -41,6 +51,20 @@ def introduce(user: User, *, organization: str, about: str = "") -> Recipient:
         known.organization, known.about = organization, about
         known.save()
     return known
+
+
+def forget_recipient(user: User) -> None:
+    """Let go of who is deleted: requests that wait are withdrawn, the key is gone; an offer must not be left alone."""
+    if PublishedOffer.objects.filter(by=user, team__closed__isnull=False, state__in=LIVE).exists():
+        raise NotAllowed(_("You are the last of a team with an open offer. Close or delete the offer first."))
+    LevelRequest.objects.filter(user=user, state__in=OPEN_STATES).update(state=RequestState.WITHDRAWN)
+    known = recipient_of(user)
+    if known is not None:
+        # The row stays, since offers may list its public key.
+        known.organization = known.about = ""
+        known.save(update_fields=["organization", "about"])
+        private = _keys_folder() / f"{known.key_name}{PRIVATE}"
+        transaction.on_commit(lambda: private.unlink(missing_ok=True))
 
 
 def key_of(recipient: Recipient) -> PrivateKey:
