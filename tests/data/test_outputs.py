@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
 
 from tokumei.core.errors import InputError
+from tokumei.data.files.atomic import write_text
 from tokumei.data.files.outputs import guarded
 
 
@@ -116,3 +118,37 @@ def test_errors_name_the_output_and_not_its_draft(tmp_path: Path) -> None:
 def test_inputs_that_are_no_paths_are_passed_over(tmp_path: Path) -> None:
     with guarded({"--out": tmp_path / "a", "--rows": None}, inputs=[None, "people", "x" * 5000, "a\0b"]) as drafts:
         assert list(drafts) == ["--out"]
+
+
+@pytest.mark.parametrize("option", ["--truth", "truth", "--rows", "rows"])
+def test_what_tells_who_is_who_is_its_owners_alone_whatever_stood_there(tmp_path: Path, option: str) -> None:
+    target = tmp_path / "F.csv"
+    before = os.umask(0o022)
+    try:
+        for mode in (None, 0o600, 0o666, 0o400):
+            if mode is not None:
+                target.chmod(mode)
+            with guarded({option: target}, force=True) as drafts:
+                drafts[option].write_text("who,is\n")
+                # Nobody else reaches the draft either.
+                assert stat.S_IMODE(drafts[option].parent.stat().st_mode) == 0o700
+            assert stat.S_IMODE(target.stat().st_mode) == 0o600, mode
+    finally:
+        os.umask(before)
+
+
+def test_output_is_read_by_no_more_people_than_what_it_replaces(tmp_path: Path) -> None:
+    target = tmp_path / "out.csv"
+    before = os.umask(0o022)
+    try:
+        for mode, expected in ((None, 0o644), (0o600, 0o600), (0o640, 0o640), (0o666, 0o644)):
+            if mode is not None:
+                target.chmod(mode)
+            with guarded({"--out": target}, force=True) as drafts:
+                drafts["--out"].write_text("x\n")
+            assert stat.S_IMODE(target.stat().st_mode) == expected, mode
+            write_text(target, "y\n")
+            assert stat.S_IMODE(target.stat().st_mode) == expected, mode
+            target.chmod(0o644)
+    finally:
+        os.umask(before)

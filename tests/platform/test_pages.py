@@ -172,7 +172,10 @@ def test_request_for_another_host_is_refused(host: str) -> None:
 @pytest.mark.django_db
 def test_health_is_told_without_an_account(client: Client) -> None:
     answer = client.get("/health")
-    assert (answer.status_code, answer.json()) == (200, {"status": "ok", "database": "ok", "disk": "ok"})
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {"status": "ok", "database": "ok", "disk": "ok", "space": "ok"},
+    )
 
 
 @pytest.mark.django_db

@@ -38,14 +38,15 @@ def secret_key(data: Path) -> str:
 def create_data_folder(data: Path) -> None:
     """Make the folder and the key in it where they are missing; both are for the owner's eyes only."""
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if stat.S_IMODE(data.stat().st_mode) & 0o077 and data.stat().st_uid == os.getuid():
-        data.chmod(0o700)
-        print(f"{data} could be read by others; it is its owner's alone now.", file=sys.stderr)  # noqa: T201
+    _keep_to_owner(data, 0o700)
     if not os.access(data, os.W_OK | os.X_OK):
         raise InputError.of("a folder that may be written to", file=data)
     for name in ("files", "mail", "static"):
         (data / name).mkdir(mode=0o700, exist_ok=True)
-    if os.environ.get("TOKUMEI_SECRET_KEY") or (data / KEY_FILE).exists():
+    if (data / KEY_FILE).exists():
+        _keep_to_owner(data / KEY_FILE, 0o600)
+        return
+    if os.environ.get("TOKUMEI_SECRET_KEY"):
         return
     draft = data / f".{KEY_FILE}.{secrets.token_hex(6)}"
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
@@ -57,6 +58,17 @@ def create_data_folder(data: Path) -> None:
         pass
     finally:
         draft.unlink()
+
+
+def _keep_to_owner(path: Path, mode: int) -> None:
+    """Take from others what they could read, and say so; refuse what cannot be taken from them."""
+    if not stat.S_IMODE(path.stat().st_mode) & 0o077:
+        return
+    try:
+        path.chmod(mode)
+    except PermissionError:
+        raise InputError.of("what only its owner can read: it holds every secret", file=path) from None
+    print(f"{path} could be read by others; it is its owner's alone now.", file=sys.stderr)  # noqa: T201
 
 
 def database(data: Path) -> dict[str, Any]:

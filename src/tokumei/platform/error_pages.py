@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
 from tokumei.platform.errors import DiskFull, NotReady, TooMany
+from tokumei.platform.files.space import is_out_of_space
 from tokumei.platform.telling import in_words
 
 log = logging.getLogger("tokumei.pages")
@@ -80,18 +82,20 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """Answer when the server itself failed; tells the number by which operators find it in the log."""
+    """Answer when the server itself failed, or has no space left; tells the number by which operators find it."""
     number = getattr(request, "id", "")
-    title, text = _words(500)
+    status = 507 if is_out_of_space(sys.exception()) else 500
+    title, text = _words(status)
     if request.path_info.startswith(FOR_PROGRAMS):
-        return JsonResponse({"error": "InternalError", "message": f"{title}. {text} {number}"}, status=500)
-    shown = {"status": 500, "title": title, "text": text, "request_id": number}
+        name = NAME_OF_STATUS.get(status, "InternalError")
+        return JsonResponse({"error": name, "message": f"{title}. {text} {number}"}, status=status)
+    shown = {"status": status, "title": title, "text": text, "request_id": number}
     try:
-        return render(request, "pages/error.html", shown, status=500)
+        return render(request, "pages/error.html", shown, status=status)
     except Exception:
         # Even the page may fail, as when the database that knows the user is gone; a few words never do.
         log.exception("the error page failed", extra={"facts": {"request": number}})
-        return HttpResponse(f"{title}. {text} {number}", status=500, content_type="text/plain; charset=utf-8")
+        return HttpResponse(f"{title}. {text} {number}", status=status, content_type="text/plain; charset=utf-8")
 
 
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -16,7 +16,8 @@ from django.utils.cache import add_never_cache_headers, patch_vary_headers
 
 from tokumei.core.errors import TokumeiError
 from tokumei.platform import metrics
-from tokumei.platform.error_pages import bad_request, page_for, too_large
+from tokumei.platform.error_pages import bad_request, error_page, page_for, too_large
+from tokumei.platform.files.incoming import IS_FULL
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -86,6 +87,8 @@ class ErrorsAsPages:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Pass the request on, unless it carries so much that its body is better not read."""
+        if request.META.get(IS_FULL):
+            return error_page(request, 507)
         return too_large(request) if _body_length(request) > settings.MAX_REQUEST_BYTES else self.handle(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:

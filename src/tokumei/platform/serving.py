@@ -31,7 +31,6 @@ from tokumei.platform.processes import (
 )
 
 N_WEB_PROCESSES = 2
-THREADS_EACH = 8
 # Seconds until the first page must have come.
 TIME_TO_START = 60.0
 
@@ -111,11 +110,13 @@ def run_web(descriptor: int) -> None:
 
 
 def _gunicorn_settings(descriptor: int) -> dict[str, Any]:
+    from tokumei.platform.web_worker import N_WAITING
+
     return {
         "bind": f"fd://{descriptor}",
         "workers": N_WEB_PROCESSES,
-        "threads": THREADS_EACH,
-        "worker_class": "gthread",
+        "threads": N_WAITING,
+        "worker_class": "tokumei.platform.web_worker.PatientWorker",
         # Loaded before forking: the processes share the memory of the figures.
         "preload_app": True,
         "timeout": 120,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,10 +26,11 @@ def atomic_path(target: Path | str) -> Iterator[Path]:
     target = Path(target)
     check_can_write(target)
     own_folder = draft_folder(target)
-    own_folder.mkdir()
+    own_folder.mkdir(mode=0o700)
     draft = own_folder / target.name
     try:
         yield draft
+        keep_private(draft, target)
         flush_to_disk(draft)
         if target.is_dir():
             _replace_folder(draft, target)
@@ -50,6 +52,16 @@ def remove_folder(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
             return
+
+
+def keep_private(draft: Path, target: Path, *, is_secret: bool = False) -> None:
+    """Let a file be read by no more people than the one that it replaces, and a secret one by its owner alone."""
+    if not draft.is_file():
+        return
+    mode = stat.S_IMODE(draft.stat().st_mode)
+    if target.is_file():
+        mode &= stat.S_IMODE(target.stat().st_mode) | stat.S_IRUSR | stat.S_IWUSR
+    draft.chmod(mode & 0o600 if is_secret else mode)
 
 
 def draft_folder(target: Path) -> Path:

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.atomic import check_can_write, draft_folder, flush_to_disk, remove_folder
+from tokumei.data.files.atomic import check_can_write, draft_folder, flush_to_disk, keep_private, remove_folder
 
 # More files than this in a folder of inputs are not looked at one by one: it holds no hierarchies.
 MOST_INPUTS = 100_000
+# They tell who is who, so that nobody but their owner may read them, whatever stood there before.
+SECRETS = ("truth", "rows")
 
 
 @contextmanager
@@ -24,17 +26,20 @@ def guarded(
 
     Outputs go by the option that names them, and those that are None are left out. Inputs are files, or folders with
     all that is in them; what is no path that exists, such as a table of a database, is passed over. Links are followed.
-    An output that exists is an error unless `force`.
+    An output that exists is an error unless `force`; what replaces it is not read by more people than it was, and what
+    tells who is who by its owner alone.
     """
     targets = check_outputs(outputs, inputs=inputs, force=force)
     folders = {option: draft_folder(target) for option, target in targets.items()}
     drafts = {option: folders[option] / target.name for option, target in targets.items()}
     try:
         for folder in folders.values():
-            folder.mkdir()
+            # Whoever could read a draft would see what its place will hide.
+            folder.mkdir(mode=0o700)
         yield drafts
         written = {option: draft for option, draft in drafts.items() if draft.exists()}
-        for draft in written.values():
+        for option, draft in written.items():
+            keep_private(draft, targets[option], is_secret=option.lstrip("-") in SECRETS)
             flush_to_disk(draft)
         # Looked at again, since another may have written there while this worked.
         check_outputs(outputs, inputs=inputs, force=force)

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from tokumei.platform.errors import DiskFull
-from tokumei.platform.files.uploads import FULL
+from tokumei.platform.files.space import FULL
 
 IS_FULL = "tokumei.disk_is_full"
 

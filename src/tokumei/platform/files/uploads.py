@@ -7,7 +7,6 @@ and is swept away. A zip is unpacked here, file by file; what is gzipped stays s
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import logging
@@ -31,6 +30,7 @@ from tokumei.contest.edition import FileRole
 from tokumei.core.errors import InputError
 from tokumei.data.files.source import GZIP_MAGIC, blocks
 from tokumei.platform.errors import DiskFull
+from tokumei.platform.files.space import FULL
 from tokumei.platform.jobs.limits import ORPHAN_SECONDS
 
 log = logging.getLogger("tokumei.uploads")
@@ -43,7 +43,6 @@ LEAST_LIMIT = 8 * 1024 * 1024
 LIMIT_FACTOR = 20
 PLAIN_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_MEMBERS = 20
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,10 @@ class PagesConfig(AppConfig):
     label = "pages"
 
     def ready(self) -> None:
-        """Have every failure logged."""
+        """Have every failure logged, and the space on the disk told."""
+        from tokumei.platform.files.space import free_bytes
+        from tokumei.platform.metrics import GAUGES, Gauge
         from tokumei.platform.middleware import log_failure
 
+        GAUGES.append(lambda: [Gauge("disk_free_bytes", "Bytes that can still be written.", free_bytes())])
         got_request_exception.connect(log_failure, dispatch_uid="log_failure")

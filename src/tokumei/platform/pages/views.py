@@ -15,6 +15,7 @@ from tokumei.platform import metrics
 from tokumei.platform.access import access
 from tokumei.platform.accounts import services as accounts
 from tokumei.platform.addresses import next_page
+from tokumei.platform.files.space import is_space_low
 from tokumei.platform.pages.slots import HOME
 
 
@@ -47,11 +48,19 @@ def language(request: HttpRequest) -> HttpResponse:
 
 @access("anyone")
 def health(request: HttpRequest) -> HttpResponse:
-    """Tell whether the server can do its work: the database answers and the disk can be written to."""
-    checks = {"database": _database_answers(), "disk": _disk_is_writable()}
-    is_well = all(checks.values())
-    shown = {name: "ok" if is_ok else "failed" for name, is_ok in checks.items()}
-    return JsonResponse({"status": "ok" if is_well else "failed"} | shown, status=200 if is_well else 503)
+    """Tell whether the server can do its work: the database answers, the disk can be written to and has space left.
+
+    A server that is low on space still works, and says so: the status is 200 and the word is "warning".
+    """
+    shown = {"database": _word(_database_answers()), "disk": _word(_disk_is_writable())}
+    is_well = "failed" not in shown.values()
+    shown["space"] = "low" if is_well and is_space_low() else _word(is_well)
+    status = "failed" if not is_well else "warning" if shown["space"] == "low" else "ok"
+    return JsonResponse({"status": status} | shown, status=200 if is_well else 503)
+
+
+def _word(is_ok: bool) -> str:
+    return "ok" if is_ok else "failed"
 
 
 @access("operator")

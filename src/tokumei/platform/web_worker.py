@@ -1,0 +1,113 @@
+"""How the web process waits for slow senders and readers without keeping anybody else waiting.
+
+A few threads answer; they have the connections to the database. Many more, which cost next to nothing, wait for
+requests to come in whole and for answers to go out, so that somebody who sends a byte a second holds one of those. What
+comes too slowly to be meant is dropped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any
+
+from django.conf import settings
+from gunicorn.workers.gthread import ThreadWorker
+
+from tokumei.platform.files.incoming import IS_FULL
+from tokumei.platform.files.space import FULL
+
+Environ = dict[str, Any]
+# Threads of one web process that answer, and those that wait for others.
+N_ANSWERING = 8
+N_WAITING = 128
+# Seconds within which the head of a request comes, and its body at the slowest pace that is waited for.
+HEAD_SECONDS = 20.0
+BODY_SECONDS = 20.0
+SLOWEST = 8 * 1024
+BLOCK = 64 * 1024
+# Larger bodies are kept in files without a name.
+IN_MEMORY = 256 * 1024
+
+
+class PatientWorker(ThreadWorker):  # type: ignore[misc]
+    """Gunicorn's worker with threads, whose threads wait; a request is answered by others once it is here."""
+
+    def init_process(self) -> None:
+        """Make the threads that answer."""
+        self.answering = ThreadPoolExecutor(N_ANSWERING, thread_name_prefix="answering")
+        self.deadlines: dict[socket.socket, float] = {}
+        self.deadlines_lock = threading.Lock()
+        super().init_process()
+
+    def load_wsgi(self) -> None:
+        """Let the application be called by the threads that answer."""
+        super().load_wsgi()
+        application = self.wsgi
+
+        def call(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+            self._take_in(environ)
+            return self.answering.submit(application, environ, start_response).result()
+
+        self.wsgi = call
+
+    def handle(self, conn: Any) -> Any:
+        """Wait for a request and have it answered; its head must come in time."""
+        self._allow(conn.sock, time.monotonic() + HEAD_SECONDS)
+        try:
+            return super().handle(conn)
+        finally:
+            self._allow(conn.sock, None)
+
+    def murder_pending(self) -> None:
+        """Drop what came too slowly; called about once a second."""
+        super().murder_pending()
+        now = time.monotonic()
+        with self.deadlines_lock:
+            late = [sock for sock, deadline in self.deadlines.items() if deadline < now]
+        for sock in late:
+            # Whoever waits for it finds that nothing more comes.
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def _take_in(self, environ: Environ) -> None:
+        """Wait for the body; one that says to be too large is left to the application, which reads none of it."""
+        sock, given = environ["gunicorn.socket"], environ.get("CONTENT_LENGTH") or "0"
+        n_bytes = int(given) if given.isascii() and given.isdigit() else 0
+        if 0 < n_bytes <= settings.MAX_REQUEST_BYTES:
+            environ["wsgi.input"] = self._received(environ, sock, n_bytes)
+        self._allow(sock, None)
+
+    def _received(self, environ: Environ, sock: socket.socket, n_bytes: int) -> IO[bytes]:
+        started, source, left = time.monotonic(), environ["wsgi.input"], n_bytes
+        # Whoever reads it lets it go.
+        kept: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=settings.MEDIA_ROOT)  # type: ignore[assignment]  # noqa: SIM115
+        while left:
+            self._allow(sock, started + BODY_SECONDS + (n_bytes - left) / SLOWEST)
+            block = source.read(min(left, BLOCK))
+            if not block:
+                raise OSError(errno.ECONNRESET, "the sender went away")
+            left -= len(block)
+            try:
+                kept.write(block)
+            except OSError as error:
+                if error.errno not in FULL:
+                    raise
+                # The rest is read and thrown away, so that the browser gets to see an answer.
+                environ[IS_FULL], kept = True, io.BytesIO()
+        kept.seek(0)
+        return kept
+
+    def _allow(self, sock: socket.socket, until: float | None) -> None:
+        with self.deadlines_lock:
+            if until is None:
+                self.deadlines.pop(sock, None)
+            else:
+                self.deadlines[sock] = until
