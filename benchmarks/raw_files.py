@@ -45,7 +45,7 @@ def write_arx_example(folder: Path, n_rows: int = 30_000) -> None:
     pl.DataFrame(table).write_csv(folder / "data.csv", separator=";")
     (folder / "hierarchies").mkdir()
     known = [str(code) for code in np.unique(codes)]
-    trees = {
+    trees: dict[str, list[tuple[str, ...]]] = {
         "age": [(str(age), "<50" if age < 50 else ">=50", "*") for age in range(18, 90)],
         "gender": [("male", "*"), ("female", "*")],
         "zipcode": [(code, *(code[:left] + "*" * (5 - left) for left in (4, 3, 2, 1, 0))) for code in known],

@@ -73,7 +73,7 @@ def test_published_rows_are_the_same_for_every_permutation_so_that_no_guess_beat
     assert len(seen) == math.prod(math.factorial(len(one)) for one in groups.members) > 1
     assert all(one.equals(seen[0]) for one in seen)
     # Every guess is a choice among what the truths name; the best one, customer by customer, is expected to find:
-    names = Counter()
+    names: Counter[tuple[str, str]] = Counter()
     for truth in truths:
         rows = truth.group_by("customer", maintain_order=True).agg(pl.struct("period", "pseudonym"))
         names.update((who, str(what)) for who, what in rows.iter_rows())
@@ -116,7 +116,7 @@ def test_bundles_have_the_least_rows_of_their_group_and_purchases_evenly_of_all(
             if deals == "rows" and least:
                 # No bundle has more than one turn more of a customer than another.
                 pairs = here.with_columns(owner=owner.filter(is_here)).group_by("bundle", "owner").len()
-                assert pairs["len"].max() <= math.ceil(least / len(members))
+                assert max(pairs["len"]) <= math.ceil(least / len(members))
 
 
 def plain_grouping(n_rows: np.ndarray, most_found: int) -> int:

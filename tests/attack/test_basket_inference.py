@@ -7,7 +7,7 @@ from tokumei.attack.basket_inference import judge_baskets, learn_baskets
 from tokumei.data.history import History
 
 
-def history(*rows: tuple[str | None, str, str, float, int]) -> History:
+def history(*rows: tuple[object, ...]) -> History:
     frame = pl.DataFrame(list(rows), schema=["customer", "date", "item", "price", "quantity"], orient="row")
     frame = frame.with_columns(pl.when(pl.col("customer").is_not_null()).then(pl.all()))
     return History.of(frame)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.definitions import local_recoding
 from tests.definitions.cases import random_case
@@ -35,9 +37,10 @@ def test_cells_are_the_closest_labels_and_the_loss_is_that_of_the_cells(times: i
         except (CannotAnonymize, InputError):
             continue
         n_compared += 1
+        assert made.release.rows is not None
         rows = made.release.rows.to_list()
         cells = made.release.frame.select(columns).rows()
-        groups: dict[tuple[object, ...], list[int]] = {}
+        groups: dict[tuple[Any, ...], list[int]] = {}
         for key, row in zip(cells, rows, strict=True):
             groups.setdefault(key, []).append(row)
         for key, members in groups.items():

@@ -99,7 +99,7 @@ def test_history_is_the_same_from_a_frame_a_file_and_columns_without_names(shop:
     whole = tk.History(shop, **COLUMNS)
     shop.to_csv(tmp_path / "shop.csv", index=False, sep=";", encoding="utf-16")
     from_file = tk.History(tmp_path / "shop.csv", **COLUMNS, delimiter=";", encoding="utf-16")
-    numbered = dict(zip(COLUMNS, range(5), strict=True))
+    numbered: dict[str, Any] = dict(zip(COLUMNS, range(5), strict=True))
     for other in (from_file, tk.History(shop.set_axis(range(5), axis=1), **numbered)):
         assert other.frame.equals(whole.frame)
     assert repr(whole) == "History(360 rows, 12 customers, no invoice, time)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import polars as pl
@@ -156,8 +156,8 @@ def test_save_replaces_nothing_unasked(tmp_path: Path) -> None:
         (lambda: tk.Table(people(), qi=["age"], delimeter=";"), "'delimiter'"),
         (lambda: tk.Table(people(), delimiter=";"), "a file, which is read so"),
         (lambda: tk.Table(people(), qi=["age"], sensitive=["age"]), "one role a column"),
-        (lambda: tk.Table(people(), qi=5), "found '5', expected a column of the table"),
-        (lambda: tk.Table(people(), qi=0.5), "option qi: found '0.5', expected names of columns"),
+        (lambda: tk.Table(people(), qi=cast("Any", 5)), "found '5', expected a column of the table"),
+        (lambda: tk.Table(people(), qi=cast("Any", 0.5)), "option qi: found '0.5', expected names of columns"),
         (lambda: tk.Table(people()["age"], qi=["age"]), "a frame, not one column of it"),
         (lambda: tk.Table(people().to_numpy(), qi=["age"]), "found 'numpy.ndarray', expected a Polars, pandas or"),
         (lambda: tk.Table("no such file.csv", qi=["age"]), "no such file.csv: expected a file that exists"),

@@ -15,7 +15,7 @@ HEADER = "customer,date,item,price,quantity\n"
 @pytest.fixture
 def toy(tmp_path: Path) -> Path:
     path = tmp_path / "T.csv"
-    path.write_text(HEADER + "".join(f"{who},2010-12-0{day},{item},1.0,1\n" for who, day, item in TOY))
+    path.write_text(HEADER + "".join(f"{who},2010-12-0{day},{item},1.0,1\n" for who, day, item in map(tuple, TOY)))
     return path
 
 

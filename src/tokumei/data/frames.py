@@ -76,7 +76,7 @@ def _from_pandas(data: Any) -> pl.DataFrame:
 def _column(cells: Any) -> pl.Series:
     """Read a column of a pandas frame; one whose cells are of several types is refused by its name."""
     try:
-        return pl.from_pandas(cells)
+        return pl.Series(pl.from_pandas(cells))
     except Exception as error:
         # PyArrow has exceptions of its own, and may not be there.
         is_known = isinstance(error, (TypeError, ValueError, pl.exceptions.PolarsError))

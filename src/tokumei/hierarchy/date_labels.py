@@ -46,7 +46,7 @@ def _moment(part: Callable[[str], str | None], text: str) -> tuple[dt.date, dt.t
         month = MONTHS.index(word[:3].lower()) + 1
     clock = re.search(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?", text)
     try:
-        time = dt.time() if clock is None else dt.time(*(int(one or 0) for one in clock.groups()))
-        return dt.date(int(year or 0), month, int(part("d") or 1)), time
+        hour, minute, second = (0, 0, 0) if clock is None else (int(one or 0) for one in clock.groups())
+        return dt.date(int(year or 0), month, int(part("d") or 1)), dt.time(hour, minute, second)
     except ValueError:
         return None

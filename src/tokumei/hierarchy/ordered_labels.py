@@ -104,7 +104,8 @@ def _read_range(text: str) -> _Range | None:
 
 def _amounts(text: str) -> list[re.Match[str]]:
     """Find the numbers of a label; a hyphen after a digit or a letter joins, and is no sign."""
-    found, start = [], 0
+    found: list[re.Match[str]] = []
+    start = 0
     while (one := AMOUNT.search(text, start)) is not None:
         is_joined = bool(one["sign"]) and one.start() > 0 and text[one.start() - 1] not in " (["
         joined = AMOUNT.match(text, one.start("digits")) if is_joined or (one["sign"] and found) else None

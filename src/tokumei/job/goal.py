@@ -40,7 +40,7 @@ DEFAULT_METHOD = "optimal"
 class Wishes:
     """How a release is to be made, beside its requirements."""
 
-    suppress: float = 0.0
+    suppress: Any = 0.0
     loss: Any = None
     prices: Any = None
     weights: Mapping[str, float] = field(default_factory=dict)
