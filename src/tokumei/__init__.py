@@ -2,7 +2,7 @@
 
 | what you have and want | names |
 |---|---|
-| data with its roles | `Table`, `History`, `Hierarchy`, `Recipe`, `Score` |
+| data with its roles | `Table`, `History`, `Job`, `Hierarchy`, `Recipe`, `Score` |
 | jobs | `inspect`, `audit`, `anonymize`, `attack`, `measure`, `compare`, `predict`, `apply` |
 | files | `read_frame`, `write_frame`, `read_hierarchy`, `read_hierarchies`, `write_hierarchy` |
 | below the jobs | `count_classes`, `ClassCounts`, `Lattice` |
@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from tokumei.job.apply_recipe import apply
     from tokumei.job.doors import anonymize, attack, audit, compare, knowledge, measure, predict, sweep
     from tokumei.job.inspect_table import inspect
+    from tokumei.job.job_file import Job
 
 # Where each public name lives. Imported on first use, so that `import tokumei` costs nothing.
 _HOMES = {
     "Table": "data.table",
     "History": "data.history",
+    "Job": "job.job_file",
     "Hierarchy": "hierarchy.hierarchy",
     "Recipe": "data.release",
     "Score": "core.score",
@@ -61,7 +63,7 @@ _HOMES = {
 }
 
 __all__ = [  # noqa: RUF022 - grouped as in the table above.
-    "Table", "History", "Hierarchy", "Recipe", "Score",
+    "Table", "History", "Job", "Hierarchy", "Recipe", "Score",
     "inspect", "audit", "anonymize", "attack", "measure", "compare", "predict", "sweep", "knowledge", "apply",
     "read_frame", "write_frame", "read_hierarchy", "read_hierarchies", "write_hierarchy",
     "count_classes", "ClassCounts", "Lattice",

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokumei.contest.custom.formula import Formula
-from tokumei.contest.custom.toml import parse_toml
 from tokumei.core.errors import InputError
+from tokumei.data.files.toml import parse_toml
 
 NAMES = ("U", "S", "date", "item_cf_supply")
 VALUES = {"U": 0.2, "S": 0.6, "date": 0.1, "item_cf_supply": 0.5}

@@ -79,3 +79,22 @@ def test_inspect_of_a_frame_gives_what_the_file_gives(people: Path) -> None:
     assert tk.inspect(tk.read_frame(people)).roles == tk.inspect(str(people)).roles
     assert "identifier" in tk.inspect(str(people))._repr_html_()
     assert tk.inspect(str(people)).figure() is not None
+
+
+def test_three_commands_lead_from_a_file_to_a_dossier(
+    people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people.write_text("\n".join([ROWS[0], *ROWS[1:] * 5]) + "\n", encoding="utf-8")
+    job = tmp_path / "job.toml"
+    code, made = tokumei_here(capsys, "job", "new", people, "--out", job)
+    assert (code, made["rows"]) == (0, 20)
+    assert "氏名" in job.read_text(encoding="utf-8")
+    code, planned = tokumei_here(capsys, "run", job, "--dry-run")
+    assert (code, planned["planned"][0]) == (0, "before")
+    code, done = tokumei_here(capsys, "run", job, "--out", tmp_path / "out")
+    assert (code, done["holds"]) == (0, True)
+    header = (tmp_path / "out" / "release.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert header == "性別,年齢,郵便番号,病名"
+    job.write_text(job.read_text(encoding="utf-8").replace("most = 0.2", "most = 0.01"), encoding="utf-8")
+    code, done = tokumei_here(capsys, "run", job, "--out", tmp_path / "out")
+    assert (code, done["holds"]) == (1, False)

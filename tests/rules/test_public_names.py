@@ -13,7 +13,7 @@ import pytest
 import tokumei
 
 PUBLIC = {
-    *("Table", "History", "Hierarchy", "Recipe", "Score"),
+    *("Table", "History", "Job", "Hierarchy", "Recipe", "Score"),
     *("inspect", "audit", "anonymize", "attack", "measure", "compare", "predict", "sweep", "knowledge", "apply"),
     *("read_frame", "write_frame", "read_hierarchy", "read_hierarchies", "write_hierarchy"),
     *("count_classes", "ClassCounts", "Lattice", "errors"),

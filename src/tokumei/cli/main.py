@@ -29,6 +29,7 @@ from tokumei.cli import (
     history,
     history_safety,
     inspect,
+    job,
     measure_table,
     parts,
     predict,
@@ -66,6 +67,8 @@ app.add_typer(data.app, name="data", rich_help_panel=DATA)
 app.add_typer(hierarchy.app, name="hierarchy", rich_help_panel=DATA)
 app.command("inspect", rich_help_panel=DATA)(inspect.inspect)
 app.command("count", rich_help_panel=DATA)(count.count)
+app.add_typer(job.app, name="job", rich_help_panel=PROTECT)
+app.command("run", rich_help_panel=PROTECT)(job.run)
 app.add_typer(anonymize.app, name="anonymize", rich_help_panel=PROTECT)
 app.add_typer(history.measure_app, name="measure", rich_help_panel=PROTECT)
 app.command("audit", rich_help_panel=PROTECT)(audit.audit)

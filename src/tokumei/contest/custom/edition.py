@@ -28,7 +28,6 @@ from tokumei.contest.custom.rules import (
     release_rules,
 )
 from tokumei.contest.custom.settings import ROW, Named, Settings, settings_of
-from tokumei.contest.custom.toml import parse_toml, read_toml
 from tokumei.contest.edition import (
     Edition,
     Entry,
@@ -56,6 +55,7 @@ from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.data.files.csv import write_csv
+from tokumei.data.files.toml import parse_toml, read_toml
 
 # Whether metrics and attacks work on the data is tried on so many rows before a contest starts.
 N_TRIED = 300

@@ -10,11 +10,11 @@ from typing import Any
 
 from tokumei.attack.registry import HISTORY_ATTACKS, TABLE_ATTACKS
 from tokumei.contest.custom.formula import Formula
-from tokumei.contest.custom.toml import Section, Where, make_part
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import Registry
 from tokumei.data.files.columns import TYPES
 from tokumei.data.files.csv import check_delimiter
+from tokumei.data.files.toml import Section, Where, make_part
 from tokumei.data.history_columns import SCHEMA
 from tokumei.data.made.survey import AMOUNTS, QUASI_IDENTIFIERS
 from tokumei.measure.registry import HISTORY_UTILITIES, TABLE_UTILITIES

@@ -66,7 +66,7 @@ def read_toml(path: Path) -> tuple[Where, dict[str, Any]]:
 def parse_toml(text: str, file: str) -> tuple[Where, dict[str, Any]]:
     """Parse the text of a TOML file."""
     for number, written in enumerate(text.splitlines(), start=1):
-        # A key of many parts takes the parser time by its square, and no contest has one.
+        # A key of many parts takes the parser time by its square, and nobody needs one.
         key = written.partition("=")[0]
         if key.count(".") > MOST_PARTS and DOTTED.match(key):
             raise InputError.of(f"keys of at most {MOST_PARTS} parts", file=file, line=number, value=key)

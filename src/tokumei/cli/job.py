@@ -1,0 +1,94 @@
+"""`tokumei job new` and `tokumei run`: a job file to start from, and doing what it says."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tokumei.cli.options import ForceOption
+from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.reading import reads_histories
+from tokumei.core.result import Answer
+from tokumei.data.files.reading import AS_IT_IS, Reading
+
+app = typer.Typer(help="Job files: from raw data to a dossier.", no_args_is_help=True)
+
+
+class Kind(StrEnum):
+    """What a file holds."""
+
+    TABLE = "table"
+    HISTORY = "history"
+
+
+@app.command("new")
+@reads_histories
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to anonymize: CSV, Parquet or Excel.")],
+    out: Annotated[Path, typer.Option("--out", metavar="JOB.toml", help="The job file to write.")],
+    kind: Annotated[Kind, typer.Option("--kind", help="A table of people or a purchase history.")] = Kind.TABLE,
+    force: ForceOption = False,
+    reading: Reading = AS_IT_IS,
+    json: JsonFlag = False,
+) -> None:
+    """Write a job file to start from, filled in from what `tokumei inspect` finds; it can be run as it is.
+
+    Example: tokumei job new patients.csv --out job.toml
+    """
+    from tokumei.data.files.atomic import write_text
+    from tokumei.data.files.histories import read_history
+    from tokumei.data.files.outputs import guarded
+    from tokumei.job.inspect_table import inspect
+    from tokumei.job.job_file import Job
+    from tokumei.job.job_template import history_template, table_template
+
+    with showing_progress(), guarded({"--out": out}, inputs=[file], force=force) as drafts:
+        if kind is Kind.HISTORY:
+            n_rows = read_history(str(file), reading).n_rows
+            text, roles = history_template(file, reading, beside=out.parent), {}
+        else:
+            found = inspect(file, reading=reading)
+            text, roles, n_rows = table_template(found, file, reading, beside=out.parent), found.roles, found.n_rows
+        # What is handed out must be readable by what reads it.
+        Job.of(text, folder=out.parent)
+        write_text(drafts["--out"], text)
+    show(Answer({"file": str(file), "kind": kind.value, "rows": n_rows, "roles": roles, "out": str(out)}), json=json)
+
+
+def run(
+    file: Annotated[Path, typer.Argument(metavar="JOB.toml", help="The job file.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the release and the dossier.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the job and list its steps; write nothing.")
+    ] = False,
+    force: ForceOption = False,
+    json: JsonFlag = False,
+) -> None:
+    """Do a whole job, from raw data to dossier; exit 1 if a bound does not hold.
+
+    A second run in the same folder goes on where the first one stopped: what is finished is not done again, unless the
+    job or its input changed.
+
+    Example: tokumei run job.toml --out dossier
+    """
+    from tokumei.core.errors import InputError
+    from tokumei.job.job_file import Job
+    from tokumei.job.run_job import plan_job, run_job
+
+    job = Job.read(file)
+    if dry_run:
+        planned = plan_job(job)
+        show(Answer({"job": job.name, "kind": job.kind, "planned": planned.results["planned"]}), json=json)
+        return
+    if out is None:
+        raise InputError.of("a folder to write to", option="--out")
+    with showing_progress():
+        done = run_job(job, out, force=force)
+    show(done, json=json)
+    if not done.holds:
+        raise typer.Exit(EXIT_CHECK_FAILED)

@@ -1,0 +1,42 @@
+"""The dossier of a job: hashes of what went in and came out, versions, who decides until when, and all numbers."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from tokumei.data.files.atomic import write_text
+from tokumei.job.step_store import file_hash
+
+DOSSIER = "dossier.json"
+# What is handed over, and what is kept apart. A seed has no hash here: one that is short could be found by trying.
+HANDED_OVER = ("release.csv", "release.parquet", "published.csv", "job.toml")
+KEPT_APART = ("secret/recipe.json", "secret/rows.txt", "secret/pseudonyms.csv")
+
+
+def write_dossier(done: Any) -> Path:
+    """Write the dossier beside the release; the seed is not in it."""
+    out, job = done.out, done.job
+    found = {
+        "job": job.name,
+        "kind": job.kind,
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+        "reviewer": job.reviewer,
+        "expires": job.expires,
+        "versions": {"tokumei": version("tokumei"), "polars": version("polars"), "python": platform.python_version()},
+        "input": {"file": os.path.relpath(job.file.resolve(), out.resolve()), "sha256": file_hash(job.file)},
+        "files": {name: file_hash(out / name) for name in HANDED_OVER if (out / name).exists()},
+        "kept_apart": {name: file_hash(out / name) for name in KEPT_APART if (out / name).exists()},
+        "seed": "kept apart in secret/seed.json",
+        "holds": done.holds,
+        "bounds": list(done.bounds),
+        "results": done.results,
+    }
+    path: Path = out / DOSSIER
+    write_text(path, json.dumps(found, ensure_ascii=False, indent=1, default=str) + "\n")
+    return path

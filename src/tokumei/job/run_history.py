@@ -1,0 +1,107 @@
+"""The steps of a job on a history: anonymize in each way, measure and attack each, choose the one that hides most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from tokumei.data.files.histories import read_history
+from tokumei.data.history import History
+from tokumei.job.anonymize_history import anonymize_history
+from tokumei.job.attack_history import attack_history
+from tokumei.job.history_release import HistoryRelease
+from tokumei.job.job_file import Job
+from tokumei.job.measure_history import measure_history
+from tokumei.job.ways import choose, put, without_times
+
+Step = tuple[str, Callable[[], dict[str, Any]], Sequence[Path]]
+
+
+class HistoryWork:
+    """The steps of one job on a history."""
+
+    def __init__(self, job: Job, out: Path, seed: int) -> None:
+        self.job, self.out, self.seed = job, out, seed
+        self.release = cache(self._release)
+        # What the steps so far gave, by their names.
+        self.results: dict[str, Any] = {}
+
+    def check(self) -> None:
+        """Read the file, which says what is wrong with it."""
+        _ = self.history
+
+    @cached_property
+    def history(self) -> History:
+        """The original."""
+        return read_history(str(self.job.file), self.job.reading)
+
+    def _release(self, number: int) -> HistoryRelease:
+        name, options = self.job.methods[number - 1]
+        return anonymize_history(self.history, method=name, seed=self.seed, **options)
+
+    def steps(self) -> list[Step]:
+        """Give the steps in order, each with the files it writes."""
+        listed: list[Step] = []
+        for number, (name, _) in enumerate(self.job.methods, start=1):
+            way = f"{number}-{name}"
+            listed.append((f"method-{way}", lambda n=number: self._anonymize(n), self._files(number)))
+            listed.append((f"use-{way}", lambda n=number: self._measure(n), ()))
+            listed += [
+                (f"attack-{way}-{at}-{attack}", lambda n=number, t=threat, a=attack: self._attack(n, t, a), ())
+                for at, threat in enumerate(self.job.threats, start=1)
+                for attack in threat.attacks
+            ]
+        return listed
+
+    def gather(self) -> dict[str, Any]:
+        """Choose the way by which fewest customers are found and, of equals, the least use is lost; put it in place."""
+        ways, results = [], self.results
+        for name, one in results.items():
+            if name.startswith("method-"):
+                way = name.removeprefix("method-")
+                use = results[f"use-{way}"]
+                attacks = [found for key, found in results.items() if key.startswith(f"attack-{way}-")]
+                found = max((a["scores"]["row"]["value"] for a in attacks if "row" in a["scores"]), default=0.0)
+                losses = [s["value"] for s in use["scores"].values() if s["worst"] == 1 and s["best"] == 0]
+                loss = max(losses, default=None)
+                both = found + (loss or 0) * 1e-6
+                ways.append({**one, "use": use, "attacks": attacks, "found": found, "loss": loss, "order": both})
+        best = choose(ways, "order")
+        number = best["number"]
+        for source, target in zip(
+            self._files(number), ("release.csv", "published.csv", "secret/pseudonyms.csv"), strict=True
+        ):
+            if source.exists():
+                put(source, self.out / target)
+        listed = [{key: one.get(key) for key in ("method", "number", "found", "loss")} for one in ways]
+        told = {key: best[key] for key in ("loss", "use", "attacks", "rows", "released", "customers", "pseudonyms")}
+        return {
+            "chosen": best["method"],
+            "methods": listed,
+            **told,
+            "suppressed": 1 - best["released"] / max(1, best["rows"]),
+        }
+
+    def _files(self, number: int) -> tuple[Path, Path, Path]:
+        folder = self.out / "secret" / f"method-{number}-{self.job.methods[number - 1][0]}"
+        return folder / "release.csv", folder / "published.csv", folder / "pseudonyms.csv"
+
+    def _anonymize(self, number: int) -> dict[str, Any]:
+        made = self.release(number)
+        out, published, truth = self._files(number)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        made.write(out, published, truth)
+        facts = {key: value for key, value in made.to_dict().items() if key != "seed"}
+        return {**without_times(facts), "number": number}
+
+    def _measure(self, number: int) -> dict[str, Any]:
+        measures = None if self.job.measures is None else list(self.job.measures)
+        return dict(without_times(measure_history(self.history, self.release(number), measures).to_dict()))
+
+    def _attack(self, number: int, threat: Any, attack: str) -> dict[str, Any]:
+        known = self.history.known(threat.share, seed=1)
+        found = attack_history(known, self.release(number), attack).to_dict()
+        told = {"threat": threat.name, "attack": attack, "known": threat.share}
+        return {**told, "scores": found.get("success", {})}

@@ -1,0 +1,188 @@
+"""The steps of a job on a table: audit, anonymize in each way, choose, audit again, attack, measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.errors import CannotAnonymize, InputError, nearest
+from tokumei.data.files.formats import PARQUET, format_of, read_frame, scan_frame
+from tokumei.data.files.row_numbers import read_rows
+from tokumei.data.table import Table
+from tokumei.hierarchy.files import read_hierarchy
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.job.anonymize_table import anonymize_table
+from tokumei.job.attack_table import attack_table
+from tokumei.job.audit_table import audit_table
+from tokumei.job.hierarchies import made_hierarchy
+from tokumei.job.job_file import Job
+from tokumei.job.measure_table import measure_table
+from tokumei.job.table_profile import profile
+from tokumei.job.ways import choose, put, without_times
+
+Step = tuple[str, Callable[[], dict[str, Any]], Sequence[Path]]
+# What auditing does not ask for.
+NOT_AUDITED = ("suppress", "loss", "population")
+
+
+class TableWork:
+    """The steps of one job on a table; data is read when a step needs it."""
+
+    def __init__(self, job: Job, out: Path, seed: int) -> None:
+        self.job, self.out, self.seed = job, out, seed
+        self.suffix = PARQUET if format_of(job.file) == PARQUET else ".csv"
+        self.release = out / f"release{self.suffix}"
+        self.rows = out / "secret" / "rows.txt"
+        # What the steps so far gave, by their names.
+        self.results: dict[str, Any] = {}
+
+    def check(self) -> None:
+        """Refuse a job whose columns are not in its file."""
+        present = scan_frame(self.job.file, self.job.reading).collect_schema().names()
+        for column in self.job.roles:
+            if column not in present:
+                near = nearest(column, present)
+                expected = f"a column of {self.job.file.name}: {repr(near) if near else ', '.join(present)}"
+                raise self.job.where.fault(expected, "roles", column, column)
+
+    @cached_property
+    def table(self) -> Table:
+        """The original, without its identifiers and what has no role."""
+        self.check()
+        used = [name for name, role in self.job.roles.items() if role != "identifier"]
+        frame = read_frame(self.job.file, self.job.reading)
+        frame = frame.select(name for name in frame.columns if name in used)
+        qi, sensitive = self.job.columns_with("quasi-identifier"), self.job.columns_with("sensitive")
+        table = Table(frame, qi, sensitive, name=str(self.job.file))
+        table.hierarchies = {
+            name: self._hierarchy(table, name) for name in [*qi, *self.job.hierarchies] if name in used
+        }
+        return table
+
+    def _hierarchy(self, table: Table, column: str) -> Hierarchy:
+        given = self.job.hierarchies.get(column)
+        if given is None:
+            return made_hierarchy(column, table.frame[column])[0]
+        if isinstance(given, Path):
+            return read_hierarchy(given, column)
+        try:
+            built: Hierarchy = given.build(column, table.frame[column])
+        except InputError as error:
+            raise self.job.where.fault(str(error), "hierarchies", column) from None
+        return built
+
+    def steps(self) -> list[Step]:
+        """Give the steps in order, each with the files it writes."""
+        before: list[Step] = [("before", self._audit_before, ())]
+        ways: list[Step] = [
+            (
+                f"method-{number}-{name}",
+                lambda n=number, m=name, o=options: self._anonymize(n, m, o),
+                self._files(number, name),
+            )
+            for number, (name, options) in enumerate(self.job.methods, start=1)
+        ]
+        after: list[Step] = [("choice", self._choose, (self.release, self.rows)), ("after", self._audit_after, ())]
+        attacks: list[Step] = [
+            (f"attack-{number}-{attack}", lambda t=threat, a=attack: self._attack(t, a), ())
+            for number, threat in enumerate(self.job.threats, start=1)
+            for attack in threat.attacks
+        ]
+        return [*before, *ways, *after, *attacks, ("use", self._measure, ()), ("profile", self._profile, ())]
+
+    def gather(self) -> dict[str, Any]:
+        """Put the results of all steps together as a dossier has them."""
+        results = self.results
+        chosen = results["choice"]
+        return {
+            "chosen": chosen["method"],
+            **{name: chosen.get(name) for name in ("k", "loss", "loss_name", "levels")},
+            "suppressed": chosen["suppressed"] / max(1, chosen["rows"]),
+            "methods": [one for name, one in results.items() if name.startswith("method-")],
+            "before": results["before"],
+            "after": results["after"],
+            "attacks": [one for name, one in results.items() if name.startswith("attack-")],
+            "use": results["use"],
+            "profile": results["profile"],
+            "roles": dict(self.job.roles),
+        }
+
+    def _files(self, number: int, name: str) -> tuple[Path, Path, Path]:
+        folder = self.out / "secret" / f"method-{number}-{name}"
+        return folder / f"release{self.suffix}", folder / "recipe.json", folder / "rows.txt"
+
+    def _audit_before(self) -> dict[str, Any]:
+        return dict(without_times(audit_table(self.table).to_dict()))
+
+    def _audit_after(self) -> dict[str, Any]:
+        frame = read_frame(self.release)
+        roles = {name: role for name, role in self.table.roles.items() if name in frame.columns}
+        asked = {name: value for name, value in self._asked().items() if name not in NOT_AUDITED}
+        asked |= {"population": self.job.requirements["population"]} if "population" in self.job.requirements else {}
+        released = Table(frame, roles=roles, name=str(self.release.name))
+        return dict(without_times(audit_table(released, original=self.table, **asked).to_dict()))
+
+    def _asked(self) -> dict[str, Any]:
+        return dict(self.job.requirements)
+
+    def _anonymize(self, number: int, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        release, recipe, rows = self._files(number, name)
+        release.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            done = anonymize_table(
+                self.table,
+                method=name,
+                keep=list(self.job.keep),
+                keep_anyway=self.job.keep_anyway,
+                seed=self.seed,
+                **self._asked(),
+                **options,
+            )
+        except CannotAnonymize as error:
+            return {"method": name, "number": number, "error": str(error)}
+        done.write(release, recipe, rows)
+        facts = {key: value for key, value in done.to_dict().items() if key != "seed"}
+        return {**without_times(facts), "method": name, "number": number}
+
+    def _choose(self) -> dict[str, Any]:
+        """Put the release with the least loss in place; those of the others stay among the secrets."""
+        ways = [one for name, one in self.results.items() if name.startswith("method-")]
+        best = choose(ways, "loss")
+        release, recipe, rows = self._files(best["number"], best["method"])
+        put(release, self.release)
+        put(recipe, self.out / "secret" / "recipe.json")
+        self.rows.unlink(missing_ok=True)
+        if rows.exists():
+            put(rows, self.rows)
+        return {**best, "released": read_frame(self.release).height, "rows": self.table.n_rows}
+
+    def _attack(self, threat: Any, attack: str) -> dict[str, Any]:
+        found = attack_table(
+            self.table,
+            str(self.release),
+            attack,
+            known=threat.knows,
+            known_share=threat.share,
+            rows=str(self.rows) if self.rows.exists() else None,
+            hierarchies=self.table.hierarchies,
+            seed=1,
+        ).to_dict()
+        return {"threat": threat.name, "attack": attack, "known": found["known"], "scores": found["attacks"][attack]}
+
+    def _measure(self) -> dict[str, Any]:
+        if not self.rows.exists():
+            return {"scores": {}, "left_out": {"all": "no row of the release is a person's"}}
+        found = measure_table(
+            self.table,
+            str(self.release),
+            None if self.job.measures is None else list(self.job.measures),
+            rows=str(self.rows),
+            hierarchies=self.table.hierarchies,
+        )
+        return dict(without_times(found.to_dict()))
+
+    def _profile(self) -> dict[str, Any]:
+        rows = read_rows(self.rows) - 1 if self.rows.exists() else None
+        return profile(self.table, read_frame(self.release), rows)

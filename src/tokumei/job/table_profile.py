@@ -1,0 +1,86 @@
+"""What became of a table, column by column: its values before and after, who was left out, and who is most exposed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from tokumei.data.table import Table
+
+MOST_VALUES, MOST_ROWS, MOST_GROUPS = 12, 20, 10
+# A group as small as this share of all rows is a minority whose loss is told.
+SMALL_GROUP = 0.05
+
+
+def profile(original: Table, released: pl.DataFrame, rows: pl.Series | None) -> dict[str, Any]:
+    """Compare columns before and after, count whom suppression hits, and name the rows with the smallest classes.
+
+    rows: the row of the original of each released row, counted from 0; None where no row is a person's.
+    """
+    return {
+        "columns": {
+            name: {"before": _commonest(original.frame[name]), "after": _commonest(released[name])}
+            for name in released.columns
+            if name in original.frame.columns
+        },
+        "released": released.height,
+        "left_out": None if rows is None else _left_out(original, rows),
+        "riskiest": [] if rows is None else _riskiest(original, released, rows),
+        "class_sizes": _class_sizes(original, released),
+    }
+
+
+def _commonest(column: pl.Series) -> dict[str, Any]:
+    counted = column.cast(pl.String).value_counts(name="n").sort("n", column.name, descending=[True, False])
+    n_rows = max(1, len(column))
+    top = {str(value): n / n_rows for value, n in counted.head(MOST_VALUES).iter_rows()}
+    return {"distinct": counted.height, "shares": top, "rest": 1 - sum(top.values()) if len(column) else 0.0}
+
+
+def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
+    """Give for small groups of the original how many of their rows are left out, those hit hardest first."""
+    is_kept = pl.Series("kept", range(original.n_rows)).is_in(rows.drop_nulls().to_list())
+    found: list[dict[str, Any]] = []
+    for name in [*original.quasi_identifiers, *original.sensitive]:
+        counted = (
+            pl.DataFrame({"value": original.frame[name].cast(pl.String), "kept": is_kept})
+            .group_by("value")
+            .agg(n=pl.len(), n_kept=pl.col("kept").sum())
+            .filter((pl.col("n") <= SMALL_GROUP * original.n_rows) & (pl.col("n_kept") < pl.col("n")))
+        )
+        found += [
+            {"column": name, "value": value, "rows": n, "left_out": n - kept} for value, n, kept in counted.iter_rows()
+        ]
+    return sorted(found, key=lambda one: (-one["left_out"] / one["rows"], -one["rows"], str(one["value"])))[
+        :MOST_GROUPS
+    ]
+
+
+def _riskiest(original: Table, released: pl.DataFrame, rows: pl.Series) -> list[dict[str, Any]]:
+    """Give the rows whose class in the release is smallest, by their number in the original, counted from 1."""
+    known = [name for name in original.quasi_identifiers if name in released.columns]
+    if not known or not released.height:
+        return []
+    sized = released.select(pl.len().over(known).alias("size")).with_columns(row=rows + 1)
+    least = sized.sort("size", "row").head(MOST_ROWS)
+    return [{"row": row, "class": size, "risk": 1 / size} for size, row in least.iter_rows()]
+
+
+def _class_sizes(original: Table, released: pl.DataFrame) -> dict[str, dict[str, int]]:
+    """Count rows by the size of their class before and after, in powers of two."""
+    known = [name for name in original.quasi_identifiers if name in released.columns]
+    return {"before": _sizes(original.frame, known), "after": _sizes(released, known)}
+
+
+def _sizes(frame: pl.DataFrame, known: list[str]) -> dict[str, int]:
+    if not known or not frame.height:
+        return {}
+    sizes = frame.group_by(known).agg(n=pl.len())["n"]
+    power = (sizes.log(2) + 1e-9).floor().cast(pl.Int64)
+    grouped = pl.DataFrame({"power": power, "n": sizes}).group_by("power").agg(pl.col("n").sum()).sort("power")
+    return {_label(p): n for p, n in grouped.iter_rows()}
+
+
+def _label(power: int) -> str:
+    return "1" if power == 0 else f"{2**power}-{2 ** (power + 1) - 1}"

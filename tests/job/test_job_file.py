@@ -1,0 +1,165 @@
+"""Job files: read with errors by line, done step by step, gone on with after a stop."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tokumei as tk
+from tokumei.core.errors import InputError
+from tokumei.data.files.reading import AS_IT_IS
+from tokumei.job import run_table
+from tokumei.job.inspect_table import inspect
+from tokumei.job.job_template import table_template
+
+PEOPLE = "name,sex,age,illness\n" + "".join(
+    f"p{n},{'fm'[n % 2]},{30 + n % 4},{('flu', 'cold', 'gout')[n % 3]}\n" for n in range(24)
+)
+JOB = """
+[job]
+name = "people"
+seed = 7
+
+[input]
+file = "people.csv"
+
+[roles]
+name = "identifier"
+sex = "quasi-identifier"
+age = "quasi-identifier"
+illness = "sensitive"
+
+[requirements]
+k = 3
+
+[[method]]
+name = "optimal"
+
+[[method]]
+name = "mondrian"
+
+[[threat]]
+name = "neighbor"
+knows = ["sex", "age"]
+attacks = ["record-linkage", "homogeneity"]
+
+[[bound]]
+of = "k"
+least = 3
+
+[[bound]]
+of = "neighbor: record-linkage certain"
+most = 0.0
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "job.toml").write_text(JOB)
+    return tmp_path
+
+
+def test_job_writes_release_and_dossier_and_keeps_what_it_promised(folder: Path) -> None:
+    done = tk.Job.read(folder / "job.toml").run(folder / "out")
+    assert done.holds
+    released = tk.read_frame(folder / "out" / "release.csv")
+    assert released.columns == ["sex", "age", "illness"]
+    assert tk.audit(released, qi=["sex", "age"], k=3).holds
+    dossier = json.loads((folder / "out" / "dossier.json").read_text())
+    assert dossier["results"]["chosen"] in ("optimal", "mondrian")
+    assert [one["threat"] for one in dossier["results"]["attacks"]] == ["neighbor", "neighbor"]
+    losses = {one["method"]: one["loss"] for one in dossier["results"]["methods"]}
+    assert losses[dossier["results"]["chosen"]] == min(losses.values())
+    assert "7" not in json.dumps(dossier["seed"])
+
+
+def test_second_run_does_nothing_again_until_job_or_input_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = tk.Job.read(folder / "job.toml")
+    first = job.run(folder / "out")
+    assert not first.steps_found
+    again = job.run(folder / "out")
+    assert not again.steps_done
+    assert again.results == first.results
+    (folder / "people.csv").write_text(PEOPLE + "q,f,30,flu\n")
+    assert "before" in job.run(folder / "out").steps_done
+
+
+def test_run_goes_on_after_a_stop_where_it_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = tk.Job.read(folder / "job.toml")
+    with monkeypatch.context() as patched:
+        patched.setattr(run_table, "measure_table", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            job.run(folder / "out")
+    done = job.run(folder / "out")
+    assert done.steps_done == ["use", "profile"]
+
+
+def test_release_that_was_changed_by_hand_is_made_again(folder: Path) -> None:
+    job = tk.Job.read(folder / "job.toml")
+    job.run(folder / "out")
+    text = (folder / "out" / "release.csv").read_text()
+    (folder / "out" / "release.csv").write_text("sex\nf\n")
+    assert "choice" in job.run(folder / "out").steps_done
+    assert (folder / "out" / "release.csv").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ('age = "quasi-identifier"', 'age = "quasi"', 12, "quasi-identifier"),
+        ('name = "optimal"', 'name = "optimale"', 19, "optimal"),
+        ("k = 3", "k = 0", 16, "whole number"),
+        ("k = 3", "kk = 3", 16, "'k'"),
+        ('of = "k"', 'of = "kk"', 30, "'k'"),
+        ('knows = ["sex", "age"]', 'knows = ["sexe"]', 26, "[roles]"),
+        ('attacks = ["record-linkage"', 'attacks = ["record-link"', 27, "record-linkage"),
+        ('age = "quasi-identifier"', 'agee = "quasi-identifier"', 12, "age"),
+        ('[job]\nname = "people"', "[jobb]", 2, "a section"),
+    ],
+)
+def test_slips_of_a_job_file_are_told_by_line(folder: Path, old: str, new: str, line: int, said: str) -> None:
+    (folder / "job.toml").write_text(JOB.replace(old, new, 1).replace('knows = ["sex", "age"]', 'knows = ["sex"]'))
+    with pytest.raises(InputError) as caught:
+        tk.Job.read(folder / "job.toml").run(folder / "out")
+    assert caught.value.faults[0].line == line
+    assert said in str(caught.value)
+
+
+def test_folder_of_something_else_is_left_alone(folder: Path) -> None:
+    with pytest.raises(InputError):
+        tk.Job.read(folder / "job.toml").run(folder)
+    (folder / "other").mkdir()
+    (folder / "other" / "x.txt").write_text("mine")
+    with pytest.raises(InputError):
+        tk.Job.read(folder / "job.toml").run(folder / "other")
+
+
+def test_template_of_any_file_runs_as_it_is(tmp_path: Path) -> None:
+    for name, text in {
+        "people": PEOPLE,
+        "numbers": "a,b\n" + "".join(f"{n % 3},{n % 5}\n" for n in range(30)),
+        "odd": '"a ""q""",b\tc,収入\n' + "".join(f"x{n % 2},y,{n}\n" for n in range(12)),
+        "one": "c\nx\n",
+    }.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+        file = tmp_path / f"{name}.csv"
+        made = table_template(inspect(file), file, AS_IT_IS, beside=tmp_path)
+        assert tk.Job.of(made, folder=tmp_path).run(tmp_path / f"out-{name}").holds, name
+
+
+def test_history_job_compares_methods_and_keeps_the_one_that_hides_most(tmp_path: Path) -> None:
+    rows = [f"c{n % 6},2011-0{1 + n % 3}-0{1 + n % 7},i{n % 5},1.5,{1 + n % 2}" for n in range(60)]
+    (tmp_path / "shop.csv").write_text("customer,date,item,price,quantity\n" + "\n".join(rows) + "\n")
+    text = (
+        '[job]\nkind = "history"\nseed = 1\n[input]\nfile = "shop.csv"\n[[method]]\nname = "pseudonyms"\nlifetime = 1\n'
+        '[[method]]\nname = "pseudonyms"\nlifetime = 12\n'
+        '[[threat]]\nname = "friend"\nshare = 0.5\nattacks = ["tfidf"]\n'
+    )
+    done = tk.Job.of(text, folder=tmp_path).run(tmp_path / "out")
+    assert done.results["chosen"] == "pseudonyms"
+    found = [one["found"] for one in done.results["methods"]]
+    assert done.results["attacks"][0]["scores"]["row"]["value"] == min(found)
+    assert (tmp_path / "out" / "published.csv").exists()
