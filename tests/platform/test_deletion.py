@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from tests.platform.test_second_factor import switch_on
 from tokumei.core.errors import NotAllowed
 from tokumei.platform.accounts.deletion import delete_account
 from tokumei.platform.accounts.models import User
+from tokumei.platform.exchange.models import exchange_folder
 from tokumei.platform.exchange.services import recipients
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Team
@@ -37,7 +37,7 @@ def test_deleted_account_leaves_a_tombstone_and_nothing_of_the_person(
     Client().post("/login", {"username": "bob", "password": "wrong"})
     switch_on(client, bob)
     recipients.introduce(bob, organization="Institute of Bob")
-    key_file = Path(recipients.exchange_folder()) / "keys" / f"{bob.recipient.key_name}.key"
+    key_file = exchange_folder() / "keys" / f"{bob.recipient.key_name}.key"
     assert key_file.exists()
     before = everything_kept()
     assert all(word in before for word in ("'bob'", "bob@example.com", "Institute of Bob"))

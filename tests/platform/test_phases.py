@@ -10,6 +10,7 @@ import sys
 import zipfile
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -109,7 +110,7 @@ def test_visitor_replays_a_closed_contest_by_the_command_and_the_heads_that_were
     with pytest.raises(NotReady):
         export_folder(contest)
     do_jobs("contest")
-    answer = Client().get("/contests/cup/export")
+    answer: Any = Client().get("/contests/cup/export")
     with zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as archive:
         archive.extractall(tmp_path)
         # Real times would tell which file was made first.

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from django.conf import settings
 from gunicorn.workers.gthread import ThreadWorker
@@ -50,13 +50,13 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
     def load_wsgi(self) -> None:
         """Let the application be called by the threads that answer."""
         super().load_wsgi()
-        application = self.wsgi
+        application: Callable[..., Iterable[bytes]] = self.wsgi
 
         def call(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
             self._take_in(environ)
             return self.answering.submit(application, environ, start_response).result()
 
-        self.wsgi = call
+        self.wsgi: Callable[..., Iterable[bytes]] = call
 
     def handle(self, conn: Any) -> Any:
         """Wait for a request and have it answered; its head must come in time."""
@@ -88,7 +88,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
     def _received(self, environ: Environ, sock: socket.socket, n_bytes: int) -> IO[bytes]:
         started, source, left = time.monotonic(), environ["wsgi.input"], n_bytes
         # Whoever reads it lets it go.
-        kept: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=settings.MEDIA_ROOT)  # type: ignore[assignment]  # noqa: SIM115
+        spooled = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(settings.MEDIA_ROOT))  # noqa: SIM115
+        kept = cast("IO[bytes]", spooled)
         while left:
             self._allow(sock, started + BODY_SECONDS + (n_bytes - left) / SLOWEST)
             block = source.read(min(left, BLOCK))
