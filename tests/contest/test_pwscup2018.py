@@ -172,6 +172,6 @@ def test_ranking_is_by_use_with_the_unsafe_last() -> None:
         (5, "also unsafe", None),
         (5, "unsafe", None),
     ]
-    assert standings[-1].reason == "proven unsafe by x"
+    assert (standings[-1].reason, standings[-1].proven_by) == ("proven unsafe by x", ("x",))
     assert standings[2].numbers == {"attacks": 1, "best share right": 0.5}
     assert EDITION.rank(entries[::-1]) == standings

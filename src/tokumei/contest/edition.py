@@ -147,7 +147,8 @@ class Entry:
 class Standing:
     """One line of the ranking; `value` is what teams are ordered by, lower is better, and missing where not ranked.
 
-    `numbers` are further columns of the scoreboard by name. `reason` says why a team is not ranked like the others.
+    `numbers` are further columns of the scoreboard by name. `reason` says why a team is not ranked like the others,
+    and `proven_by` names the teams that proved its release unsafe, if that is why.
     """
 
     place: int
@@ -157,6 +158,7 @@ class Standing:
     safety: float | None
     numbers: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
+    proven_by: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Give the line for JSON."""

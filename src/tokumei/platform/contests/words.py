@@ -6,7 +6,6 @@ is translated here; what another package's edition says stands for itself.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
-from tokumei.contest.edition import Terms
+from tokumei.contest.edition import Standing, Terms
 from tokumei.contest.fault_words import in_japanese
 from tokumei.core.errors import Fault
 
@@ -45,7 +44,9 @@ NAMES: Mapping[str, str | Promise] = {
     "measuring": gettext_lazy("measuring use"),
     "attacking": gettext_lazy("trying attacks"),
 }
-PROVEN = re.compile(r"proven unsafe by (?P<teams>.+)")
+REMARKS: Mapping[str, str | Promise] = {
+    "P contradicts the data.": gettext_lazy("The row numbers contradict the data."),
+}
 
 
 def said(thing: object, name: str) -> str:
@@ -67,14 +68,12 @@ def name_in_words(name: str) -> str:
     return str(NAMES.get(name, name))
 
 
-def remark_in_words(remark: str, names: Mapping[str, str]) -> str:
+def remark_in_words(standing: Standing, names: Mapping[str, str]) -> str:
     """Say why a team is not ranked like the others, with teams called by their names."""
-    proven = PROVEN.fullmatch(remark)
-    if proven is not None:
-        teams = [names.get(team, team) for team in proven["teams"].split(", ")]
+    if standing.proven_by:
+        teams = [names.get(team, team) for team in standing.proven_by]
         return _("proven unsafe by %(teams)s") % {"teams": ", ".join(teams)}
-    known = {"P contradicts the data.": _("The row numbers contradict the data.")}
-    return known.get(remark, remark)
+    return str(REMARKS.get(standing.reason, standing.reason))
 
 
 @dataclass(frozen=True)

@@ -160,6 +160,7 @@ class Pwscup2018(Edition):
                     safety=float(bool(proven_by)),
                     numbers={"attacks": len(others), "best share right": best},
                     reason=f"proven unsafe by {', '.join(proven_by)}" if proven_by else "",
+                    proven_by=tuple(proven_by),
                 )
             )
         return place_teams(lines)

@@ -24,7 +24,7 @@ def scoreboard(request: HttpRequest, contest: Contest) -> HttpResponse:
         "board": board,
         "columns": columns,
         "meanings": [(name, meanings[name]) for name in columns if name in meanings],
-        "remarks": {line.team: remark_in_words(line.reason, board.names) for line in board.lines if line.reason},
+        "remarks": {line.team: remark_in_words(line, board.names) for line in board.lines if line.reason},
         "figures": figures_on_page(facts),
     }
     return render(request, "contests/scoreboard.html", shown)
