@@ -10,24 +10,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from tokumei.contest.custom import microdata, purchases
-from tokumei.contest.custom.forms import (
-    as_history,
-    read_known,
-    read_original,
-    read_published,
-    read_release,
-    write_form,
-)
-from tokumei.contest.custom.rules import (
-    check_history_guess,
-    check_original,
-    check_release,
-    check_row_guess,
-    guess_rules,
-    release_rules,
-)
-from tokumei.contest.custom.settings import ROW, Named, Settings, settings_of
+from tokumei.contest.custom.forms import kept_mask, kept_rows, read_known, read_original, read_release, write_form
+from tokumei.contest.custom.kinds import HISTORY, ROW, TABLE
+from tokumei.contest.custom.microdata import Microdata
+from tokumei.contest.custom.purchases import Purchases
+from tokumei.contest.custom.rules import check_original, check_release, release_rules
+from tokumei.contest.custom.settings import Named, Settings, settings_of
+from tokumei.contest.custom.strategy import Strategy
 from tokumei.contest.edition import (
     Edition,
     Entry,
@@ -40,21 +29,13 @@ from tokumei.contest.edition import (
     Terms,
     read_once,
 )
-from tokumei.contest.measures import (
-    BASELINE,
-    CUSTOMERS_FOUND,
-    INTERVAL,
-    MONTHS_FOUND,
-    attack_measure,
-    loss_measure,
-)
+from tokumei.contest.measures import attack_measure, loss_measure
 from tokumei.contest.places import place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.data.files.csv import write_csv
 from tokumei.data.files.toml import parse_toml, read_toml
 
 # Whether metrics and attacks work on the data is tried on so many rows before a contest starts.
@@ -63,6 +44,7 @@ TRIAL_SEED = 0
 # Built-in attacks that draw must give the organizer and the team the same digits.
 SCORE_SEED = 0
 
+STRATEGIES: Mapping[str, Strategy] = {HISTORY: Purchases(), TABLE: Microdata()}
 DATA = (FileRole("T", "the original data", "元データ"),)
 RELEASE = (FileRole("A", "the release, row by row as T", "加工データ(行の順序は T と同じ)"),)
 PUBLISHED = (FileRole("S", "the rows that were kept, shuffled", "公開データ(残った行を並べ替えたもの)"),)
@@ -84,6 +66,11 @@ class CustomEdition(Edition):
     folder: Path = field(default=Path(), repr=False)
 
     @property
+    def strategy(self) -> Strategy:
+        """How contests with this kind of data are held."""
+        return STRATEGIES[self.settings.kind]
+
+    @property
     def levels(self) -> tuple[str, ...]:
         """The levels of knowledge in per cent; one without a name where attackers know all."""
         return tuple(str(percent) for percent in self.settings.percents) or ("",)
@@ -96,7 +83,7 @@ class CustomEdition(Edition):
             level: (FileRole(f"T{level}", f"{level} % of the rows of T", f"T の {level}% の行"),) if level else ()
             for level in self.levels
         }
-        what, what_ja = ("purchases", "購買履歴") if settings.is_history else ("a table", "表")
+        what, what_ja = self.strategy.what, self.strategy.what_ja
         summary = settings.summary or (
             f"Teams anonymize {what}; others try to find who or what is behind the published rows. Teams are ranked by "
             f"{settings.formula.text}, lower is better: U is the loss of use, S the success of the best attack."
@@ -116,8 +103,8 @@ class CustomEdition(Edition):
             truth_files=TRUTH,
             guess_files=GUESS,
             knowledge_files=knowledge,
-            release_rules=release_rules(settings),
-            guess_rules=guess_rules(settings),
+            release_rules=release_rules(settings, self.strategy),
+            guess_rules=self.strategy.guess_rules(),
             measures=self._measures(),
             n_releases_allowed=settings.n_releases,
             n_guesses_allowed=settings.n_guesses,
@@ -134,22 +121,21 @@ class CustomEdition(Edition):
             "nothing and 1 for all.",
             f"{formula}。小さいほどよい。U は有用性の損失、S は最良の攻撃の成功率で、それぞれ 0 は皆無、1 はすべて。",
         )
-        found = (CUSTOMERS_FOUND, MONTHS_FOUND, BASELINE) if settings.is_history else (BASELINE, INTERVAL)
-        return (*losses, *attacks, total, *found)
+        return (*losses, *attacks, total, *self.strategy.guess_measures)
 
     def make_data(self, folder: Path, *, seed: int, source: Path | None = None) -> None:
         """Write T from the source given here, else from the one the file names, else made up; then try all parts."""
         settings = self.settings
         if source is None and settings.data.source is not None:
             source = self.folder / settings.data.source
-        make = purchases.make_frame if settings.is_history else microdata.make_frame
-        frame = make(settings, source, seed)
-        check_original(settings, frame, "made-up data" if source is None else str(source))
+        frame = self.strategy.make_frame(settings, source, seed)
+        needed = self.strategy.needed_columns(settings, frame)
+        check_original(needed, frame, "made-up data" if source is None else str(source))
         path = folder / "T.csv"
         write_form(frame, path)
         try:
             # What is written must be read again by all, and every metric and attack must work on it.
-            self._try_parts(read_original(settings, path).head(N_TRIED))
+            self._try_parts(self._read_t({"T": path}).head(N_TRIED))
         except InputError:
             path.unlink()
             raise
@@ -172,7 +158,7 @@ class CustomEdition(Edition):
 
     def _known_rows(self, original: pl.DataFrame) -> pl.DataFrame:
         """Give what attackers may know of all rows, numbered from 1."""
-        seen = purchases.known_frame(self.settings, original) if self.settings.is_history else original
+        seen = self.strategy.known_frame(self.settings, original)
         numbers = pl.int_range(1, original.height + 1, eager=True).alias(ROW)
         return seen.select(numbers, pl.all())
 
@@ -180,16 +166,19 @@ class CustomEdition(Edition):
         return read_once(data, self._read_t)
 
     def _read_t(self, data: Files) -> pl.DataFrame:
-        return read_original(self.settings, data["T"])
+        return read_original(data["T"], lambda columns: self.strategy.original_types(self.settings, columns))
+
+    def _read_release(self, original: pl.DataFrame, path: Path) -> pl.DataFrame:
+        return read_release(path, self.strategy.release_types(self.settings, original))
 
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of A."""
-        check_release(self.settings, self._read_original(data), release["A"])
+        check_release(self.settings, self.strategy, self._read_original(data), release["A"])
 
     def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
         """Measure the losses and try the attacks of the contest."""
         original = self._read_original(data)
-        released = read_release(self.settings, original, release["A"])
+        released = self._read_release(original, release["A"])
         losses = {label: _loss(score) for label, score in self._measure(original, released).items()}
         utility = self._utility(losses)
         found = self._attack_all(original, released, knowledge)
@@ -199,10 +188,7 @@ class CustomEdition(Edition):
 
     def _measure(self, original: pl.DataFrame, released: pl.DataFrame) -> dict[str, Score]:
         with step("measuring"):
-            if self.settings.is_history:
-                return purchases.measure(self.settings, original, released)
-            rows = _kept_rows(released)
-            return microdata.measure(self.settings, original, released[rows], rows)
+            return self.strategy.measure(self.settings, original, released)
 
     def _utility(self, losses: Mapping[str, float]) -> float:
         if self.settings.combine == "max":
@@ -232,56 +218,44 @@ class CustomEdition(Edition):
         return found
 
     def _read_knowledge(self, original: pl.DataFrame, path: Path | None) -> pl.DataFrame:
-        return self._known_rows(original) if path is None else read_known(self.settings, original, path)
+        if path is None:
+            return self._known_rows(original)
+        return read_known(path, self.strategy.original_types(self.settings, original.columns))
 
     def _published(
         self, original: pl.DataFrame, released: pl.DataFrame, order: np.ndarray
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Give the kept rows in an order, and the truth: pseudonyms, or the rows of T counted from 1."""
-        is_kept = pl.Series(np.isin(order, _kept_rows(released).to_numpy()))
+        is_kept = pl.Series(np.isin(order, kept_rows(released).to_numpy()))
         rows = pl.Series(ROW, order, dtype=pl.Int64).filter(is_kept)
-        if self.settings.is_history:
-            return released[rows], purchases.truth(original, released)
-        return released[rows], (rows + 1).to_frame()
+        return released[rows], self.strategy.truth(original, released, rows)
 
     def _success(
         self, attack: Named, known: pl.DataFrame, published: pl.DataFrame, true: pl.DataFrame, original: pl.DataFrame
     ) -> GuessScore:
-        if self.settings.is_history:
-            cells = purchases.guess(attack.part, known, published)
-            return purchases.judge_cells(self.settings, cells, true, original)
-        rows = microdata.guess(self.settings, attack.part, known, published, SCORE_SEED)
-        return microdata.judge_guess(rows, true[ROW], original.height)
+        guesses = self.strategy.guess(self.settings, attack.part, known, published, SCORE_SEED)
+        return self.strategy.judge(self.settings, guesses, true, original)
 
     def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
         """Write the kept rows in an order drawn anew, and apart from them the truth."""
         original = self._read_original(data)
-        released = read_release(self.settings, original, release["A"])
+        released = self._read_release(original, release["A"])
         order = generator(seed, "publish").permutation(released.height)
         published, true = self._published(original, released, order)
         write_form(published, folder / "S.csv")
-        if self.settings.is_history:
-            purchases.write_cells(true, original, truth_folder / "F.csv")
-        else:
-            write_csv(true, truth_folder / "F.csv")
+        self.strategy.write_guess(true, original, truth_folder / "F.csv")
 
     def check_guess(self, data: Files, published: Files, guess: Files) -> None:
         """Raise one InputError with every fault of Fh."""
         original = self._read_original(data)
-        seen = read_published(self.settings, original, published["S"])
-        if self.settings.is_history:
-            check_history_guess(as_history(original, "T"), seen, guess["Fh"])
-        else:
-            check_row_guess(original.height, seen.height, guess["Fh"])
+        seen = self._read_release(original, published["S"])
+        self.strategy.check_guess(original, seen, guess["Fh"])
 
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:  # noqa: ARG002
         """Hold a guess against the truth."""
         original = self._read_original(data)
-        if self.settings.is_history:
-            guesses, true = (purchases.read_cells(original, path) for path in (guess["Fh"], truth["F"]))
-            return purchases.judge_cells(self.settings, guesses, true, original)
-        rows, true_rows = (microdata.read_rows(path) for path in (guess["Fh"], truth["F"]))
-        return microdata.judge_guess(rows, true_rows, original.height)
+        guesses, true = (self.strategy.read_guess(original, path) for path in (guess["Fh"], truth["F"]))
+        return self.strategy.judge(self.settings, guesses, true, original)
 
     def rank(self, entries: Sequence[Entry]) -> list[Standing]:
         """Order the teams by the formula, lower is better; equals share a place."""
@@ -303,15 +277,15 @@ class CustomEdition(Edition):
 
     def anonymizers(self) -> Sequence[str]:
         """Name what `anonymize` can do, simplest first."""
-        return list(purchases.anonymizers() if self.settings.is_history else microdata.anonymizers())
+        return list(self.strategy.anonymizers())
 
     def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
         """Write A; what the contest's checks forbid to change stays as it is."""
         released = self._play(name, self._read_original(data), seed)
-        write_form(released, folder / "A.csv", is_deleted=~_kept_mask(released))
+        write_form(released, folder / "A.csv", is_deleted=~kept_mask(released))
 
     def _play(self, name: str, original: pl.DataFrame, seed: int) -> pl.DataFrame:
-        known = purchases.anonymizers() if self.settings.is_history else microdata.anonymizers()
+        known = self.strategy.anonymizers()
         if name not in known:
             raise UnknownPart("anonymizer of the contest", name, known)
         return known[name](self.settings, original, seed)
@@ -326,15 +300,10 @@ class CustomEdition(Edition):
         if name not in known_attacks:
             raise UnknownPart("attack of the contest", name, known_attacks)
         original = self._read_original(data)
-        seen = read_published(self.settings, original, published["S"])
+        seen = self._read_release(original, published["S"])
         known = self._read_knowledge(original, next(iter(knowledge.values()), None))
-        part = known_attacks[name].part
-        if self.settings.is_history:
-            purchases.write_cells(purchases.guess(part, known, seen), original, folder / "Fh.csv")
-        else:
-            # A line must name a row even where the attack has no idea.
-            rows = microdata.guess(self.settings, part, known, seen, seed).fill_null(1)
-            write_csv(rows.to_frame(), folder / "Fh.csv")
+        guesses = self.strategy.guess(self.settings, known_attacks[name].part, known, seen, seed)
+        self.strategy.write_guess(guesses, original, folder / "Fh.csv")
 
 
 def read_custom_edition(path: Path) -> CustomEdition:
@@ -354,11 +323,3 @@ def _loss(score: Score) -> float:
     gap = abs(score.value - score.best)
     span = abs(score.worst - score.best)
     return gap / span if math.isfinite(span) else gap
-
-
-def _kept_mask(released: pl.DataFrame) -> pl.Series:
-    return released.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
-
-
-def _kept_rows(released: pl.DataFrame) -> pl.Series:
-    return _kept_mask(released).arg_true().cast(pl.Int64).alias(ROW)

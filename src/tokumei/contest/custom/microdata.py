@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from tokumei.attack.row_judge import judge_rows
-from tokumei.contest.custom.forms import LARGEST_NUMBER, read_form
-from tokumei.contest.custom.settings import ROW, Settings
-from tokumei.contest.edition import GuessScore
+from tokumei.contest.checks import RowFaults
+from tokumei.contest.custom.forms import (
+    FORM,
+    LARGEST_NUMBER,
+    NAME,
+    ROW_NUMBER,
+    bounded,
+    faults_of,
+    kept_rows,
+    read_form,
+)
+from tokumei.contest.custom.kinds import ROW
+from tokumei.contest.custom.settings import Settings
+from tokumei.contest.custom.strategy import Play
+from tokumei.contest.edition import GuessScore, Measure, Rule
+from tokumei.contest.measures import BASELINE, INTERVAL
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
+from tokumei.data.files.columns import TYPES, ColumnType
+from tokumei.data.files.csv import write_csv
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.made.survey import make_survey
@@ -26,25 +42,131 @@ DELETED_SHARE = 0.3
 SWAPPED_SHARE = 0.3
 
 
-def make_frame(settings: Settings, source: Path | None, seed: int) -> pl.DataFrame:
-    """Give the original: the columns of the source that have a role, or a made-up survey; no identifiers."""
-    roles = settings.roles
-    name = "the made-up survey" if source is None else str(source)
-    found = (
-        make_survey(settings.data.n_made, seed=seed)
-        if source is None
-        else read_frame(source, Reading(delimiter=settings.data.delimiter))
-    )
-    for column in (*roles.identifiers, *roles.kept):
-        if column not in found.columns:
-            near = nearest(column, found.columns)
-            wanted = f"'{near}'" if near else f"one of {', '.join(found.columns)}"
-            raise InputError.of(f"a column of the data: {wanted}", file=name, column="[roles]", value=column)
-    for column in found.columns:
-        if column not in (*roles.identifiers, *roles.kept):
-            expected = "a role for every column: identifiers, quasi_identifiers, sensitive or insensitive"
-            raise InputError.of(expected, file=name, column="[roles]", value=column)
-    return found.select(roles.kept)
+@dataclass(frozen=True)
+class Microdata:
+    """Contests with tables: attackers tell which row of T each published row is."""
+
+    what: ClassVar[str] = "a table"
+    what_ja: ClassVar[str] = "表"
+    guess_measures: ClassVar[Sequence[Measure]] = (BASELINE, INTERVAL)
+
+    def make_frame(self, settings: Settings, source: Path | None, seed: int) -> pl.DataFrame:
+        """Give the original: the columns of the source that have a role, or a made-up survey; no identifiers."""
+        roles = settings.roles
+        name = "the made-up survey" if source is None else str(source)
+        found = (
+            make_survey(settings.data.n_made, seed=seed)
+            if source is None
+            else read_frame(source, Reading(delimiter=settings.data.delimiter))
+        )
+        for column in (*roles.identifiers, *roles.kept):
+            if column not in found.columns:
+                near = nearest(column, found.columns)
+                wanted = f"'{near}'" if near else f"one of {', '.join(found.columns)}"
+                raise InputError.of(f"a column of the data: {wanted}", file=name, column="[roles]", value=column)
+        for column in found.columns:
+            if column not in (*roles.identifiers, *roles.kept):
+                expected = "a role for every column: identifiers, quasi_identifiers, sensitive or insensitive"
+                raise InputError.of(expected, file=name, column="[roles]", value=column)
+        return found.select(roles.kept)
+
+    def original_types(self, settings: Settings, columns: Sequence[str]) -> dict[str, ColumnType]:  # noqa: ARG002
+        """Give the declared types of the columns that have a role; a cell may be missing unless it is sensitive."""
+        return {name: _type_of(settings, name) for name in settings.roles.kept}
+
+    def release_types(self, settings: Settings, original: pl.DataFrame) -> dict[str, ColumnType]:
+        """Give the types of the original's columns, a cell missing only where some are there."""
+        types = {name: _type_of(settings, name) for name in original.columns}
+        return {name: replace(kind, is_optional=original[name].has_nulls()) for name, kind in types.items()}
+
+    def needed_columns(self, settings: Settings, original: pl.DataFrame) -> Sequence[str]:  # noqa: ARG002
+        """Name the sensitive columns."""
+        return settings.roles.sensitive
+
+    def release_rules(self, settings: Settings) -> Sequence[Rule]:  # noqa: ARG002
+        """Add no rule: a cell may hold whatever its column may."""
+        return ()
+
+    def check_cells(self, original: pl.DataFrame, cells: pl.DataFrame, faults: RowFaults) -> None:
+        """Check nothing more."""
+
+    def check_rows(self, settings: Settings, original: pl.DataFrame, cells: pl.DataFrame, faults: RowFaults) -> None:
+        """Check nothing more."""
+
+    def guess_rules(self) -> tuple[Rule, ...]:
+        """Say what a list of row numbers is."""
+        return (
+            Rule(
+                FORM,
+                f"The file is UTF-8 text with the header {ROW}.",
+                f"ファイルは UTF-8 とし、ヘッダーは {ROW} とする。",
+            ),
+            Rule(
+                "row-of-t",
+                "Line i is the row of T, counted from 1, that row i of S is believed to be; one may be named twice.",
+                "i 行目は S の i 行目に対応すると推定した T の行番号(1から数える)とする。重複してもよい。",
+            ),
+            Rule("row-for-row", "There is one line for each row of S.", "S の各行についてちょうど1行ずつ書く。"),
+        )
+
+    def check_guess(self, original: pl.DataFrame, published: pl.DataFrame, path: Path) -> None:
+        """Raise one InputError with every fault of a list of row numbers."""
+        n_rows, n_published = original.height, published.height
+        faults = faults_of(read_form(path, [ROW]))
+        rows = faults.read({ROW: ("row-of-t", ROW_NUMBER)})[ROW]
+        is_beyond = (rows > n_rows).fill_null(False)
+        faults.add_cells("row-of-t", ROW, is_beyond, "a row of T, from 1 to {n_rows:,}", {"n_rows": n_rows})
+        n_found = faults.text.frame.height
+        if n_found != n_published:
+            row = max(0, min(n_published, n_found - 1))
+            expected = "{n_rows:,} lines, one for each row of S"
+            faults.add("row-for-row", expected, row=row, value=f"{n_found:,} lines", parameters={"n_rows": n_published})
+        faults.raise_if_any()
+
+    def known_frame(self, settings: Settings, original: pl.DataFrame) -> pl.DataFrame:  # noqa: ARG002
+        """Give all that stands in each row."""
+        return original
+
+    def measure(self, settings: Settings, original: pl.DataFrame, released: pl.DataFrame) -> dict[str, Score]:
+        """Measure every metric of the contest on the rows that are kept."""
+        rows = kept_rows(released)
+        before, after = as_table(settings, original, "T"), as_table(settings, released[rows], "A")
+        return {metric.label: metric.part.measure(before, after, rows) for metric in settings.metrics}
+
+    def truth(self, original: pl.DataFrame, released: pl.DataFrame, rows: pl.Series) -> pl.DataFrame:  # noqa: ARG002
+        """Give the row of T of each published row, counted from 1."""
+        return (rows + 1).to_frame()
+
+    def guess(
+        self, settings: Settings, attack: Any, known: pl.DataFrame, published: pl.DataFrame, seed: int
+    ) -> pl.DataFrame:
+        """Let an attack guess the row of T of each published row; missing where it has no idea."""
+        before, after = as_table(settings, known, "known"), as_table(settings, published, "S")
+        places: pl.Series = attack.guess(before, after, seed=seed)
+        return known.select(pl.col(ROW).gather(places))
+
+    def judge(
+        self,
+        settings: Settings,  # noqa: ARG002
+        guesses: pl.DataFrame,
+        true: pl.DataFrame,
+        original: pl.DataFrame,
+    ) -> GuessScore:
+        """Give the share of rows that were found."""
+        score = judge_rows(guesses[ROW], true[ROW], original.height)
+        return GuessScore(score.value, {"interval": list(score.interval or ()), "baseline": score.baseline})
+
+    def write_guess(self, guesses: pl.DataFrame, original: pl.DataFrame, path: Path) -> None:  # noqa: ARG002
+        """Write row numbers; a line must name a row even where an attack has no idea."""
+        write_csv(guesses.fill_null(1), path)
+
+    def read_guess(self, original: pl.DataFrame, path: Path) -> pl.DataFrame:  # noqa: ARG002
+        """Read row numbers."""
+        return read_form(path, [ROW]).frame.select(pl.col(ROW).cast(pl.Int64))
+
+    def anonymizers(self) -> Mapping[str, Play]:
+        """Give the built-in anonymizers by name, simplest first; a deleted row is missing in every column."""
+        return {"as-it-is": _as_it_is, "noise": _noise, "swap": _swap, "delete": _delete}
 
 
 def as_table(settings: Settings, frame: pl.DataFrame, name: str) -> Table:
@@ -53,30 +175,6 @@ def as_table(settings: Settings, frame: pl.DataFrame, name: str) -> Table:
     roles |= dict.fromkeys(settings.roles.sensitive, Role.SENSITIVE)
     roles |= dict.fromkeys(settings.roles.insensitive, Role.INSENSITIVE)
     return Table.of(frame.select(list(roles)), roles, name=name)
-
-
-def measure(settings: Settings, original: pl.DataFrame, kept: pl.DataFrame, rows: pl.Series) -> dict[str, Score]:
-    """Measure every metric of the contest; `rows` are the rows of T that are kept, counted from 0."""
-    before, after = as_table(settings, original, "T"), as_table(settings, kept, "A")
-    return {metric.label: metric.part.measure(before, after, rows) for metric in settings.metrics}
-
-
-def guess(settings: Settings, attack: Any, known: pl.DataFrame, published: pl.DataFrame, seed: int) -> pl.Series:
-    """Let an attack guess the row of T, counted from 1, of each published row; missing where it has no idea."""
-    before, after = as_table(settings, known, "known"), as_table(settings, published, "S")
-    places: pl.Series = attack.guess(before, after, seed=seed)
-    return known[ROW].gather(places).alias(ROW)
-
-
-def judge_guess(guesses: pl.Series, true: pl.Series, n_rows: int) -> GuessScore:
-    """Give the share of rows that were found."""
-    score = judge_rows(guesses, true, n_rows)
-    return GuessScore(score.value, {"interval": list(score.interval or ()), "baseline": score.baseline})
-
-
-def anonymizers() -> Mapping[str, Callable[[Settings, pl.DataFrame, int], pl.DataFrame]]:
-    """Give the built-in anonymizers by name, simplest first; a deleted row is missing in every column."""
-    return {"as-it-is": _as_it_is, "noise": _noise, "swap": _swap, "delete": _delete}
 
 
 def _as_it_is(settings: Settings, original: pl.DataFrame, seed: int) -> pl.DataFrame:  # noqa: ARG001
@@ -126,6 +224,10 @@ def _allowed(settings: Settings, original: pl.DataFrame, changed: pl.DataFrame, 
     return changed.with_columns(original[name] for name in sorted(fixed)) if fixed else changed
 
 
-def read_rows(path: Path) -> pl.Series:
-    """Read row numbers."""
-    return read_form(path, [ROW]).frame[ROW].cast(pl.Int64)
+def _type_of(settings: Settings, name: str) -> ColumnType:
+    """Give the declared type of a table's column: a number where it is sensitive, text where nothing is said."""
+    if name in settings.roles.sensitive:
+        kind = TYPES[settings.data.types.get(name, "number")]
+        return bounded(kind, f"{kind.expected} of at most {LARGEST_NUMBER:,.0f}", -LARGEST_NUMBER, LARGEST_NUMBER)
+    declared = settings.data.types.get(name, "text")
+    return (NAME if declared == "text" else TYPES[declared]).optional()

@@ -8,50 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tokumei.attack.registry import HISTORY_ATTACKS, TABLE_ATTACKS
 from tokumei.contest.custom.formula import Formula
+from tokumei.contest.custom.kinds import HISTORY, READERS, TABLE, Data, Reader, Roles
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import Registry
-from tokumei.data.files.columns import TYPES
 from tokumei.data.files.csv import check_delimiter
 from tokumei.data.files.toml import Section, Where, make_part
-from tokumei.data.history_columns import SCHEMA
-from tokumei.data.made.survey import AMOUNTS, QUASI_IDENTIFIERS
-from tokumei.measure.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 
-HISTORY, TABLE = "history", "table"
 SECTIONS = ("contest", "data", "roles", "checks", "metrics", "attacks", "knowledge", "limits", "phases", "score")
 PHASES = ("anonymize", "attack")
-CUSTOMER = "customer"
 MOST_PARTS = 50
-# Row numbers stand under this name.
-ROW = "row"
-
-
-@dataclass(frozen=True)
-class Data:
-    """Where the data come from: a file beside the TOML file, or made up; `columns` are its names by ours."""
-
-    source: str | None
-    delimiter: str | None
-    columns: Mapping[str, str]
-    types: Mapping[str, str]
-    n_made: int
-
-
-@dataclass(frozen=True)
-class Roles:
-    """What the columns of a table are to an attacker; identifiers never enter the contest."""
-
-    identifiers: tuple[str, ...] = ()
-    quasi_identifiers: tuple[str, ...] = ()
-    sensitive: tuple[str, ...] = ()
-    insensitive: tuple[str, ...] = ()
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """The columns of the contest's files."""
-        return (*self.quasi_identifiers, *self.sensitive, *self.insensitive)
 
 
 @dataclass(frozen=True)
@@ -106,11 +72,6 @@ class Settings:
     combine: str
     success: str
 
-    @property
-    def is_history(self) -> bool:
-        """Whether the data are purchases; else they are a table."""
-        return self.kind == HISTORY
-
 
 def settings_of(where: Where, found: Mapping[str, Any]) -> Settings:
     """Read the settings of a contest, refusing the first slip."""
@@ -130,15 +91,10 @@ def settings_of(where: Where, found: Mapping[str, Any]) -> Settings:
         "summary_ja": contest.text("summary_ja", ""),
     }
     contest.finish()
-    is_history = kind == HISTORY
-    data = _read_data(_single(where, found, "data"), is_history=is_history)
-    roles = _read_roles(where, found, is_history=is_history)
-    if not is_history:
-        _check_types(where, data, roles)
-    columns = tuple(name for name in SCHEMA if name != CUSTOMER) if is_history else roles.kept
-    utilities: Registry[Any] = HISTORY_UTILITIES if is_history else TABLE_UTILITIES
-    attacks: Registry[Any] = HISTORY_ATTACKS if is_history else TABLE_ATTACKS
-    metrics = _read_parts(where, found, "metrics", utilities)
+    reader = READERS[kind]
+    data = _read_data(_single(where, found, "data"), reader)
+    roles = reader.roles(_single(where, found, "roles"), data)
+    metrics = _read_parts(where, found, "metrics", reader.utilities)
     knowledge = _single(where, found, "knowledge")
     limits = _single(where, found, "limits")
     settings = Settings(
@@ -146,15 +102,15 @@ def settings_of(where: Where, found: Mapping[str, Any]) -> Settings:
         kind=kind,
         data=data,
         roles=roles,
-        checks=_read_checks(_single(where, found, "checks"), columns, is_history=is_history),
+        checks=_read_checks(_single(where, found, "checks"), reader, roles),
         metrics=metrics,
-        attacks=_read_parts(where, found, "attacks", attacks),
+        attacks=_read_parts(where, found, "attacks", reader.attacks),
         percents=_read_percents(knowledge),
-        item_characters=knowledge.whole("item_characters", 1, 100, 100) if is_history else 100,
+        item_characters=reader.item_characters(knowledge),
         n_releases=limits.whole("releases", 1, 10_000, 20),
         n_guesses=limits.whole("guesses", 1, 10_000, 10),
         phases=_read_phases(_single(where, found, "phases")),
-        **_read_score(_single(where, found, "score"), metrics, is_history=is_history),
+        **_read_score(_single(where, found, "score"), metrics, reader),
     )
     knowledge.finish()
     limits.finish()
@@ -168,7 +124,7 @@ def _single(where: Where, found: Mapping[str, Any], name: str, *, is_required: b
     return Section(where, name, section)
 
 
-def _read_data(section: Section, *, is_history: bool) -> Data:
+def _read_data(section: Section, reader: Reader) -> Data:
     source = section.maybe_text("source", "the name of a file")
     # The file of a contest may come from anybody: it must not reach into other folders.
     if source is not None and (source in (".", "..") or any(mark in source for mark in "/\\\0")):
@@ -179,64 +135,19 @@ def _read_data(section: Section, *, is_history: bool) -> Data:
             check_delimiter(delimiter)
         except InputError as error:
             raise section.fault(error.faults[0].expected, "delimiter", delimiter) from None
-    columns: dict[str, str] = {}
-    types: dict[str, str] = {}
-    if is_history:
-        names = section.section("columns")
-        columns = {name: names.text(name, name, expected="the name of a column") for name in SCHEMA}
-        names.finish()
-        n_made = section.whole("made_customers", 1, 100_000, 100)
-    else:
-        given = section.section("types")
-        types = {name: given.choice(name, tuple(TYPES)) for name in given.found}
-        n_made = section.whole("made_rows", 1, 10_000_000, 1_000)
+    data = reader.data(section, source, delimiter)
     section.finish()
-    return Data(source, delimiter, columns, types, n_made)
+    return data
 
 
-def _read_roles(where: Where, found: Mapping[str, Any], *, is_history: bool) -> Roles:
-    section = _single(where, found, "roles")
-    if is_history:
-        if section.found:
-            raise section.fault('no roles, which only a table (kind = "table") has')
-        return Roles()
-    if not section.found and "source" not in found.get("data", {}):
-        # The made-up survey has roles of its own.
-        return Roles((), tuple(QUASI_IDENTIFIERS), ("income", "spending", *AMOUNTS[1:]), ())
-    roles = Roles(
-        section.names("identifiers", []),
-        section.names("quasi_identifiers"),
-        section.names("sensitive", []),
-        section.names("insensitive", []),
-    )
-    section.finish()
-    every = [*roles.identifiers, *roles.kept]
-    for name in every:
-        if every.count(name) > 1:
-            raise section.fault("one role for each column", "", name)
-        if name == ROW:
-            raise section.fault("another name, as the contest's files count rows by it", "", name)
-    if not roles.quasi_identifiers:
-        raise section.fault("at least one column that attackers know", "quasi_identifiers", "[]")
-    return roles
-
-
-def _check_types(where: Where, data: Data, roles: Roles) -> None:
-    section = Section(where, "data.types", data.types)
-    for name, kind in data.types.items():
-        if name not in roles.kept:
-            raise section.fault(f"a column with a role: {', '.join(roles.kept)}", name, kind)
-        if name in roles.sensitive and kind not in ("integer", "number"):
-            raise section.fault("integer or number, as the column is sensitive", name, kind)
-
-
-def _read_checks(section: Section, columns: tuple[str, ...], *, is_history: bool) -> Checks:
+def _read_checks(section: Section, reader: Reader, roles: Roles) -> Checks:
+    columns = reader.columns(roles)
     checks = Checks(
         least_kept=section.number_between("least_kept", 0, 1, 0.0),
         values_of_original=section.names("values_of_original", [], known=columns),
         unchanged=section.names("unchanged", [], known=columns),
-        same_month=section.flag("same_month", default=True) if is_history else False,
-        pseudonyms=section.choice("pseudonyms", ("month", "whole"), "month") if is_history else "",
+        same_month=reader.same_month(section),
+        pseudonyms=reader.pseudonyms(section),
     )
     section.finish()
     return checks
@@ -309,11 +220,11 @@ def _read_time(section: Section, key: str) -> datetime.datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
 
 
-def _read_score(section: Section, metrics: tuple[Named, ...], *, is_history: bool) -> dict[str, Any]:
+def _read_score(section: Section, metrics: tuple[Named, ...], reader: Reader) -> dict[str, Any]:
     text = section.text("formula", "(U + S) / 2", expected="a formula such as (U + S) / 2")
     names = ("U", "S", *(_symbol(metric.label) for metric in metrics))
     combine = section.choice("utility", ("mean", "max"), "mean")
-    success = section.choice("success", ("row", "cell"), "row") if is_history else "row"
+    success = reader.success(section)
     section.finish()
     try:
         formula = Formula(text, names)
