@@ -10,11 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tokumei.anonymize.generalizing import grouping
 from tokumei.anonymize.generalizing.alignment import align, joining_costs, line_costs
 from tokumei.anonymize.generalizing.grouping import group_customers
 from tokumei.anonymize.generalizing.purchases import Purchases
+from tokumei.anonymize.history import generalize
 from tokumei.anonymize.history.generalize import Generalize, smallest_class
 from tokumei.contest.editions.pwscup2018.files import read_release
+from tokumei.core.cost import Cost
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
@@ -219,6 +222,64 @@ def test_groups_hold_every_customer_once_and_at_least_k(
     assert min(map(len, groups[n_alone:])) >= k
     n_rows = [len(customers[member]) for group in groups[:n_alone] for member in group]
     assert n_rows == sorted(map(len, customers), reverse=True)[:n_alone]
+
+
+@settings(max_examples=40)
+@given(CUSTOMERS, st.integers(1, 4))
+def test_alignment_in_blocks_uses_each_row_once_and_costs_no_less(
+    customers: list[list[tuple[int, str, int, int]]], block: int
+) -> None:
+    purchases = Purchases.of(of_customers(customers))
+    members = list(range(len(customers)))
+    pieces = align(purchases, members, n_rounds=2, block=block)
+    assert len(pieces.rows) == min(map(len, customers))
+    for member in members:
+        mine = pieces.rows[:, member].tolist()
+        assert len(set(mine)) == len(mine)
+        assert set(mine) <= set(purchases.rows[member].tolist())
+    if len(members) == 2:
+        # Two are aligned at the least cost that there is, and blocks cannot beat it.
+        assert pieces.cost >= align(purchases, members).cost - 1e-9
+    whole = align(purchases, members, n_rounds=2, block=max(map(len, customers)))
+    assert whole.rows.tolist() == align(purchases, members, n_rounds=2).rows.tolist()
+
+
+@given(st.integers(2, 40), st.integers(2, 5), st.integers(2, 9))
+def test_blocks_of_customers_are_whole_groups_and_nobody_is_lost(n_customers: int, size: int, most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouping, "MOST_COMPARED", most * size)
+        blocks = grouping.customer_blocks(max(n_customers, size), size)
+    assert [first for first, _ in blocks] == [0, *(end for _, end in blocks[:-1])]
+    assert blocks[-1][1] == max(n_customers, size)
+    assert all((end - first) % size == 0 for first, end in blocks[:-1])
+    assert all(end - first >= size for first, end in blocks)
+
+
+def test_large_history_is_generalized_in_blocks_which_is_said(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [
+        (f"{who}", 7 * day + who, f"I{(who + day) % 5}", 1.0 + who % 3, 1 + day) for who in range(9) for day in range(5)
+    ]
+    monkeypatch.setattr(grouping, "MOST_COMPARED", 4)
+    monkeypatch.setattr(generalize, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(generalize, "LEAST_BLOCK", 2)
+    with caplog.at_level("INFO", logger="tokumei.notes"):
+        released = Generalize(k=2).anonymize(history(*rows), seed=1)
+    assert smallest_class(released.frame) >= 2
+    assert "in blocks of 2" in caplog.text
+
+
+def test_cost_is_estimated_before_the_start_and_grows_with_the_history() -> None:
+    small, large = ([(f"{who}", day, "A", 1.0, 1) for who in range(9) for day in range(n_rows)] for n_rows in (5, 200))
+    few, many = (Generalize(k=3).estimate(history(*rows)) for rows in (small, large))
+    assert 0 < few.seconds < many.seconds
+    assert 0 < few.n_bytes < many.n_bytes
+    # Three groups of three; two rounds more than the first: 27 times 200 × 200 cells, by the measured rate.
+    expected = 27 * (2e-7 * 200**2 + 7.5e-9 * 200**2.5 + 1e-4) + 3e-5 * 1_800 + 3e-3 * 9
+    assert many.seconds == pytest.approx(expected)
+    assert str(Cost(200, 1.5 * (1 << 30))) == "about 3 minutes and 1.5 GB"
+    assert str(Cost(8_000, 1)) == "about 2 hours and little memory"
 
 
 @settings(max_examples=40)

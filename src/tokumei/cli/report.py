@@ -22,7 +22,8 @@ AttacksOption = Annotated[
     str | None, typer.Option("--attacks", metavar="A,B,…", help="Which attacks; s1 to s6 and linkage if not given.")
 ]
 SampleOption = Annotated[
-    int, typer.Option("--sample", min=2, metavar="N", help="Attack at most so many customers, drawn if there are more.")
+    int | None,
+    typer.Option("--sample", min=2, metavar="N", help="Attack so many customers; as take minutes if not given."),
 ]
 
 
@@ -34,7 +35,7 @@ def report(
     knowledge: KnowledgeOption = None,
     draw: DrawOption = "contest",
     attacks: AttacksOption = None,
-    sample: SampleOption = 2_000,
+    sample: SampleOption = None,
     sweep: Annotated[
         Path | None, typer.Option("--sweep", metavar="DIR", help="Show the frontier of a finished sweep.")
     ] = None,
@@ -78,7 +79,7 @@ def sweep(
     knowledge: KnowledgeOption = None,
     draw: DrawOption = "contest",
     attacks: AttacksOption = None,
-    sample: SampleOption = 2_000,
+    sample: SampleOption = None,
     seed: SeedOption = 0,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,

@@ -50,6 +50,9 @@ def anonymize_history(
         raise InputError.of(f"no column to carry, since {form} has no place for it", option="--carry")
     if not carry_anyway:
         check_carried(history)
+    for one in steps.methods:
+        if (estimate := getattr(one, "estimate", None)) is not None:
+            estimate(history).say(part_name(one))
     release = steps.anonymize(history, seed=used)
     carried = carried_along(history, release)
     kept = release.frame["customer"].drop_nulls()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,12 @@ from tokumei.data.history import History
 from tokumei.data.knowledge import Draw
 from tokumei.job.histories import history_of, known_of, released_of
 from tokumei.measure.registry import HISTORY_UTILITIES
-from tokumei.report.evaluation import CONTEST_UTILITIES, STRONG_ATTACKS, Evaluation, evaluate
+from tokumei.report.evaluation import CONTEST_UTILITIES, Evaluation, default_attacks, evaluate
 from tokumei.report.figures import frontier_figure
 from tokumei.report.history_page import add_frontier, attack_figure, history_page
 from tokumei.report.page import Page
-from tokumei.report.sampling import MOST_CUSTOMERS, sampled_pair
-from tokumei.report.sweep import default_grid, read_grid
+from tokumei.report.sampling import REPORT_ROWS, SWEEP_ROWS, sample_customers
+from tokumei.report.sweep import default_grid, possible_ways, read_grid
 from tokumei.report.sweep import sweep as run_sweep
 
 REPORT_SHARES, SWEEP_SHARES = (25, 50, 75, 100), (25,)
@@ -83,11 +83,13 @@ class Sweep(Result):
     ways: pl.DataFrame
     seconds: float
     sampled: str | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the ways, the safest first, as `tokumei sweep --json` prints them."""
         ordered = self.ways.sort("found", "utility")
-        return {"ways": ordered.to_dicts(), "sampled": self.sampled, "seconds": self.seconds}
+        said = {"left_out": dict(self.left_out), "sampled": self.sampled}
+        return {"ways": ordered.to_dicts(), **said, "seconds": self.seconds}
 
     def sections(self) -> Sequence[Section]:
         """Give the ways, the safest first."""
@@ -97,7 +99,11 @@ class Sweep(Result):
             for n, u, f, a, b in ordered.iter_rows()
         ]
         table = Rows(["way", "use lost", "found", "by", ""], said)
-        why = [Sentence(f"Left out: {one}.") for one in dict.fromkeys(self.ways["left_out"].drop_nulls())]
+        why: list[Section] = [
+            Sentence(f"Left out: {one}.") for one in dict.fromkeys(self.ways["left_out"].drop_nulls())
+        ]
+        if self.left_out:
+            why.append(Rows(["left out", "because"], [list(pair) for pair in self.left_out.items()]))
         return [table, *why, *([] if self.sampled is None else [Sentence(self.sampled)])]
 
     def figure(self) -> Drawing | None:
@@ -135,7 +141,7 @@ def report_history(
     attacks: Sequence[str] | None = None,
     swept: pl.DataFrame | None = None,
     draw: Draw = "contest",
-    sample: int = MOST_CUSTOMERS,
+    sample: int | None = None,
     seed: int = 0,
     reading: Reading = AS_IT_IS,
     name: str | None = None,
@@ -144,23 +150,23 @@ def report_history(
 
     knowledge: how much is known in per cent, each drawn anew, or `25=FILE` or a mapping from it to a history.
     draw: how it is drawn: `contest` leaves nobody without a known row, `uniform` gives each row the same chance.
-    sample: attack at most so many customers, drawn at random, if there are more.
+    sample: attack at most so many customers, drawn at random; as many as take minutes if not given.
     """
     started = time.perf_counter()
     before, after = history_of(original, reading), released_of(release, reading)
-    some, said = sampled_pair(before, after, sample, seed=seed)
-    known = read_knowledge(knowledge or list(REPORT_SHARES), some[0], seed, reading, draw=draw)
+    some = sample_customers(before, after, sample, most_rows=REPORT_ROWS, seed=seed)
+    known = read_knowledge(knowledge or list(REPORT_SHARES), some.original, seed, reading, draw=draw)
     done = evaluate(
         before,
         after,
         known,
         utilities=list(HISTORY_UTILITIES),
-        attacks=list(attacks or STRONG_ATTACKS),
-        attacked=None if said is None else some,
+        attacks=list(attacks or default_attacks(before)),
+        attacked=(some.original, some.released),
         is_named=attacks is not None,
     )
     title = name or f"Report on {after.name}"
-    return HistoryReport(title, done, round(time.perf_counter() - started, 2), swept, said)
+    return HistoryReport(title, done, round(time.perf_counter() - started, 2), swept, some.said)
 
 
 def sweep_history(
@@ -171,18 +177,26 @@ def sweep_history(
     knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
     attacks: Sequence[str] | None = None,
     draw: Draw = "contest",
-    sample: int = MOST_CUSTOMERS,
+    sample: int | None = None,
     seed: int = 0,
     reading: Reading = AS_IT_IS,
 ) -> Sweep:
-    """Anonymize a history in many ways, measuring and attacking each; with a folder, nothing is done twice."""
+    """Anonymize a history in many ways, measuring and attacking each; with a folder, nothing is done twice.
+
+    Of the ways that are tried if none are named, those that need what the history does not have are left out.
+    """
     started = time.perf_counter()
-    (original, _), said = sampled_pair(history_of(history, reading), None, sample, seed=seed)
-    ways = default_grid() if grid is None else grid if isinstance(grid, Mapping) else read_grid(grid)
-    known = read_knowledge(knowledge or list(SWEEP_SHARES), original, seed, reading, draw=draw)
+    some = sample_customers(history_of(history, reading), None, sample, most_rows=SWEEP_ROWS, seed=seed)
+    left_out: dict[str, str] = {}
+    if grid is None:
+        ways, left_out = possible_ways(default_grid(), some.original)
+    else:
+        ways = dict(grid) if isinstance(grid, Mapping) else read_grid(grid)
+    known = read_knowledge(knowledge or list(SWEEP_SHARES), some.original, seed, reading, draw=draw)
     folder = None if out is None else Path(out)
-    swept = run_sweep(original, known, ways, folder, seed=seed, attacks=list(attacks or STRONG_ATTACKS))
-    return Sweep(swept, round(time.perf_counter() - started, 2), said)
+    used = list(attacks or default_attacks(some.original))
+    swept = run_sweep(some.original, known, ways, folder, seed=seed, attacks=used)
+    return Sweep(swept, round(time.perf_counter() - started, 2), some.said, left_out)
 
 
 def read_knowledge(

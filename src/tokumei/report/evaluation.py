@@ -15,12 +15,18 @@ from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.data.history import History
 from tokumei.measure.registry import HISTORY_UTILITIES
-from tokumei.report.needs import check_needs, measure_or_say_why, why_left_out
+from tokumei.report.needs import check_needs, lacks, measure_or_say_why, why_left_out
 
 # The seven values of E1 to E6 of PWSCUP 2017; the worst of them was a release's utility.
 CONTEST_UTILITIES = ("item-cf-supply", "item-cf-retail", "top-items", "item-cf-top", "date", "price", "rows")
 SAMPLE_ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6")
 STRONG_ATTACKS = (*SAMPLE_ATTACKS, "linkage")
+
+
+def default_attacks(history: History) -> tuple[str, ...]:
+    """Give the attacks that are tried if none are named; that on days alone where a history has nothing else."""
+    can = [name for name in STRONG_ATTACKS if not lacks(history, HISTORY_ATTACKS.make(name), name)]
+    return STRONG_ATTACKS if can else (*STRONG_ATTACKS, "same-day")
 
 
 @dataclass(frozen=True)

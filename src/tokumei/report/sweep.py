@@ -23,6 +23,7 @@ from tokumei.data.files.atomic import write_text
 from tokumei.data.files.source import check_is_file
 from tokumei.data.history import History
 from tokumei.report.evaluation import evaluate
+from tokumei.report.needs import check_needs, lacks
 
 LINE = {"name": pl.String, "utility": pl.Float64, "found": pl.Float64, "attack": pl.String, "left_out": pl.String}
 
@@ -71,6 +72,20 @@ def default_grid() -> dict[str, dict[str, Any]]:
     return grid
 
 
+def possible_ways(
+    grid: Mapping[str, Mapping[str, Any]], original: History
+) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """Give the ways that a history allows, and why the others are left out."""
+    possible, left_out = {}, {}
+    for name, settings in grid.items():
+        absent = [column for method in pipeline_of(settings).methods for column in lacks(original, method)]
+        if absent:
+            left_out[name] = f"the history has no {' and no '.join(dict.fromkeys(absent))}"
+        else:
+            possible[name] = dict(settings)
+    return possible, left_out
+
+
 def sweep(
     original: History,
     knowledge: Mapping[str, History],
@@ -85,6 +100,9 @@ def sweep(
     if results is not None:
         results.mkdir(parents=True, exist_ok=True)
     pipelines = {name: pipeline_of(settings) for name, settings in grid.items()}
+    for one in pipelines.values():
+        for method in one.methods:
+            check_needs(original, method)
     least = min(knowledge, key=int)
     rows = []
     with step("sweeping", len(grid)) as bar:

@@ -3,6 +3,10 @@
 The cost of a cell is the Err of the 2018 contest: 0 for the value itself, 1 − 1/n for a set of n items, for a range
 the mean distance of its grid from the truth in standard deviations, and 1 for a suppressed cell, which is also what
 each column of a deleted row costs.
+
+Every row is compared with every line, which grows with the square of how many a customer has. Long customers are
+therefore aligned in blocks, each of rows that follow each other in time: that costs a little more, and takes minutes
+where it would take hours.
 """
 
 from __future__ import annotations
@@ -25,11 +29,13 @@ class Alignment:
     cost: float
 
 
-def align(purchases: Purchases, members: Sequence[int], *, n_rounds: int = 0) -> Alignment:
+def align(purchases: Purchases, members: Sequence[int], *, n_rounds: int = 0, block: int | None = None) -> Alignment:
     """Align the rows of a group, starting from the member with the fewest, which keeps all of them.
 
     The others join one by one, each at least cost to those before it. In each further round every member is taken
-    out and joined again, which never costs more.
+    out and joined again, unless that costs more, as it may in blocks.
+
+    block: lines that are aligned at once; all of them if not given.
     """
     mine = [purchases.rows[member] for member in members]
     order = sorted(range(len(members)), key=lambda index: (len(mine[index]), index))
@@ -37,23 +43,45 @@ def align(purchases: Purchases, members: Sequence[int], *, n_rounds: int = 0) ->
     aligned[:, order[0]] = mine[order[0]]
     cost = 0.0
     for n_joined, index in enumerate(order[1:], start=1):
-        aligned[:, index], cost = _join(purchases, aligned[:, order[:n_joined]], mine[index])
+        aligned[:, index], cost = _join(purchases, aligned[:, order[:n_joined]], mine[index], block)
     for _ in range(n_rounds if len(members) > 2 else 0):
         before = cost
         for index in order:
             others = [other for other in order if other != index]
-            aligned[:, index], cost = _join(purchases, aligned[:, others], mine[index])
+            joined, new = _join(purchases, aligned[:, others], mine[index], block)
+            if new <= cost:
+                aligned[:, index], cost = joined, new
         if cost > before - 1e-9:
             break
     n_deleted = sum(len(rows) - len(aligned) for rows in mine)
     return Alignment(aligned, cost + N_COLUMNS * n_deleted)
 
 
-def _join(purchases: Purchases, aligned: Indices, rows: Indices) -> tuple[Indices, float]:
+def _join(purchases: Purchases, aligned: Indices, rows: Indices, block: int | None) -> tuple[Indices, float]:
     """Give the row that joins each aligned line, and what all lines cost then."""
-    costs = joining_costs(purchases, aligned, rows)
-    lines, chosen = linear_sum_assignment(costs)
-    return rows[chosen], float(costs[lines, chosen].sum())
+    if block is None or len(aligned) <= block:
+        costs = joining_costs(purchases, aligned, rows)
+        lines, chosen = linear_sum_assignment(costs)
+        return rows[chosen], float(costs[lines, chosen].sum())
+    dates = purchases.values[0]
+    lines, later = np.argsort(dates[aligned].mean(axis=1), kind="stable"), np.argsort(dates[rows], kind="stable")
+    n_blocks, n_more = -(-len(lines) // block), len(rows) - len(lines)
+    joined, cost = np.empty(len(lines), np.int64), 0.0
+    for number in range(n_blocks):
+        first, end = (at * len(lines) // n_blocks for at in (number, number + 1))
+        # The rows beyond the lines are spread evenly, so that no block has fewer rows than lines.
+        low, high = (at * len(lines) // n_blocks + at * n_more // n_blocks for at in (number, number + 1))
+        joined[lines[first:end]], more = _join(purchases, aligned[lines[first:end]], rows[later[low:high]], None)
+        cost += more
+    return joined, cost
+
+
+def seconds_of(lines: Floats, rows: Floats, block: int | None) -> Floats:
+    """Estimate how long it takes to join so many rows to so many lines, as measured for 100 to 1,600 of each."""
+    n_blocks = np.ones(len(lines)) if block is None else np.maximum(1, np.ceil(lines / block))
+    cells = lines * rows / n_blocks**2
+    seconds: Floats = n_blocks * (2e-7 * cells + 7.5e-9 * cells**1.25 + 1e-4)
+    return seconds
 
 
 def joining_costs(purchases: Purchases, aligned: Indices, rows: Indices) -> Floats:

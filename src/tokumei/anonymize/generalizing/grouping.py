@@ -4,6 +4,9 @@ Aligning two customers takes milliseconds, and half a million pairs too long. So
 4 for each deleted row, and for each written row the distance of the members' distributions of date, price and
 quantity (what the ranges cost if rows are aligned in order) and the items that they do not have in common. On the
 2018 set its correlation with the true cost of a pair is mostly above 0.95.
+
+All pairs are compared, so many customers are put into blocks first, of about as many rows each: unequal numbers of rows
+cost most, and customers of different blocks would rarely meet in a group.
 """
 
 from __future__ import annotations
@@ -21,6 +24,9 @@ N_QUANTILES = 20
 # An item in common saves 1 where the aligned rows agree in all else; some of it is lost in longer ranges.
 SAVED_BY_ITEM = 0.7
 N_NEAR = 30
+# Customers that are compared with each other: some matrices of so many by so many fit any memory.
+MOST_COMPARED = 3_000
+BYTES_OF_PAIR = 60
 # Exchanges tried for each customer; in few groups few can be tried at once, and fewer are enough.
 N_MOVES, N_BATCHES = 1_000, 20
 # The heat of the search, in rows of a mean customer: so much dearer exchanges are made now and then.
@@ -80,9 +86,32 @@ def group_customers(
 
     The `n_alone` customers with the most rows come first, each as a group of its own.
     """
+    alone, by_size = np.split(np.argsort(-purchases.n_rows, kind="stable"), [n_alone])
+    found = [[customer] for customer in alone.tolist()]
+    blocks = customer_blocks(len(by_size), size)
+    with step("comparing customers", total=len(blocks)) as bar:
+        for first, end in blocks:
+            # In the order of the customers, so that one block is what all of them together were.
+            block = np.sort(by_size[first:end])
+            groups = _group_block(purchases.of_customers(block), size, random)
+            found += [block[group].tolist() for group in groups]
+            bar.advance()
+    return found
+
+
+def customer_blocks(n_customers: int, size: int) -> list[tuple[int, int]]:
+    """Divide customers into as few blocks as may be, nearly equal, each of whole groups; the last takes the rest."""
+    n_groups = n_customers // size
+    n_blocks = max(1, -(-n_customers // MOST_COMPARED))
+    ends = [size * (number * n_groups // n_blocks) for number in range(n_blocks)]
+    return list(zip(ends, [*ends[1:], n_customers], strict=True))
+
+
+def _group_block(purchases: Purchases, size: int, random: np.random.Generator) -> list[list[int]]:
+    """Group customers, the one with most rows first, that are all compared with each other."""
     estimate = Estimate.of(purchases)
     pair_costs = estimate.pair_costs()
-    alone, by_size = np.split(np.argsort(-estimate.n_rows, kind="stable"), [n_alone])
+    by_size = np.argsort(-estimate.n_rows, kind="stable")
     n_left = len(by_size) % size
     # The smallest customers are left over: they cost least wherever they go.
     grouped, left = by_size[: len(by_size) - n_left], by_size[len(by_size) - n_left :]
@@ -92,7 +121,7 @@ def group_customers(
         before = np.concatenate([estimate.costs(np.array([group])) for group in found])
         after = np.concatenate([estimate.costs(np.array([[*group, customer]])) for group in found])
         found[int((after - before).argmin())].append(customer)
-    return [[customer] for customer in alone.tolist()] + found
+    return found
 
 
 def _first_groups(pair_costs: Floats, grouped: Indices, size: int) -> Indices:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -49,6 +49,13 @@ class Purchases:
             items=frame["item"].rank("dense").fill_null(0).cast(pl.Int64).to_numpy(),
             customers=by_customer["customer"].to_list(),
             rows=[np.asarray(rows, dtype=np.int64) for rows in by_customer["row"].to_list()],
+        )
+
+    def of_customers(self, which: Indices) -> Purchases:
+        """Give the purchases of some customers, in the order given; rows keep their numbers."""
+        numbers = which.tolist()
+        return replace(
+            self, customers=[self.customers[one] for one in numbers], rows=[self.rows[one] for one in numbers]
         )
 
     @property

@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.generalizing.alignment import align
-from tokumei.anonymize.generalizing.grouping import group_customers
-from tokumei.anonymize.generalizing.purchases import Purchases
+from tokumei.anonymize.generalizing.alignment import align, seconds_of
+from tokumei.anonymize.generalizing.grouping import BYTES_OF_PAIR, MOST_COMPARED, group_customers
+from tokumei.anonymize.generalizing.purchases import Indices, Purchases
 from tokumei.anonymize.generalizing.writing import write_groups
+from tokumei.core.cost import Cost, notes
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
@@ -23,6 +24,9 @@ COLUMNS = ["date", "item", "price", "quantity"]
 # They belong to the notation of ranges and sets.
 NOTATION = r"[\[\]{}*;,\s]"
 LEAST_PSEUDONYM, N_PSEUDONYMS = 100_000_000, 900_000_000
+# Whatever takes longer is aligned in blocks, of at least so many rows.
+MOST_SECONDS, LEAST_BLOCK = 120.0, 32
+BYTES_OF_ROW = 1_000
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,9 @@ class Generalize:
 
     Similar customers are grouped, and their rows aligned at the least loss by the Err of the 2018 contest. Rows that
     other members of a group have no counterpart for are deleted: `*` in every cell. The release is text, row by row
-    as the original, in the form of the file A of 2018; invoice and time are not released.
+    as the original, in the form of the file A of 2018; invoice and time are not released. Of a large history only
+    customers with about as many rows are compared, and rows are aligned in blocks that follow each other in time,
+    which is said: k holds all the same, and the loss is a little larger.
 
     A pseudonym that fits k customers has no more rows than the k-th largest of all: nobody can hide the surplus of
     those who have far more, and its deletion may cost more than all else. `unhidden` customers with the most rows are
@@ -55,11 +61,21 @@ class Generalize:
         purchases = Purchases.of(original)
         random = generator(seed, "generalise", "groups")
         groups = group_customers(purchases, self.k, random, n_alone=self.unhidden)
+        block = self._block(purchases)
+        if block is not None:
+            notes.info(
+                "generalize aligns rows in blocks of %d that follow each other in time: all of a customer's at once "
+                "would take %s.",
+                block,
+                self._cost(purchases, None),
+            )
+        # Large groups take longest: the bar goes by what each is expected to take.
+        seconds = [self._seconds(np.sort(purchases.n_rows[group]), block) for group in groups]
         alignments = []
-        with step("aligning rows", total=len(groups)) as bar:
-            for group in groups:
-                alignments.append(align(purchases, group, n_rounds=self.rounds).rows)
-                bar.advance()
+        with step("aligning rows", total=sum(seconds)) as bar:
+            for group, taken in zip(groups, seconds, strict=True):
+                alignments.append(align(purchases, group, n_rounds=self.rounds, block=block).rows)
+                bar.advance(taken)
         pseudonyms = dict(zip(purchases.customers, _draw_pseudonyms(purchases.customers, seed), strict=True))
         frame = text_of(write_groups(original, purchases, alignments, pseudonyms))
         unhidden = [pseudonyms[purchases.customers[customer]] for [customer] in groups[: self.unhidden]]
@@ -75,6 +91,38 @@ class Generalize:
                 pseudonym=pl.col("customer").replace_strict(pseudonyms, return_dtype=pl.String)
             ).sort("customer", "period"),
         )
+
+    def estimate(self, original: History) -> Cost:
+        """Estimate what anonymizing will take, in blocks where those are needed."""
+        purchases = Purchases.of(original)
+        return self._cost(purchases, self._block(purchases))
+
+    def _block(self, purchases: Purchases) -> int | None:
+        """Give the largest block of rows whose alignment takes minutes; None if all of a customer's may be aligned."""
+        for block in (None, 512, 256, 128, 64):
+            if self._alignment_seconds(purchases, block) <= MOST_SECONDS:
+                return block
+        return LEAST_BLOCK
+
+    def _cost(self, purchases: Purchases, block: int | None) -> Cost:
+        n_rows = purchases.n_rows
+        # A row is written, read and compared as text a few times; customers are exchanged some thousand times.
+        seconds = self._alignment_seconds(purchases, block) + 3e-5 * int(n_rows.sum()) + 3e-3 * len(n_rows)
+        most, n_compared = int(n_rows.max(initial=0)), min(len(n_rows), MOST_COMPARED)
+        held = BYTES_OF_PAIR * (n_compared**2 + most * min(most, block or most)) + BYTES_OF_ROW * int(n_rows.sum())
+        return Cost(seconds, held)
+
+    def _alignment_seconds(self, purchases: Purchases, block: int | None) -> float:
+        """Add up the groups as if customers with about as many rows met, which nearly is what grouping does."""
+        n_rows = np.sort(purchases.n_rows)
+        groups = [n_rows[first : first + self.k] for first in range(0, len(n_rows) - self.k + 1, self.k)]
+        return sum(self._seconds(group, block) for group in groups)
+
+    def _seconds(self, n_rows: Indices, block: int | None) -> float:
+        """Estimate how long a group takes to align, given the rows of its members, the fewest first."""
+        rounds = 1 + (self.rounds if len(n_rows) > 2 else 0)
+        lines = np.full(len(n_rows), float(n_rows[0]))
+        return float(rounds * seconds_of(lines, n_rows.astype(np.float64), block).sum())
 
     def _check(self, original: History) -> None:
         """Refuse options and rows that cannot be written."""
