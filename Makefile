@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick coverage check bench docs format locks clean
+.PHONY: help run test quick coverage check audit sbom bench docs format locks clean
 
 help: ## Show what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -29,11 +29,19 @@ quick: $(VENV)/ready-to-develop ## Run the tests of the rooms that need no brows
 coverage: $(VENV)/ready-to-develop ## Run every test and print which lines none of them reaches.
 	$(PYTEST) --cov=tokumei --cov-report=term-missing:skip-covered
 
-check: $(VENV)/ready-to-develop ## Run the linters, the type checker and the order of the rooms.
+check: $(VENV)/ready-to-develop ## Run the linters, the type checker, the order of the rooms and bandit.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/bandit --quiet --recursive src --severity-level medium --configfile pyproject.toml
+
+# Not in `check`, which must run without a network: known holes are looked up where they are published.
+audit: $(VENV)/ready-to-develop ## Look up known vulnerabilities of what is depended on; needs the network.
+	$(BIN)/uv tool run pip-audit --requirement locks/run.txt --require-hashes --disable-pip
+
+sbom: $(VENV)/ready-to-run ## Write what a release is made of (CycloneDX) to dist/.
+	$(BIN)/python deploy/sbom.py locks/run.txt dist/tokumei.cdx.json
 
 bench: $(VENV)/ready-to-develop ## Measure speed and memory against peers.
 	$(BIN)/python -m benchmarks

@@ -1,8 +1,9 @@
-"""Run every benchmark and print one table: `make bench`, or `python -m benchmarks counting`."""
+"""Run every benchmark and print one table: `make bench`, `python -m benchmarks counting` or `… load --minutes 15`."""
 
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import sys
 import time
@@ -30,4 +31,13 @@ def main(wanted: list[str]) -> None:
     sys.exit(0 if is_met else 1)
 
 
-main(sys.argv[1:])
+def without_minutes(given: list[str]) -> list[str]:
+    """Take `--minutes N`, for how long a server is watched under load, from what was given."""
+    if "--minutes" not in given:
+        return given
+    place = given.index("--minutes")
+    os.environ["BENCHMARK_MINUTES"] = str(float(given[place + 1]))
+    return given[:place] + given[place + 2 :]
+
+
+main(without_minutes(sys.argv[1:]))

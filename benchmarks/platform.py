@@ -48,16 +48,16 @@ PICTURE = re.compile(r'<img src="(/[^"]+)"')
 
 
 def run() -> list[Figure]:
-    with tempfile.TemporaryDirectory() as scratch, _server(Path(scratch) / "data") as url:
+    with tempfile.TemporaryDirectory() as scratch, server(Path(scratch) / "data") as url:
         uploads = [_upload(url, f"user-{number}", Path(scratch) / "data" / "large.csv") for number in range(N_UPLOADS)]
-        watched = asyncio.run(_crowd(url, (Path(scratch) / "data" / "small.csv").read_bytes()))
+        watched = asyncio.run(crowd(url, (Path(scratch) / "data" / "small.csv").read_bytes()))
     pages = watched.seconds["page"] + watched.seconds["submit"]
     return [
         Figure("45,000 rows of 2017, from upload to score", median(uploads), "s", 3.0, f"worst {max(uploads):.2f} s"),
         Figure(f"{N_USERS} users: page, p50", 1000 * median(pages), "ms", None, f"{len(pages)} pages"),
-        Figure(f"{N_USERS} users: page, p95", 1000 * _p95(pages), "ms", 500),
-        Figure(f"{N_USERS} users: figures on the scoreboard, p95", 1000 * _p95(watched.seconds["figure"]), "ms"),
-        Figure(f"{N_USERS} users: log-in, p95", 1000 * _p95(watched.seconds["log-in"]), "ms"),
+        Figure(f"{N_USERS} users: page, p95", 1000 * p95(pages), "ms", 500),
+        Figure(f"{N_USERS} users: figures on the scoreboard, p95", 1000 * p95(watched.seconds["figure"]), "ms"),
+        Figure(f"{N_USERS} users: log-in, p95", 1000 * p95(watched.seconds["log-in"]), "ms"),
         Figure(f"{N_USERS} users: errors", len(watched.errors), "", 0, "; ".join(sorted(set(watched.errors))[:3])),
     ]
 
@@ -68,16 +68,24 @@ class Watched:
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     errors: list[str] = field(default_factory=list)
+    n_submitted: int = 0
+
+
+def environment(data: Path, address: str | None = None) -> dict[str, str]:
+    """Give the environment of a server with its files in a folder, on SQLite or at a database's address."""
+    given = {name: value for name, value in os.environ.items() if not name.startswith("TOKUMEI_")}
+    given |= {"TOKUMEI_DATA": str(data), "TOKUMEI_LOG_LEVEL": "WARNING", "TOKUMEI_HOSTS": "localhost,127.0.0.1"}
+    given.pop("DATABASE_URL", None)
+    return given if address is None else given | {"DATABASE_URL": address}
 
 
 @contextmanager
-def _server(data: Path) -> Iterator[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TOKUMEI_")}
-    environment |= {"TOKUMEI_DATA": str(data), "TOKUMEI_LOG_LEVEL": "WARNING", "TOKUMEI_HOSTS": "localhost,127.0.0.1"}
-    environment.pop("DATABASE_URL", None)
-    subprocess.run([sys.executable, "-m", "benchmarks.platform"], check=True, env=environment)
+def server(data: Path, address: str | None = None) -> Iterator[str]:
+    """Fill a new data folder and serve from it; give the address."""
+    given = environment(data, address)
+    subprocess.run([sys.executable, "-m", "benchmarks.platform"], check=True, env=given)
     command = [sys.executable, "-m", "tokumei", "serve", "--port", "0", "--data", str(data)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=given)
     try:
         line = process.stdout.readline() if process.stdout is not None else ""
         yield re.findall(r"http://\S+/", line)[0].replace("localhost", "127.0.0.1")
@@ -199,27 +207,40 @@ def _multipart(token: str, content: bytes) -> bytes:
     return head.encode() + content + b"\r\n--edge--\r\n"
 
 
-async def _crowd(url: str, release: bytes) -> Watched:
+async def crowd(
+    url: str, release: bytes, *, seconds: float = WATCHED, submits_per_cent: int = SUBMITS_PER_CENT
+) -> Watched:
     """Let the users come one after the other, then watch them for a while."""
     watched = Watched()
     begins_at = time.perf_counter() + ARRIVING
-    users = (_visit(url, number, release, begins_at, watched) for number in range(N_USERS))
-    await asyncio.gather(*users)
+    wanted = Visit(url, release, begins_at, begins_at + seconds, submits_per_cent)
+    await asyncio.gather(*(_visit(wanted, number, watched) for number in range(N_USERS)))
     return watched
 
 
-async def _visit(url: str, number: int, release: bytes, begins_at: float, watched: Watched) -> None:
+@dataclass(frozen=True)
+class Visit:
+    """Where users go, what they hand in and how often, and from when until when they are watched."""
+
+    url: str
+    release: bytes
+    begins_at: float
+    ends_at: float
+    submits_per_cent: int
+
+
+async def _visit(wanted: Visit, number: int, watched: Watched) -> None:
     choose = random.Random(number)
     await asyncio.sleep(ARRIVING * number / N_USERS)
     # Without certificates, which would take a second to load for each hundred and are not needed here.
-    async with httpx.AsyncClient(base_url=url, timeout=30, verify=False) as client:
+    async with httpx.AsyncClient(base_url=wanted.url, timeout=30, verify=False) as client:
         user = Browser(client, watched)
         await user.log_in(f"user-{number}")
-        while time.perf_counter() < begins_at + WATCHED:
-            user.is_watched = time.perf_counter() >= begins_at
+        while time.perf_counter() < wanted.ends_at:
+            user.is_watched = time.perf_counter() >= wanted.begins_at
             try:
-                if choose.randrange(100) < SUBMITS_PER_CENT:
-                    await user.submit(release)
+                if choose.randrange(100) < wanted.submits_per_cent:
+                    await user.submit(wanted.release)
                 else:
                     await user.look(choose.choice(PAGES))
             except httpx.HTTPError as error:
@@ -256,6 +277,7 @@ class Browser:
         page = await self._ask("GET", "contests/small/submit", "page")
         data, files = {"csrfmiddlewaretoken": _token(page.text)}, {"AT": ("AT.csv", release)}
         made = await self._ask("POST", "contests/small/submit", "submit", expected=302, data=data, files=files)
+        self.watched.n_submitted += made.status_code == 302
         await self._ask("GET", made.headers["Location"], "page")
 
     async def _ask(self, method: str, path: str, kind: str, *, expected: int = 200, **given: object) -> httpx.Response:
@@ -272,7 +294,7 @@ def _token(page: str) -> str:
     return str(TOKEN.findall(page)[0])
 
 
-def _p95(seconds: list[float]) -> float:
+def p95(seconds: list[float]) -> float:
     return quantiles(seconds, n=20)[-1] if len(seconds) > 1 else 0.0
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import getpass
 import gzip
 import os
 import shutil
-import socket
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.postgres_server import postgres_programs, postgres_server
 
 settings.register_profile(
     "tokumei", deadline=None, derandomize=bool(os.environ.get("CI")), suppress_health_check=[HealthCheck.too_slow]
@@ -70,42 +67,11 @@ def spark_engine() -> str:
 def postgres_engine() -> Iterator[str]:
     """The address of a PostgreSQL server started for these tests; skips where none is installed."""
     pytest.importorskip("psycopg", reason="the extra 'engine' is not installed")
-    programs = _postgres_programs()
+    programs = postgres_programs()
     if programs is None:
         pytest.skip("PostgreSQL's initdb is not installed")
-    folder = Path(tempfile.mkdtemp(prefix="tokumei-postgres-"))
-    user = getpass.getuser()
-    prefix: list[str] = []
-    if os.geteuid() == 0:
-        # PostgreSQL refuses to run as root.
-        user, prefix = "postgres", ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-        shutil.chown(folder, "postgres", "postgres")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    data, log = folder / "data", folder / "log"
-
-    def run(program: str, *arguments: str) -> None:
-        command = [*prefix, str(programs / program), *arguments]
-        subprocess.run(command, check=True, capture_output=True, cwd=folder, timeout=120)
-
-    try:
-        run("initdb", "-D", str(data), "-A", "trust", "-U", user, "--encoding=UTF8", "--locale=C.UTF-8")
-        options = f"-c listen_addresses=127.0.0.1 -p {port} -k {folder} -c fsync=off"
-        run("pg_ctl", "-D", str(data), "-l", str(log), "-w", "-o", options, "start")
-        yield f"postgresql://{user}@127.0.0.1:{port}/postgres"
-    finally:
-        if data.exists():
-            run("pg_ctl", "-D", str(data), "-m", "immediate", "-w", "stop")
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _postgres_programs() -> Path | None:
-    found = shutil.which("initdb")
-    if found:
-        return Path(found).parent
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    return folders[-1].parent if folders else None
+    with postgres_server(programs) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

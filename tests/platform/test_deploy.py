@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from configparser import RawConfigParser
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,8 @@ from typer.main import get_command
 from tokumei.cli.main import app
 from tokumei.platform import settings as platform_settings
 from tokumei.platform.jobs import limits
+from tokumei.platform.serving import N_WEB_PROCESSES
+from tokumei.platform.web_worker import N_ANSWERING, N_WAITING
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY, PAGE = ROOT / "deploy", ROOT / "docs" / "howto" / "platform.md"
@@ -95,3 +100,64 @@ def test_proxy_replaces_what_visitors_claim_and_hides_the_metrics() -> None:
     assert "proxy_set_header X-Forwarded-Proto https;" in text
     assert "location = /metrics { return 404; }" in text
     assert text.count("{") == text.count("}")
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_unit_is_confined_as_systemd_judges_it(path: Path, tmp_path: Path) -> None:
+    assert int(read_unit(path)["Service"]["MemoryMax"].removesuffix("G")) <= 12
+    judge = shutil.which("systemd-analyze")
+    if judge is None:
+        pytest.skip("systemd-analyze is not installed")
+    unit = tmp_path / path.name.replace("@", "@1")
+    unit.write_text(path.read_text())
+    done = subprocess.run([judge, "security", "--offline=yes", str(unit)], capture_output=True, text=True, check=False)
+    exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
+    if exposure is None:
+        pytest.skip("this systemd-analyze judges no files")
+    assert float(exposure[1]) < 4
+
+
+def test_threads_of_the_pages_are_within_what_their_unit_allows() -> None:
+    n_threads = N_WEB_PROCESSES * (N_WAITING + N_ANSWERING + 2)
+    assert int(read_unit(UNITS[0])["Service"]["TasksMax"]) > 2 * n_threads
+
+
+def test_image_has_the_client_of_its_databases_version() -> None:
+    image = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["database"]["image"]
+    server = re.match(r"postgres:(\d+)", image)
+    client = re.search(r"postgresql-client-(\d+)", (DEPLOY / "Dockerfile").read_text())
+    assert server is not None
+    assert client is not None
+    assert server[1] == client[1]
+
+
+def test_proxy_limits_requests_of_one_address_and_slow_ones() -> None:
+    text = (DEPLOY / "nginx.conf").read_text()
+    zone = re.search(r"limit_req_zone \$binary_remote_addr zone=(\w+):\d+m rate=\d+r/s;", text)
+    assert zone is not None
+    assert re.search(rf"limit_req zone={zone[1]} burst=\d+", text)
+    assert "limit_req_status 429;" in text
+    assert all(name in text for name in ("client_header_timeout", "client_body_timeout", "send_timeout"))
+
+
+def test_proxy_takes_its_file(tmp_path: Path) -> None:
+    nginx = shutil.which("nginx")
+    if nginx is None:
+        pytest.skip("nginx is not installed")
+    text = re.sub(r"^\s*(listen 443) ssl;|^\s*ssl_certificate.*$", "", (DEPLOY / "nginx.conf").read_text(), flags=re.M)
+    whole = tmp_path / "nginx.conf"
+    whole.write_text(f"pid {tmp_path}/pid; error_log {tmp_path}/log; events {{}} http {{ {text} }}")
+    done = subprocess.run([nginx, "-t", "-c", str(whole)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_bill_of_materials_has_every_package_of_the_lock(tmp_path: Path) -> None:
+    out = tmp_path / "dist" / "tokumei.cdx.json"
+    lock = ROOT / "locks" / "run.txt"
+    subprocess.run([sys.executable, str(DEPLOY / "sbom.py"), str(lock), str(out)], check=True)
+    bill = json.loads(out.read_text())
+    assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "tokumei")
+    pinned = dict(re.findall(r"^([A-Za-z0-9._-]+)==([^\s;]+)", lock.read_text(), re.MULTILINE))
+    assert {part["name"]: part["version"] for part in bill["components"]} == pinned
+    assert all(part["properties"] for part in bill["components"])
+    assert "django" in pinned

@@ -32,6 +32,8 @@ def backup(
     if data is not None:
         os.environ["TOKUMEI_DATA"] = str(data.expanduser().resolve())
     with showing_progress():
+        if os.environ.get("TOKUMEI_STORE"):
+            _fetch_from_store()
         done = back_up(out)
     (print_json if json else print_facts)(asdict(done))
 
@@ -51,3 +53,13 @@ def restore(
     with showing_progress():
         done = put_back(backup, data.expanduser().resolve(), is_trusted=trust)
     (print_json if json else print_facts)(asdict(done))
+
+
+def _fetch_from_store() -> None:
+    """Bring here what other machines of the server put into the store."""
+    from tokumei.platform.start import configure
+
+    configure()
+    from tokumei.platform.files.shared import fetch_all
+
+    fetch_all()

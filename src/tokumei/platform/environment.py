@@ -6,11 +6,12 @@ import os
 import secrets
 import stat
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, MissingExtra
 
 KEY_FILE = "secret-key"
 # Seconds that a writer waits for another on SQLite.
@@ -81,6 +82,31 @@ def database(data: Path) -> dict[str, Any]:
         return _postgresql(parts)
     # The address may hold a password, so that only its beginning is shown.
     raise InputError.of("postgresql://… or sqlite:///…", column="DATABASE_URL", value=f"{parts.scheme}:…")
+
+
+def shared_store() -> dict[str, Any]:
+    """Give Django's settings of the store that the machines of a server share; none where one machine is all.
+
+    The credentials are those that boto3 finds: variables of the environment, a file, or the machine's role.
+    """
+    address = os.environ.get("TOKUMEI_STORE")
+    if not address:
+        return {}
+    parts = urlsplit(address)
+    if parts.scheme != "s3" or not parts.hostname:
+        raise InputError.of("s3://bucket or s3://bucket/prefix", column="TOKUMEI_STORE", value=address)
+    if find_spec("storages") is None or find_spec("boto3") is None:
+        raise MissingExtra("A store that machines share", "s3")
+    options = {
+        "bucket_name": parts.netloc,
+        "location": parts.path.strip("/"),
+        "endpoint_url": os.environ.get("TOKUMEI_STORE_URL") or None,
+        "default_acl": None,
+        # Names are digests: what is there is the same.
+        "file_overwrite": True,
+        "querystring_auth": True,
+    }
+    return {"shared": {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}}
 
 
 def mail(data: Path) -> dict[str, Any]:

@@ -15,6 +15,8 @@
 | TOKUMEI_LOG_LEVEL     | INFO logs every request, WARNING what went wrong             | by where the log goes     |
 | TOKUMEI_BACKUP_KEY    | what backups are signed with; in none of them                | ~/.config/tokumei/backup-key |
 | TOKUMEI_UPLOAD_BYTES  | the most bytes a request may carry                           | 64 MiB                    |
+| TOKUMEI_STORE         | s3://bucket/prefix, for servers on several machines          | the data folder's disk    |
+| TOKUMEI_STORE_URL     | the address of a store that is not Amazon's                  | Amazon's                  |
 | TOKUMEI_EXCHANGE_K    | the least k that an offer's criteria may ask for             | 3                         |
 """
 
@@ -28,7 +30,7 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
-from tokumei.platform.environment import data_folder, database, mail, secret_key
+from tokumei.platform.environment import data_folder, database, mail, secret_key, shared_store
 
 HERE = Path(__file__).resolve().parent
 DATA = data_folder()
@@ -61,6 +63,7 @@ INSTALLED_APPS = [
     "tokumei.platform.teams",
     "tokumei.platform.contests",
     "tokumei.platform.jobs",
+    "tokumei.platform.files",
     "tokumei.platform.exchange",
     "tokumei.platform.api",
 ]
@@ -195,7 +198,7 @@ STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
-}
+} | shared_store()
 
 # Languages and time.
 LANGUAGE_CODE = "en"

@@ -16,6 +16,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from tokumei.platform.files.shared import local
+
 
 def new_folder_key() -> str:
     """Draw the name of a contest's folder."""
@@ -95,13 +97,13 @@ class Contest(models.Model):
 
     @property
     def folder(self) -> Path:
-        """The contest folder."""
-        return Path(settings.MEDIA_ROOT) / "contests" / self.folder_key
+        """The contest folder, as the last change of phase left it."""
+        return local(Path(settings.MEDIA_ROOT) / "contests" / self.folder_key)
 
     @property
     def sources(self) -> Path:
         """Where the file lies that the data is sampled from, until it is; most contests have none."""
-        return Path(settings.MEDIA_ROOT) / "sources" / self.folder_key
+        return local(Path(settings.MEDIA_ROOT) / "sources" / self.folder_key)
 
     @property
     def trouble_in_words(self) -> str:
@@ -260,7 +262,7 @@ class Submission(models.Model):
     @property
     def folder(self) -> Path:
         """Where its files lie; not in the contest folder, which holds what counted alone."""
-        return Path(settings.MEDIA_ROOT) / "uploads" / self.key
+        return local(Path(settings.MEDIA_ROOT) / "uploads" / self.key)
 
     @property
     def reason_in_words(self) -> str:

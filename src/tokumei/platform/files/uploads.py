@@ -30,6 +30,7 @@ from tokumei.contest.edition import FileRole
 from tokumei.core.errors import InputError
 from tokumei.data.files.source import GZIP_MAGIC, blocks
 from tokumei.platform.errors import DiskFull
+from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.files.space import FULL
 from tokumei.platform.jobs.limits import ORPHAN_SECONDS
 
@@ -91,14 +92,15 @@ def taking(
             os.fsync(held)
             draft.rename(final)
             _flush(uploads_folder())
+        share(final)
         yield Taken(key, {name: asdict(file) for name, file in stored.items()})
     except DatabaseError:
         # Whether the row is there is not known. If it is not, the files are swept away later.
         shutil.rmtree(draft, ignore_errors=True)
         raise
     except BaseException:
-        for folder in (draft, final):
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(draft, ignore_errors=True)
+        unshare(final)
         raise
     finally:
         if held >= 0:

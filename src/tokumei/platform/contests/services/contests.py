@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -22,6 +21,7 @@ from tokumei.platform.contests.models import Announcement, Board, Contest
 from tokumei.platform.contests.services.editions import edition_of, terms_of
 from tokumei.platform.contests.services.phase_work import CLOSE, PHASE_CHANGES, PREPARE, PUBLISH, phase_jobs
 from tokumei.platform.contests.services.removal import remove_files
+from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.files.uploads import BLOCK, telling_full_disk
 from tokumei.platform.jobs.queue import begin, begin_again
 
@@ -114,7 +114,7 @@ def create_contest(
             contest.save(force_insert=True)
             begin(PREPARE, contest.pk)
     except BaseException as error:
-        shutil.rmtree(contest.sources, ignore_errors=True)
+        unshare(contest.sources)
         if isinstance(error, IntegrityError):
             raise NotAllowed(_("A contest has this short name already.")) from None
         raise
@@ -231,3 +231,4 @@ def _store_source(contest: Contest, source: UploadedFile[Any]) -> None:
                 handle.write(chunk)
             handle.flush()
             os.fsync(handle.fileno())
+    share(contest.sources)

@@ -12,6 +12,7 @@ from tokumei.core.errors import NotAllowed
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.errors import NotReady
+from tokumei.platform.files.shared import local, share
 from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
 from tokumei.platform.jobs.models import Job, Outcome
 from tokumei.platform.jobs.process import Answer
@@ -35,7 +36,7 @@ def export_folder(contest: Contest) -> IO[bytes]:
 
 
 def _packed(contest: Contest) -> Path:
-    return Path(settings.MEDIA_ROOT) / "exports" / contest.folder_key / "whole.zip"
+    return local(Path(settings.MEDIA_ROOT) / "exports" / contest.folder_key) / "whole.zip"
 
 
 def _ask(job: Job) -> dict[str, Any]:
@@ -43,8 +44,13 @@ def _ask(job: Job) -> dict[str, Any]:
     return {"folder": str(contest.folder), "slug": contest.slug, "out": str(_packed(contest))}
 
 
-def _write_nothing(job: Job, _result: dict[str, Any] | Answer) -> None:
-    """Leave it at the file, which is there by now."""
+def _write_packed(job: Job, _result: dict[str, Any]) -> None:
+    """Leave it at the file, which is there by now, for every machine."""
+    share(_packed(Contest.objects.get(pk=int(job.subject))).parent)
+
+
+def _write_nothing(job: Job, _answer: Answer) -> None:
+    """Leave it at that: a folder of our own has no faults."""
 
 
 def _write_failure(job: Job, failure: str) -> None:
@@ -55,7 +61,7 @@ EXPORT_WORK = Work(
     "tokumei.platform.contests.folder_work:export",
     CONTEST,
     ask=_ask,
-    write_result=_write_nothing,
+    write_result=_write_packed,
     write_faults=_write_nothing,
     write_failure=_write_failure,
     seconds=SECONDS * WHOLE_CONTEST_FACTOR,

@@ -7,7 +7,6 @@ functions as the command line, so that the folder of a closed contest can be rep
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -19,6 +18,7 @@ from django.utils import timezone
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import FINAL_STATES, Contest, Kind, Participation, State, Submission
 from tokumei.platform.contests.services.editions import setting_of
+from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import Answer
@@ -123,8 +123,9 @@ def _ask_close(job: Job) -> dict[str, Any]:
 
 def _write_prepared(job: Job, result: dict[str, Any]) -> None:
     contest = _contest(job)
+    share(contest.folder)
     _say(contest, "", prepared_at=timezone.now(), heads={PREPARE: result["head"]})
-    transaction.on_commit(lambda: shutil.rmtree(contest.sources, ignore_errors=True))
+    transaction.on_commit(lambda: unshare(contest.sources))
 
 
 def _write_published(job: Job, result: dict[str, Any]) -> None:
@@ -142,6 +143,7 @@ def _write_if_same(job: Job, result: dict[str, Any], **facts: Any) -> None:
         _say(_contest(job), reasons.OTHER_DIGITS, details="\n".join(result["differing"]))
     else:
         contest = _contest(job)
+        share(contest.folder)
         _say(contest, "", heads=contest.heads | {job.kind: result["head"]}, **facts)
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from django.conf import settings
 
 from tokumei.platform.contests.models import Contest
+from tokumei.platform.files.shared import unshare
 
 
 def remove_files(contest: Contest) -> None:
     """Remove the contest folder, its lock and its source."""
-    shutil.rmtree(contest.folder, ignore_errors=True)
-    (Path(settings.MEDIA_ROOT) / "contests" / f".{contest.folder_key}.lock").unlink(missing_ok=True)
-    shutil.rmtree(contest.sources, ignore_errors=True)
-    shutil.rmtree(Path(settings.MEDIA_ROOT) / "exports" / contest.folder_key, ignore_errors=True)
+    files = Path(settings.MEDIA_ROOT)
+    for kind in ("contests", "sources", "exports"):
+        unshare(files / kind / contest.folder_key)
+    (files / "contests" / f".{contest.folder_key}.lock").unlink(missing_ok=True)

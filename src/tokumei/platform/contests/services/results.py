@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Kind, State, Submission
+from tokumei.platform.files.shared import sweep_shared
 from tokumei.platform.files.uploads import sweep_orphans
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import TIMEOUT, Answer
@@ -18,7 +19,11 @@ from tokumei.platform.jobs.work import CONTEST, Work
 
 def sweep_uploads() -> int:
     """Remove the files of submissions that broke off; says how many."""
-    return sweep_orphans(lambda key: Submission.objects.filter(key=key).exists())
+
+    def is_known(key: str) -> bool:
+        return Submission.objects.filter(key=key).exists()
+
+    return sweep_orphans(is_known) + sweep_shared("uploads", is_known)
 
 
 def begin_forgotten() -> None:
