@@ -16,12 +16,14 @@ import polars as pl
 from tokumei.core.errors import CannotAnonymize
 from tokumei.core.seeds import generator
 from tokumei.exchange.answer import Desk, answer
-from tokumei.exchange.attack import Cells, Found, Release, attack, cell_counts
+from tokumei.exchange.attack import Found, attack
+from tokumei.exchange.cells import Cells, cell_counts
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.learning import counted_nodes, tightened
 from tokumei.exchange.offer import Lots, Offer, Words
 from tokumei.exchange.offering import Terms, make_offer, read_release
+from tokumei.exchange.told import Release
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
 
@@ -56,7 +58,8 @@ def drawn_table(rng: np.random.Generator, lattice: Lattice, k: int) -> pl.DataFr
     n_rows = int(rng.integers(20, 400))
     columns = {}
     for hierarchy in lattice.hierarchies:
-        shares = rng.dirichlet(np.full(len(hierarchy.leaves), rng.choice([0.4, 1.0, 4.0])))
+        # From nearly all rows in one value to even shares.
+        shares = rng.dirichlet(np.full(len(hierarchy.leaves), rng.choice([0.1, 0.4, 1.0, 4.0])))
         drawn = rng.choice(len(hierarchy.leaves), n_rows, p=shares)
         columns[hierarchy.attribute] = [hierarchy.leaves[each] for each in drawn]
     frame = pl.DataFrame(columns)
@@ -77,8 +80,10 @@ def play(seed: int, predictor: str | None = None) -> Played:
     k = int(rng.integers(2, 6))
     frame = drawn_table(rng, lattice, k)
     table = CountedTable(lattice, frame, carried=["ill"] if rng.random() < 0.3 else ())
+    # Half of the time others are served by a smaller k, in a circle of their own.
+    criteria = [Criterion("own", k), *([Criterion("trusted", 2)] if k > 2 and rng.random() < 0.5 else [])]
     terms = Terms(
-        [Criterion("own", k)],
+        criteria,
         predictor=predictor or str(rng.choice(["margins", "power-law"])),
         epsilon=float(rng.choice([1.0, 10.0])),
         is_vetted=bool(rng.random() < 0.6),
@@ -105,13 +110,15 @@ def _asked(rng: np.random.Generator, offer: Offer, table: CountedTable, text: st
     counted: dict[Node, int] = {}
     for number in range(N_REQUESTS):
         node = nodes[number] if number < len(nodes) // 2 else _next(rng, lattice, held)
-        found = answer(offer, node, offer.k_p, desk=desk, table=table, secret=b"lots")
+        k = int(rng.choice([one.k for one in offer.criteria]))
+        found = answer(offer, node, k, desk=desk, table=table, secret=b"lots")
         desk = found.desk
         counted |= found.ks
         if found.release is not None:
             held.append(node)
             classes = read_release(io.StringIO(found.release).read(), lattice.attributes)
-            releases.append(Release.of_frame(lattice, node, classes))
+            judged = [(each.node, each.k) for each in found.joints]
+            releases.append(Release.of_frame(lattice, node, classes, k=k, held=judged))
         if number == N_REQUESTS // 2:
             try:
                 offer = tightened(offer, counted_nodes(offer, counted), "digest", b"lots")

@@ -9,6 +9,8 @@ import pytest
 from tests.exchange.people import LATTICE, SECRET, node, offer_of, people, planted
 
 from tokumei.core.errors import InputError
+from tokumei.exchange.answer import Given
+from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.learning import counted_nodes, lesson, refitted, tightened
 from tokumei.exchange.watch import copies, likeness, partners, tampering
 
@@ -43,11 +45,26 @@ def test_a_law_drawn_anew_uses_what_is_out_and_nothing_else() -> None:
     out = node({"age": 1, "sex": 0})
     other, _ = offer_of(women_and_men(8), 3, predictor="power-law", first_levels={"sex": 0}, is_vetted=False)
     assert offer.knowledge != other.knowledge
-    anew = refitted(offer, table, [out], "digest")
+    anew = refitted(offer, table, [Given(out, 3)], "digest")
     assert anew.knowledge["n_sampled"] == sum(LATTICE.is_coarser_or_equal(at, out) for at in LATTICE)
     margins, table = offer_of(people(200, 1), 3)
     with pytest.raises(InputError, match="a power law"):
-        refitted(margins, table, [out], "digest")
+        refitted(margins, table, [Given(out, 3)], "digest")
+
+
+def test_a_law_drawn_anew_does_not_tell_everybody_what_a_narrower_circle_was_given() -> None:
+    # Two women are told of to a trusted recipient at k = 2; everybody is promised 10.
+    criteria = [Criterion("all", 10), Criterion("trusted", 2)]
+    two, three = (
+        offer_of(women_and_men(n), criteria=criteria, predictor="power-law", first_levels={"sex": 0}, is_vetted=False)
+        for n in (2, 3)
+    )
+    out = node({"age": 0, "sex": 0})
+    assert (two[1].k(out), three[1].k(out)) == (2, 3)
+    told = [refitted(*each, [Given(out, 2)], "digest").knowledge for each in (two, three)]
+    # One row of difference below k is not seen in what the formula follows from: the first release alone.
+    assert told[0]["n_sampled"] == 2
+    assert refitted(*two, [Given(out, 10)], "digest").knowledge["n_sampled"] > 2
 
 
 @pytest.mark.parametrize("predictor", ["margins", "power-law"])

@@ -35,6 +35,15 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("--sensitive", "prefecture", "--rows", "rows.csv"),
     ),
     "parts": ("parts",),
+    "exchange try": ("exchange", "try", "desk/offer.json", "--data", "people.csv", "--limit", "4"),
+    "exchange attack": ("exchange", "attack", "desk"),
+    "exchange learn": ("exchange", "learn", "--desk", "desk", "--key", "shop.key"),
+    "exchange verify": ("exchange", "verify", "desk", "--key", "shop.pub"),
+    "exchange watch": ("exchange", "watch", "desk/offer.json", "desk/offer.json"),
+    "exchange request": (
+        *("exchange", "request", "desk/offer.json", "--levels", "sex=0", "--key", "shop.key", "--user", "A university"),
+        *("--purpose", "A study", "--out", "b.request.json", "--force"),
+    ),
 }
 
 
@@ -47,9 +56,33 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("anonymize", "table", str(folder / "people.csv"), "--qi", "sex,age", "--keep", "prefecture", "--k", "5"),
         "--keep-anyway",
     ]
+    key, request = str(folder / "shop.key"), str(folder / "a.request.json")
+    desk = ["--desk", str(folder / "desk"), "--key", key]
+    asked = ["--levels", "sex=0", "--key", key, "--user", "A university", "--purpose", "A study", "--out", request]
+    exchange = [
+        ["exchange", "keys", str(folder / "shop")],
+        [
+            *("exchange", "offer", str(folder / "people.csv"), *TABLE),
+            *(
+                "--hierarchies",
+                str(folder / "s" / "hierarchies"),
+                "--k",
+                "3",
+                "--method",
+                "margins",
+                "--name",
+                "customers",
+                "--other-people",
+                *desk,
+            ),
+        ],
+        ["exchange", "request", str(folder / "desk" / "offer.json"), *asked],
+        ["exchange", "answer", request, *desk, "--out", str(folder)],
+    ]
     for command in (
         ["data", "make", "services", "--services", "1", "--seed", "1", "--out", str(folder / "s")],
         [*release, *written, "--out", str(folder / "release.csv")],
+        *exchange,
     ):
         with pytest.raises(SystemExit, match="0"):
             main(command)

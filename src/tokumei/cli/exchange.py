@@ -7,20 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli import exchange_desk
+from tokumei.cli import exchange_desk, exchange_offer
 from tokumei.cli.options import ForceOption, level_pairs, pairs
-from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table
+from tokumei.cli.output import JsonFlag, show
 from tokumei.cli.reading import reads_tables
 from tokumei.core.errors import InputError
+from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 app = typer.Typer(
     help="Offer data by a formula, try levels on it, ask for them, and check what was given.", no_args_is_help=True
 )
 
-app.command("offer")(exchange_desk.offer)
-app.command("attack")(exchange_desk.attack)
-app.command("admit")(exchange_desk.admit)
+app.command("offer")(exchange_offer.offer)
+app.command("attack")(exchange_offer.attack)
+app.command("admit")(exchange_offer.admit)
 app.command("answer")(exchange_desk.answer)
 app.command("serve-requests")(exchange_desk.serve_requests)
 app.command("learn")(exchange_desk.learn)
@@ -53,7 +54,7 @@ def keys(
     key = PrivateKey.fresh()
     private, public = write_keys(name, key)
     result = {"private": str(private), "public": str(public), "fingerprint": fingerprint(key.public)}
-    print_json(result) if json else print_facts(result)
+    show(Answer(result), json=json)
 
 
 @app.command("try")
@@ -91,41 +92,43 @@ def try_levels(
     if data is not None:
         own = _own_columns(offer, data, columns, reading)
         found = [each for attribute, values in own.items() for each in connections(offer, attribute, values)]
-    if json:
-        ways = [
-            {
-                "attribute": each.attribute,
-                "column": each.column,
-                "level": each.level,
-                "values": each.n_values,
-                "coverage": each.coverage,
-                "connects": each.connects,
-            }
-            for each in found
-        ]
-        print_json({"offer": signed.digest, "nodes": [each.as_dict() for each in tried], "connections": ways})
-        return
-    print_facts({"offer": offer.name, "by": offer.words.provider, "k": offer.criterion(criterion).k})
-    print_table(
-        [", ".join(offer.lattice.attributes), "classes", "k", "band", "judged by", "zone", "why"],
+    ways = [
+        {
+            "attribute": each.attribute,
+            "column": each.column,
+            "level": each.level,
+            "values": each.n_values,
+            "coverage": each.coverage,
+            "connects": each.connects,
+        }
+        for each in found
+    ]
+    values = {"offer": signed.digest, "nodes": [each.as_dict() for each in tried], "connections": ways}
+    about = {"offer": offer.name, "by": offer.words.provider, "k": offer.criterion(criterion).k}
+    show(Answer(values, [Facts(about), _tried(offer, tried), *_connected(ways)]), json=json)
+
+
+def _tried(offer: Any, tried: list[Any]) -> Rows:
+    """Give the table of nodes that were tried."""
+    rows = [
         [
-            [
-                ", ".join(str(level) for level in each.levels.values()),
-                each.class_count,
-                round(each.prediction.k),
-                f"{each.prediction.low:,.0f}–{each.prediction.high:,.0f}",
-                round(each.judged.low),
-                each.zone,
-                each.why,
-            ]
-            for each in tried
-        ],
-    )
-    if found:
-        print_table(
-            ["attribute", "level", "your column", "values", "coverage", "connects"],
-            [[each.attribute, each.level, each.column, each.n_values, each.coverage, each.connects] for each in found],
-        )
+            ", ".join(str(level) for level in each.levels.values()),
+            each.class_count,
+            round(each.prediction.k),
+            f"{each.prediction.low:,.0f}–{each.prediction.high:,.0f}",
+            round(each.judged.low),
+            each.zone,
+            each.why,
+        ]
+        for each in tried
+    ]
+    return Rows([", ".join(offer.lattice.attributes), "classes", "k", "band", "judged by", "zone", "why"], rows)
+
+
+def _connected(ways: list[dict[str, Any]]) -> list[Rows]:
+    names = ("attribute", "level", "column", "values", "coverage", "connects")
+    rows = [[each[name] for name in names] for each in ways]
+    return [Rows(["attribute", "level", "your column", "values", "coverage", "connects"], rows)] if ways else []
 
 
 @app.command("request")
@@ -159,7 +162,7 @@ def request(
         signed = made.signed(signing)
         signed.write(drafts["--out"])
     result = {"request": signed.digest, "levels": wanted, "criterion": made.criterion, "out": str(out)}
-    print_json(result) if json else print_facts(result)
+    show(Answer(result), json=json)
 
 
 @app.command("approve")
@@ -183,7 +186,7 @@ def approve(
     with guarded({"--out": out}, inputs=[file, key], force=force) as drafts:
         Approval(signed.digest, not deny).signed(read_private(key)).write(drafts["--out"])
     result = {"request": signed.digest, "approved": not deny, "out": str(out)}
-    print_json(result) if json else print_facts(result)
+    show(Answer(result), json=json)
 
 
 @app.command("verify")
@@ -233,7 +236,7 @@ def verify(
         result |= check_answer(answer, signed.key, public_log, request=request, release=release)
     elif request is not None or release is not None:
         raise InputError.of("--answer, which request and release are held against")
-    print_json(result | {"is_good": True}) if json else print_facts(result)
+    show(Answer(result | {"is_good": True}, [Facts(result)]), json=json)
 
 
 @app.command("watch")
@@ -260,15 +263,14 @@ def watch(
         text = release.read_text(encoding="utf-8")
         classes = read_release(text, offers[0].lattice.attributes, file=str(release))
         result["tampering"] = tampering(offers[0], _node(offers[0], levels or []), classes)
-    if json:
-        print_json(result)
-        return
-    for what in ("copies", "partners"):
-        if result[what]:
-            print_table(["one", "other", "likeness"], [list(each.values()) for each in result[what]], title=what)
-    print_facts({"offers": len(offers), "copies": len(result["copies"]), "partners": len(result["partners"])})
-    for remark in result.get("tampering", []):
-        typer.echo(remark)
+    parts: list[Section] = [
+        Rows(["one", "other", "likeness"], [list(each.values()) for each in result[what]], title=what)
+        for what in ("copies", "partners")
+        if result[what]
+    ]
+    parts.append(Facts({"offers": len(offers), "copies": len(result["copies"]), "partners": len(result["partners"])}))
+    parts += [Sentence(remark) for remark in result.get("tampering", [])]
+    show(Answer(result, parts), json=json)
 
 
 def _node(offer: Any, levels: list[str]) -> tuple[int, ...]:

@@ -19,6 +19,8 @@ EngineOption = Annotated[
     str, typer.Option("--engine", help="local, duckdb, spark, or an address such as postgresql://host/database.")
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace outputs that exist.")]
+DeskOption = Annotated[Path, typer.Option("--desk", metavar="DIR", help="The folder of the offer's desk.")]
+ProviderKeyOption = Annotated[Path, typer.Option("--key", metavar="NAME.key", help="The provider's key, to sign with.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 DrawOption = Annotated[
     str,

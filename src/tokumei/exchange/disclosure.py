@@ -13,7 +13,10 @@ from tokumei.exchange.offer import Offer
 
 @dataclass(frozen=True)
 class Disclosed:
-    """One release as the public is told of it; columns by how many groups they are told in."""
+    """One release as the public is told of it; columns by how many groups they are told in.
+
+    `key` is the short form of the recipient's; the name is their own word unless the offer lists it.
+    """
 
     date: str
     recipient: str
@@ -22,14 +25,17 @@ class Disclosed:
     k: int
     groups: dict[str, int]
     digest: str
+    key: str = ""
+    is_listed: bool = True
 
     @property
     def sentence(self) -> str:
         """The release in a sentence."""
         told = [f"{name} in {n} groups" for name, n in self.groups.items() if n > 1]
         what = ", ".join(told) or "the number of people only"
+        who = self.recipient if self.is_listed else f"{self.recipient} (their own word, key {self.key})"
         return (
-            f"{self.date}: {self.recipient} was given {what}, for: {self.purpose}. Every group that can be told "
+            f"{self.date}: {who} was given {what}, for: {self.purpose}. Every group that can be told "
             f"apart has at least {self.k} people ({self.standard})."
         )
 
@@ -44,7 +50,9 @@ def disclosed(offer: Offer, links: Sequence[Link]) -> list[Disclosed]:
         standard = f"{criterion.name}, {criterion.source}"
         out.append(
             Disclosed(
-                *(says["time"][:10], says["user"], says["purpose"], standard, criterion.k, groups, says["release"])
+                *(says["time"][:10], says["user"], says["purpose"], standard, criterion.k, groups, says["release"]),
+                key=fingerprint(says["user_key"]),
+                is_listed=offer.recipient(says["user_key"]) is not None,
             )
         )
     return out
@@ -66,6 +74,8 @@ def disclosure(offer: Offer, provider_key: str, links: Sequence[Link]) -> dict[s
             {
                 "date": each.date,
                 "recipient": each.recipient,
+                "key": each.key,
+                "is_listed": each.is_listed,
                 "purpose": each.purpose,
                 "standard": each.standard,
                 "k": each.k,

@@ -16,6 +16,7 @@ from typing import Any
 
 from tokumei.core.chain import Link
 from tokumei.core.errors import InputError
+from tokumei.exchange.answer import Given
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.noise import extra_steps, stepped
 from tokumei.exchange.offer import Offer
@@ -107,21 +108,25 @@ def answers_until_tightening(offer: Offer, links: Sequence[Link]) -> int:
 def tightened(offer: Offer, counted: Sequence[CountedNode], offer_digest: str, secret: bytes) -> Offer:
     """Give the next revision of an offer, steep enough that no counted node that fails is promised, or steeper.
 
-    Steps beyond what is needed are drawn in secret, so that a steeper formula proves no failure.
+    Steps beyond what is needed are drawn in secret, so that a steeper formula proves no failure. A vetted offer, which
+    everybody knows to promise nothing that fails, stays as it is.
     """
+    if offer.is_vetted:
+        return replace(offer, revision=offer.revision + 1, previous=offer_digest)
     needed = vetted_slope(offer, {line.node: line.k for line in counted})
     slope = stepped(SLOPES, needed, extra_steps(secret, f"slope {offer.revision + 1}"))
     return replace(offer, slope=slope, revision=offer.revision + 1, previous=offer_digest)
 
 
-def refitted(offer: Offer, table: CountedTable, given: Sequence[Node], offer_digest: str) -> Offer:
+def refitted(offer: Offer, table: CountedTable, given: Sequence[Given], offer_digest: str) -> Offer:
     """Give the next revision of an offer by a power law, drawn through all nodes that follow from what is out.
 
-    Nobody learns from it what the releases together do not tell. The slope starts anew.
+    Nobody learns from it what the releases together do not tell: a formula is for everybody, so those are left out that
+    only a narrower circle got. The slope starts anew.
     """
     if offer.knowledge["method"] != "power-law":
         raise InputError.of("an offer by a power law; margins are not fitted twice", column="predictor")
-    out = offer.joint(*given)
+    out = offer.joint(*(each.node for each in given if each.k >= offer.k_p))
     follow = [node for node in offer.lattice if offer.lattice.is_coarser_or_equal(node, out)]
     class_counts = [offer.lattice.class_count(node) for node in follow]
     law = PowerLaw().fit_points(offer.lattice, class_counts, [table.k_of_classes(node) for node in follow])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -253,6 +254,12 @@ def _read_recipient(fields: Fields) -> Recipient:
     return read
 
 
+def read_alike(name: str) -> str:
+    """Give what a name is read as: however its letters are composed, spaced, wide or narrow, large or small."""
+    marks = (letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
+    return " ".join("".join(marks).split()).casefold()
+
+
 def check_offer(offer: Offer, *, file: str | None = None) -> None:
     """Refuse an offer that cannot be used or that publishes less safely than it promises."""
     names = [*offer.lattice.attributes, *offer.carried]
@@ -261,7 +268,7 @@ def check_offer(offer: Offer, *, file: str | None = None) -> None:
     check_knowledge(offer.lattice, Fields(offer.knowledge, file, "predictor"))
     if len(offer.nonce) != NONCE_LENGTH:
         raise InputError.of(f"{NONCE_LENGTH} hexadecimal digits", file=file, column="nonce", value=offer.nonce)
-    for listed in ([one.key for one in offer.recipients], [one.name for one in offer.recipients]):
+    for listed in ([one.key for one in offer.recipients], [read_alike(one.name) for one in offer.recipients]):
         if len(set(listed)) < len(listed):
             raise InputError.of("each key and each name once", file=file, column="recipients")
     for one in offer.recipients:

@@ -141,6 +141,22 @@ def check_carried(table: CountedTable, k_p: int) -> None:
                 f"{column} has {n_rare:,} values of fewer than {k_p} rows, each of which finds somebody: merge them, "
                 "or do not carry it along."
             )
+        for attribute in table.lattice.attributes:
+            _check_tells_no_level(table, column, attribute, k_p)
+
+
+def _check_tells_no_level(table: CountedTable, column: str, attribute: str, k_p: int) -> None:
+    """Refuse to carry along a quasi-identifier by another name: whatever level is given, it would tell the finest."""
+    counts = table.classes(table.lattice.bottom)
+    n_both, n_values, n_leaves = (counts.over(each).n_classes for each in ([attribute, column], [column], [attribute]))
+    tells = n_leaves > 1 and n_both == n_values
+    # Values that hardly repeat tell everything of a row by chance.
+    is_told = n_values > 1 and n_both == n_leaves and n_leaves * k_p <= counts.n_rows
+    if tells or is_told:
+        raise CannotAnonymize(
+            f"{column} follows from {attribute}, or the other way round: carried along, it would tell {attribute} more "
+            "finely than the levels that are given."
+        )
 
 
 def vetted_slope(offer: Offer, ks: Mapping[Node, int]) -> float:
@@ -185,15 +201,19 @@ def odds(gamma: float, lot: float) -> float:
 
 
 def _lots(offer: Offer, gamma: Gamma, secret: bytes) -> Lots:
-    """Give lots by which a refused node is as likely to hold as to fail, at least: lot ≥ γ / (1 − γ)."""
+    """Give lots by which a refused node is as likely to hold as to fail, at least: lot ≥ γ / (1 − γ).
+
+    Steps beyond what is needed are drawn whether any is needed or not, lest a larger lot prove that some node fails.
+    What a vetted offer allows holds, as everybody knows: there the least will do.
+    """
 
     def share(least: float, failing: float, what: str) -> float:
-        needed = failing / max(1 - failing, 1e-9)
-        return least if needed <= least else max(least, stepped(SHARES, needed, extra_steps(secret, what)))
+        return stepped(SHARES, max(least, failing / max(1 - failing, 1e-9)), extra_steps(secret, what))
 
+    least = offer.lots
     return Lots(
-        share(offer.lots.allowed, gamma.allowed, "lots"),
-        share(offer.lots.discretion, gamma.discretion, "lots at discretion"),
+        least.allowed if offer.is_vetted else share(least.allowed, gamma.allowed, "lots"),
+        share(least.discretion, gamma.discretion, "lots at discretion") if offer.has_discretion else least.discretion,
     )
 
 

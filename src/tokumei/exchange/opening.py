@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.counting.class_counts import SIZE
-from tokumei.exchange.attack import MOST_CELLS, Cells, Found, Release, attack, cell_counts
+from tokumei.exchange.attack import Found, attack
+from tokumei.exchange.cells import MOST_CELLS, Cells, cell_counts
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.desk import DeskFolder, open_desk
 from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.noise import secret_of
 from tokumei.exchange.offer import Offer, Words
 from tokumei.exchange.offering import Gamma, Terms, make_offer, measured_gamma, odds, read_release
-from tokumei.exchange.sources import Registry, Source, place_of
+from tokumei.exchange.sources import Before, Registry, people_of, place_of
+from tokumei.exchange.told import Release
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Opened:
     offer: Offer
     found: Found | None
     gamma: Gamma
+    before: Before = field(default_factory=Before)
 
     def as_dict(self) -> dict[str, Any]:
         """Give the opening for JSON."""
@@ -48,6 +51,9 @@ class Opened:
                 "discretion": odds(self.gamma.discretion, offer.lots.discretion),
             },
             "first_release": dict(offer.first_release.levels),
+            "epsilon": offer.knowledge.get("epsilon"),
+            "epsilon_before": self.before.epsilon,
+            "closed": [str(each) for each in self.before.replaced],
             "attack": None if self.found is None else self.found.as_dict(),
         }
 
@@ -70,17 +76,26 @@ def open_offer(
     """Make an offer of a table and open its desk; NotAllowed tells why it cannot be published.
 
     registry: the provider's; None where they say that nobody in the table was offered before. seed_key: what lots and
-    noise are drawn by, where that is not the key that signs. will_be: where the desk goes when it is whole.
+    noise are drawn by, where that is not the key that signs. will_be: where the desk goes when it is whole; whoever
+    puts it there confirms it at the registry.
     """
     secret = secret_of(seed_key or key, table)
     offer, text = make_offer(name, words, table, terms, secret)
-    noted: tuple[Source, list[Path]] | None = None
+    if person:
+        # Also where nobody looks for the same people.
+        people_of(table, person)
+    own, before = None, Before()
     if registry is not None:
         is_formula = terms.predictor == "power-law" and offer.first_node == offer.lattice.top
         own = registry.source(
-            table, place=place_of(source), desk=will_be or folder, name=name, is_formula=is_formula, person=person
+            *(table,),
+            place=place_of(source),
+            desk=will_be or folder,
+            name=name,
+            epsilon=terms.epsilon if is_formula else None,
+            person=person,
         )
-        noted = own, registry.check(own)
+        before = registry.check(own)
     found = attack_own(offer, text, table)
     if found is not None and found.proven:
         smallest = found.proven[0]
@@ -88,10 +103,13 @@ def open_offer(
             f"The offer would prove a class of {smallest.least} to {smallest.most} rows, fewer than {found.k}: "
             f"{smallest.as_dict()['class']}."
         )
+    # Noted first: what is published must not be forgotten, while a note of nothing does no harm.
+    if registry is not None and own is not None:
+        registry.add(own, before)
     desk = open_desk(folder, offer, text, source, reading, key, secret=secret, table=table.digest)
-    if registry is not None and noted is not None:
-        registry.add(*noted)
-    return Opened(desk, offer, found, measured_gamma(offer, table, secret))
+    if registry is not None and will_be is None:
+        registry.confirm(folder)
+    return Opened(desk, offer, found, measured_gamma(offer, table, secret), before)
 
 
 def attack_own(offer: Offer, first_release: str, table: CountedTable) -> Found | None:
@@ -118,5 +136,7 @@ def releases_at(desk: DeskFolder) -> list[Release]:
             if digest := link.payload.get("release_file"):
                 text = desk.release_path(digest).read_text(encoding="utf-8")
                 classes = read_release(text, attributes).select(*attributes, SIZE)
-                found.append(Release.of_frame(offer.lattice, tuple(link.payload["node"]), classes))
+                held = [(tuple(each["node"]), int(each["k"])) for each in link.payload["joints"]]
+                node, k = tuple(link.payload["node"]), int(link.payload["k"])
+                found.append(Release.of_frame(offer.lattice, node, classes, k=k, held=held))
     return found

@@ -11,7 +11,7 @@ from typing import Any
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.exchange.documents import Fields, Signed, read_signed, sign
 from tokumei.exchange.keys import PrivateKey
-from tokumei.exchange.offer import Offer
+from tokumei.exchange.offer import Offer, read_alike
 from tokumei.exchange.trying import try_node
 
 REQUEST, APPROVAL, VERSION = "request", "approval", 2
@@ -136,8 +136,11 @@ def check_fits(request: Request, signer: str, offer: Offer, digests: Collection[
 def check_signer(request: Request, signer: str, offer: Offer) -> None:
     """Refuse a request in somebody else's name, or by a criterion that its signer is not served by."""
     known = offer.recipient(signer)
-    if known is None and request.user in {one.name for one in offer.recipients}:
-        raise NotAllowed(f"The offer lists {request.user} with another key.")
+    if not request.user.strip() or not request.user.isprintable():
+        raise InputError.of("a name that can be read", column="user", value=request.user)
+    alike = [one.name for one in offer.recipients if read_alike(one.name) == read_alike(request.user)]
+    if known is None and alike:
+        raise NotAllowed(f"The offer lists {alike[0]} with another key.")
     if known is not None and request.user != known.name:
         raise NotAllowed(f"The offer lists this key as that of {known.name}.")
     if request.criterion not in {one.name for one in offer.criteria_for(signer)}:

@@ -1,57 +1,53 @@
 """The registry of a provider's sources: which people have been offered before, so that no two offers tell of the same.
 
 Two offers of nearly the same people give away by their difference what neither does alone: one who came in between, or
-a class where the levels of the two cross. Rows, or people where a column names them, are kept as keyed hashes beside
-the provider's key, in files that only the provider can read; nothing of it is published.
+a class where the levels of the two cross. What is kept of a table (`same_people`) are keyed hashes beside the
+provider's key, in files that only the provider can read; nothing of it is published.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from tokumei.core.chain import canonical
-from tokumei.core.errors import NotAllowed
+from tokumei.core.errors import CannotAnonymize, NotAllowed
 from tokumei.counting.count import count_classes
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.keys import PrivateKey, write_secret
+from tokumei.exchange.same_people import HashedTable, Likeness, hashed, likeness
 
-# Of the smaller table's people, so many or more are those of the other.
-SAME_PEOPLE = 0.5
-# The same by rows, which may be alike though the people are others: two samples of one town are.
-SAME_ROWS = 0.95
+# What all formulas of the same people may tell together: noise is drawn anew for each table, so that their ε add up.
+MOST_EPSILON = 10.0
 RETIRED = "retired.json"
+# A name that says that an offer is out; before, an attempt that was cut short may be made again.
+OPEN_END = ".open"
 
-Hashes = npt.NDArray[np.uint64]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Source:
-    """The rows or people of one table, as hashes with how often each occurs."""
+    """One table that is offered: its hashes, where it and its desk are, and the ε of its formula.
 
-    by: str
-    hashes: Hashes
-    counts: npt.NDArray[np.int64]
+    `epsilon` is None where the offer publishes more than a formula.
+    """
+
+    table: HashedTable
     desk: str
     name: str
     place: str
-    is_formula: bool
+    epsilon: float | None
+    is_open: bool = False
 
-    def share_of(self, other: Source) -> float:
-        """Give the share of the smaller table that the two have in common; 0 where they cannot be compared."""
-        if self.by != other.by:
-            return 0.0
-        _, ours, theirs = np.intersect1d(self.hashes, other.hashes, assume_unique=True, return_indices=True)
-        common = int(np.minimum(self.counts[ours], other.counts[theirs]).sum())
-        return common / max(1, min(int(self.counts.sum()), int(other.counts.sum())))
+
+@dataclass(frozen=True)
+class Before:
+    """What was offered of the same people before: the desks that a new offer takes the place of, and their ε."""
+
+    replaced: tuple[Path, ...] = ()
+    epsilon: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -67,81 +63,102 @@ class Registry:
         return cls(key_file.with_suffix(".sources"), key)
 
     def source(
-        self, table: CountedTable, *, place: str, desk: Path, name: str, is_formula: bool, person: str | None = None
+        self,
+        table: CountedTable,
+        *,
+        place: str,
+        desk: Path,
+        name: str,
+        epsilon: float | None,
+        person: str | None = None,
     ) -> Source:
-        """Make what the registry keeps of a table; by a column that names people, if there is one."""
-        by = f"people by {person}" if person else f"rows of {canonical(sorted(table.lattice.attributes))}"
-        if person:
-            counts = count_classes(table.source, [person], **table.reading)
-            columns = [person]
-        else:
-            columns = sorted(table.lattice.attributes)
-            counts = table.classes(table.lattice.bottom).over(columns)
-        texts = [[self._text(value) for value in domain] for domain in counts.domains]
-        rows = zip(
-            *(np.array(text, object)[codes] for text, codes in zip(texts, counts.codes, strict=True)), strict=True
-        )
-        hashes = np.fromiter((self._hash(row) for row in rows), np.uint64, counts.n_classes)
-        order = np.argsort(hashes)
-        return Source(by, hashes[order], counts.sizes[order], str(desk.resolve()), name, place, is_formula)
+        """Make what the registry keeps of a table, with its people if a column names them."""
+        people = people_of(table, person) if person else ()
+        return Source(hashed(table, self.key.secret, people), str(desk.resolve()), name, place, epsilon)
 
-    def check(self, source: Source) -> list[Path]:
-        """Refuse a source whose people were offered before; give the desks that the new offer takes the place of.
+    def check(self, source: Source) -> Before:
+        """Refuse a source whose people were offered before; tell what the new offer takes the place of.
 
         An earlier desk may be replaced where both offers publish a formula alone, and nothing was given at it.
         """
-        replaced = []
+        replaced, spent = [], 0.0
         for known in self._known():
-            share = 1.0 if known.place == source.place else known.share_of(source)
-            limit = SAME_PEOPLE if source.by.startswith("people") else SAME_ROWS
-            if share < limit or known.desk == source.desk:
+            if not known.is_open:
+                # An attempt that was cut short before anything was published.
                 continue
-            desk = Path(known.desk)
-            if known.is_formula and source.is_formula and not _has_given(desk):
-                replaced.append(desk)
+            found = Likeness(1.0, "rows", True) if known.place == source.place else likeness(known.table, source.table)
+            if not found.is_same:
                 continue
+            if known.epsilon is None or source.epsilon is None or _has_given(Path(known.desk)):
+                raise NotAllowed(
+                    f"{found.share:.0%} of these {found.by} are offered as '{known.name}' already: two offers of the "
+                    "same people tell by their difference what neither does alone. Answer requests for that offer, or "
+                    "say that these are other people (--other-people)."
+                )
+            replaced.append(Path(known.desk))
+            spent += known.epsilon
+        if source.epsilon is not None and replaced and spent + source.epsilon > MOST_EPSILON:
             raise NotAllowed(
-                f"{share:.0%} of these {'people' if limit == SAME_PEOPLE else 'rows'} are offered as '{known.name}' "
-                "already: two offers of the same people tell by their difference what neither does alone. Answer "
-                "requests for that offer, or say that these are other people."
+                f"Formulas of these people were published with ε = {spent:g} in all; with ε = {source.epsilon:g} more "
+                f"it would be above {MOST_EPSILON:g}, and their noise would hide nobody any more."
             )
-        return replaced
+        return Before(tuple(replaced), spent)
 
-    def add(self, source: Source, replaced: list[Path]) -> None:
-        """Note a source, and close the desks that its offer takes the place of."""
+    def add(self, source: Source, before: Before) -> None:
+        """Note a source before its offer is published, and what it takes the place of."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        number = len(list(self.folder.glob("*.json"))) + 1
         shape = {
-            "by": source.by,
+            "table": source.table.as_dict(),
             "desk": source.desk,
             "name": source.name,
             "place": source.place,
-            "is_formula": source.is_formula,
-            "hashes": base64.b64encode(source.hashes.tobytes()).decode(),
-            "counts": base64.b64encode(source.counts.astype(np.int64).tobytes()).decode(),
+            "epsilon": source.epsilon,
+            "replaces": [str(each) for each in before.replaced],
         }
-        write_secret(self.folder / f"{number:04}.json", canonical(shape) + "\n")
-        for desk in replaced:
-            path = desk / "private" / RETIRED
-            if path.parent.is_dir() and not path.exists():
-                write_secret(path, canonical({"for": source.desk}) + "\n")
+        number = len(list(self.folder.glob("*.json"))) + 1
+        while True:
+            try:
+                write_secret(self.folder / f"{number:04}.json", canonical(shape) + "\n")
+                return
+            except FileExistsError:
+                # Somebody else noted one at the same time.
+                number += 1
+
+    def confirm(self, desk: Path) -> None:
+        """Note that the offer of a desk is published, and close the desks that it takes the place of."""
+        own = str(desk.resolve())
+        for path in sorted(self.folder.glob("*.json")):
+            mark = path.with_suffix(OPEN_END)
+            if mark.exists():
+                continue
+            shape: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            if shape["desk"] != own:
+                continue
+            for replaced in shape["replaces"]:
+                retired = Path(replaced) / "private" / RETIRED
+                if retired.parent.is_dir() and not retired.exists():
+                    write_secret(retired, canonical({"for": own}) + "\n")
+            write_secret(mark, "")
 
     def _known(self) -> Iterator[Source]:
         for path in sorted(self.folder.glob("*.json")):
             shape: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            hashes = np.frombuffer(base64.b64decode(shape["hashes"]), np.uint64)
-            counts = np.frombuffer(base64.b64decode(shape["counts"]), np.int64)
             desk, name, place = (str(shape[each]) for each in ("desk", "name", "place"))
-            yield Source(str(shape["by"]), hashes, counts, desk, name, place, bool(shape["is_formula"]))
+            epsilon = None if shape["epsilon"] is None else float(shape["epsilon"])
+            is_open = path.with_suffix(OPEN_END).exists() or (Path(desk) / "offer.json").is_file()
+            yield Source(HashedTable.of_dict(shape["table"]), desk, name, place, epsilon, is_open)
 
-    def _hash(self, row: tuple[bytes, ...]) -> int:
-        hashed = blake2b(b"".join(row), digest_size=8, key=self.key.secret)
-        return int.from_bytes(hashed.digest(), "little")
 
-    @staticmethod
-    def _text(value: object) -> bytes:
-        text = b"" if value is None else b"=" + str(value).encode()
-        return len(text).to_bytes(4, "little") + text
+def people_of(table: CountedTable, person: str) -> list[object]:
+    """Give the names of a table's people; one who has several rows is refused, since k counts rows."""
+    counts = count_classes(table.source, [person], **table.reading)
+    n_several = int((counts.sizes > 1).sum())
+    if n_several:
+        raise CannotAnonymize(
+            f"{n_several:,} people of {person} have several rows, up to {int(counts.sizes.max()):,}. k counts rows, so "
+            "that a class of one person would pass for many: make it one row for each."
+        )
+    return counts.domains[0].to_list()
 
 
 def check_not_retired(folder: Path) -> None:
@@ -151,12 +168,12 @@ def check_not_retired(folder: Path) -> None:
 
 
 def place_of(source: str) -> str:
-    """Give where a source is: a file by its own number, so that another name for it is no other source."""
+    """Give where a source is: a file by its own number and time, so that another name for it is no other source."""
     try:
         found = Path(source).stat()
     except OSError:
         return source
-    return f"{found.st_dev}:{found.st_ino}"
+    return f"{found.st_dev}:{found.st_ino}:{found.st_mtime_ns}"
 
 
 def _has_given(desk: Path) -> bool:

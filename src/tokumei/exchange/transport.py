@@ -73,7 +73,7 @@ class FolderTransport:
         for path in sorted(self.inbox.glob(f"*{REQUEST_END}")):
             name = path.name.removesuffix(REQUEST_END)
             # A link could name a file that is not the user's to send.
-            if path.is_symlink() or not path.is_file() or self._is_done(name):
+            if path.is_symlink() or not path.is_file() or self.is_done(name):
                 continue
             with path.open("rb") as handle:
                 content = handle.read(LARGEST_REQUEST + 1)
@@ -100,7 +100,8 @@ class FolderTransport:
         if outgoing.problem is not None:
             write_text(self.outbox / f"{outgoing.name}{PROBLEM_END}", outgoing.problem + "\n")
 
-    def _is_done(self, name: str) -> bool:
+    def is_done(self, name: str) -> bool:
+        """Whether a request has an answer other than to wait, or was told its problem."""
         if (self.outbox / f"{name}{PROBLEM_END}").exists():
             return True
         path = self.outbox / f"{name}{ANSWER_END}"

@@ -5,7 +5,8 @@
 | rows  | 3  | 41  | 250 | 198 |      | rows  | 44      | 250 | 198 |
 
 Which values are merged follows from the hierarchy and from whether both halves of a group are large enough, and from
-nothing else: whoever knows the rule cannot tell which value of a group is the small one, nor that it has any row.
+nothing else: whoever knows the rule cannot tell which value of a group is the small one, nor that it has any row. Large
+enough are k rows and one more for each further value: so even one who knows that all values occur proves none small.
 """
 
 from __future__ import annotations
@@ -169,9 +170,9 @@ def merge_small(codes: Ints, sizes: Ints, k_p: int) -> tuple[Group, ...]:
     """Put all leaves into groups of at least k_p rows: what has fewer, or none, stays with what it was split from.
 
     The leaves are halved, and halved again, along a tree that is made from the hierarchy alone; two halves are parted
-    only where each has k_p rows. So all that a group of several leaves tells, beside its rows, is that not both its
-    halves have k_p: any of its leaves may have all of its rows, and any may have none. A missing value is among the
-    leaves only where there is one, which is then known: its group has a row more.
+    only where each has `enough` rows. So all that a group of several leaves tells, beside its rows, is that not both
+    its halves have enough: any of its leaves may have all of its rows, and any may have none. A missing value is among
+    the leaves only where there is one.
     """
     has_missing = bool(sizes[-1])
     groups: list[Group] = []
@@ -260,10 +261,17 @@ def _nested(codes: Ints) -> list[int]:
     return chain
 
 
+def enough(leaves: Group, k_p: int) -> int:
+    """Give how many rows some leaves must have to be parted from others: k_p, and one more for each further leaf.
+
+    Whoever knows that a value occurs, as a missing one does, or all of a hierarchy that was made of the data, knows
+    that its neighbors have all rows but one at most: those must still be k_p.
+    """
+    return k_p + len(leaves) - 1
+
+
 def _holds(leaves: Group, sizes: Ints, k_p: int) -> bool:
-    # A missing value is known to have a row, so that what stands beside it may have all others at most.
-    is_beside_missing = len(leaves) > 1 and leaves[-1] == len(sizes) - 1
-    return bool(sizes[list(leaves)].sum() >= k_p + is_beside_missing)
+    return bool(sizes[list(leaves)].sum() >= enough(leaves, k_p))
 
 
 def common_coarsening(first: Ints, second: Ints) -> Ints:

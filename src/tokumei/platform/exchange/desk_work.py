@@ -93,7 +93,13 @@ def make(asked: Asked) -> dict[str, Any]:
             with refusing():
                 _make(Wish(**asked["wish"]), incoming, asked["table"], draft, folder, Path(asked["sources"]))
             draft.rename(folder)
+        # Also where an attempt was killed after the desk got its name.
+        _registry(Path(asked["sources"])).confirm(folder)
         return facts_of(DeskFolder(folder))
+
+
+def _registry(sources: Path) -> Registry:
+    return Registry(sources, _team_key(sources))
 
 
 def _make(wish: Wish, incoming: Path, table: str, draft: Path, folder: Path, sources: Path) -> None:
@@ -105,16 +111,16 @@ def _make(wish: Wish, incoming: Path, table: str, draft: Path, folder: Path, sou
     _check_size(incoming / table, lattice)
     words = Words(*(wish.words.get(name, "") for name in ("provider", "purpose", "terms", "summary")))
     source = str(incoming / table)
-    key, own = PrivateKey.fresh(), _team_key(sources)
+    key, registry = PrivateKey.fresh(), _registry(sources)
     draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     opened = open_offer(
         *(draft, wish.name, words, CountedTable(lattice, source, **READING), wish.terms()),
         key=key,
         source=source,
         reading=READING,
-        registry=None if wish.other_people else Registry(sources, own),
+        registry=None if wish.other_people else registry,
         person=wish.person or None,
-        seed_key=own,
+        seed_key=registry.key,
         will_be=folder,
     )
     write_keys(draft / "private" / KEY, key)

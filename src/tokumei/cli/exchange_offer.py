@@ -1,0 +1,239 @@
+"""What a provider publishes: an offer, whom it lists, and what an attack on all that is out of it proves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tokumei.cli.options import DeskOption, EngineOption, ProviderKeyOption, SourceArgument, level_pairs, names
+from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.reading import reads_tables
+from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
+from tokumei.data.files.reading import AS_IT_IS, Reading
+
+NOT_COMPARED = (
+    "No table agrees with both desks: people left in between, or they are of different people. What follows from the "
+    "two together was not looked for."
+)
+
+
+@reads_tables
+def offer(
+    file: SourceArgument,
+    qi: Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
+    hierarchies: Annotated[
+        Path, typer.Option("--hierarchies", metavar="DIR", help="Folder with one hierarchy file for each column.")
+    ],
+    desk: Annotated[Path, typer.Option("--desk", metavar="DIR", help="Folder to make for the offer.")],
+    key: ProviderKeyOption,
+    name: Annotated[str, typer.Option("--name", help="What the offer is called.")],
+    criterion: Annotated[
+        list[str] | None,
+        typer.Option("--criterion", help="cheo-trusted-recipient, cheo-public-release, NAME=K or NAME=RISK."),
+    ] = None,
+    k: Annotated[int, typer.Option("--k", min=2, help="The k of the criterion 'own', if no other is given.")] = 10,
+    method: Annotated[
+        str,
+        typer.Option("--method", help="What is published: power-law, a formula; or margins, how many have each value."),
+    ] = "power-law",
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", min=1e-6, help="Of the power law's noise: less hides more.")
+    ] = 1.0,
+    table: Annotated[
+        list[str] | None,
+        typer.Option("--table", metavar="A=1,B=2", help="With margins: a two-way table at these levels."),
+    ] = None,
+    levels: Annotated[
+        list[str] | None, typer.Option("--levels", metavar="A=1,B=2", help="Levels of the first release.")
+    ] = None,
+    carry: Annotated[
+        str | None, typer.Option("--carry", metavar="A,B,…", help="Sensitive columns that go along, but never first.")
+    ] = None,
+    l: Annotated[  # noqa: E741 - the name that the field uses.
+        int, typer.Option("--l", min=2, help="Fewest different values of a carried column in a class.")
+    ] = 2,
+    t: Annotated[
+        float | None, typer.Option("--t", min=0, max=1, help="Most that a class's values may differ from the table's.")
+    ] = None,
+    recipient: Annotated[
+        list[str] | None,
+        typer.Option("--recipient", metavar="NAME=FILE.pub:CRITERION", help="A user whom you know, by their key."),
+    ] = None,
+    person: Annotated[
+        str | None, typer.Option("--person", metavar="A", help="Column that names people, to know them again.")
+    ] = None,
+    other_people: Annotated[
+        bool, typer.Option("--other-people", help="Nobody in the table was ever offered with this key.")
+    ] = False,
+    tighten_every: Annotated[
+        int, typer.Option("--tighten-every", min=1, help="After how many answers the formula may get steeper.")
+    ] = 10,
+    discretion: Annotated[bool, typer.Option("--discretion", help="Take requests where k may hold, too.")] = False,
+    vet: Annotated[bool, typer.Option("--vet/--no-vet", help="Hold the formula against all nodes beforehand.")] = True,
+    lots: Annotated[
+        str | None,
+        typer.Option(
+            "--lots", metavar="A,D", help="Shares refused by lot, of what is allowed and at discretion; else measured."
+        ),
+    ] = None,
+    approvals: Annotated[int, typer.Option("--approvals", min=0, help="How many others must agree to an answer.")] = 0,
+    approver: Annotated[
+        list[Path] | None, typer.Option("--approver", metavar="NAME.pub", help="Key of one who may agree.")
+    ] = None,
+    provider: Annotated[str, typer.Option("--provider", help="Who offers.")] = "",
+    purpose: Annotated[str, typer.Option("--purpose", help="For which use.")] = "",
+    terms: Annotated[str, typer.Option("--terms", help="On which terms.")] = "",
+    summary: Annotated[str, typer.Option("--summary", help="What the people in the data are told.")] = "",
+    engine: EngineOption = "local",
+    reading: Reading = AS_IT_IS,
+    json: JsonFlag = False,
+) -> None:
+    """Offer a table by a formula: hierarchies, formula and first release are published, the table stays.
+
+    All that would be public is attacked by integer programming first, and refused if it proved a class below k.
+
+    Example: tokumei exchange offer people.csv --qi sex,age --hierarchies hierarchies --k 10 --name people --desk desk --key shop.key
+    """  # noqa: E501 - an example is one line.
+    from tokumei.exchange.counted_table import CountedTable
+    from tokumei.exchange.criteria import Criterion, read_criterion
+    from tokumei.exchange.keys import read_private, read_public
+    from tokumei.exchange.offer import Words
+    from tokumei.exchange.offering import Terms
+    from tokumei.exchange.opening import open_offer
+    from tokumei.exchange.sensitive import Sensitive
+    from tokumei.exchange.sources import Registry
+    from tokumei.hierarchy.files import read_hierarchies
+    from tokumei.hierarchy.lattice import Lattice
+
+    signing = read_private(key)
+    read = read_hierarchies(hierarchies, names(qi, "--qi")).values()
+    lattice = Lattice.of([each.with_top() for each in read])
+    read_by: dict[str, Any] = {"engine": engine, **reading.as_dict()}
+    source = str(Path(file).resolve()) if Path(file).exists() else file
+    carried = names(carry, "--carry") if carry else ()
+    counted = CountedTable(lattice, source, carried=carried, sensitive=Sensitive(l, t), **read_by)
+    decided = Terms(
+        criteria=[read_criterion(each) for each in criterion] if criterion else [Criterion("own", k)],
+        predictor=method,
+        first_levels=level_pairs(levels) if levels else None,
+        tables=[level_pairs([each]) for each in table or []],
+        epsilon=epsilon,
+        has_discretion=discretion,
+        is_vetted=vet,
+        lots=_lots(lots) if lots else None,
+        tighten_every=tighten_every,
+        recipients=[read_recipient(each) for each in recipient or []],
+        approvals_needed=approvals,
+        approvers=[read_public(each) for each in approver or []],
+    )
+    with showing_progress():
+        opened = open_offer(
+            *(desk, name, Words(provider or name, purpose, terms, summary), counted, decided),
+            key=signing,
+            source=source,
+            reading=read_by,
+            registry=None if other_people else Registry.beside(key, signing),
+            person=person,
+        )
+    _, signed = opened.desk.offer()
+    result = {"offer": signed.digest, **opened.as_dict(), "out": str(desk / "offer.json")}
+    show(Answer(result, [Facts(_offered(result))]), json=json)
+
+
+def _offered(result: dict[str, Any]) -> dict[str, Any]:
+    """Give what a provider reads of a new offer."""
+    found, fails, lots = result["attack"], result["refused_fails"], result["lots"]
+    plain = {name: result[name] for name in result if name not in ("attack", "refused_fails", "lots")}
+    if not result["closed"]:
+        plain.pop("closed")
+        plain.pop("epsilon_before")
+    return {
+        **plain,
+        "refused by lot": f"{lots['allowed']:.0%} of what is allowed; of all refused {fails['allowed']:.0%} fail",
+        "attack": "too many combinations of values for it" if found is None else f"proves no class below {found['k']}",
+    }
+
+
+def attack(
+    desk: Annotated[Path, typer.Argument(metavar="DESK", help="The folder of a desk, or of its public half.")],
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="DESK2", help="Another desk, of the same table or one that grew."),
+    ] = None,
+    most: Annotated[int, typer.Option("--most", min=1, help="Integer programs to solve at most.")] = 2_000,
+    json: JsonFlag = False,
+) -> None:
+    """Show what all that is public proves: the smallest class that follows, and of whom; exit code 1 if there is one.
+
+    Example: tokumei exchange attack desk
+    """
+    from tokumei.exchange.attack import NO_TABLE, attack_two
+    from tokumei.exchange.attack import attack as attack_one
+    from tokumei.exchange.desk import DeskFolder
+    from tokumei.exchange.opening import releases_at
+
+    desks = [DeskFolder(each) for each in (desk, against) if each is not None]
+    known = [(each.offer()[0], releases_at(each)) for each in desks]
+    with showing_progress():
+        found = attack_one(*known[0], most_programs=most) if against is None else attack_two(*known, most_programs=most)
+    parts: list[Section] = []
+    if found.about == NO_TABLE:
+        parts.append(Sentence(NOT_COMPARED))
+    if found.proven:
+        rows = [[str(each.as_dict()["class"]), each.least, each.most, each.k] for each in found.proven]
+        parts.append(Rows(["class", "least", "most", "k"], rows, title=f"proven of {found.about}"))
+    facts = {"k": found.k, "classes": found.n_classes, "integer programs": found.n_programs}
+    parts.append(Facts(facts | {"proven below k": len(found.proven), "left open": found.n_open}))
+    show(Answer(found.as_dict(), parts), json=json)
+    if found.proven:
+        raise typer.Exit(1)
+
+
+def admit(
+    desk: DeskOption,
+    key: ProviderKeyOption,
+    recipient: Annotated[
+        list[str], typer.Option("--recipient", metavar="NAME=FILE.pub:CRITERION", help="A user whom you know.")
+    ],
+    json: JsonFlag = False,
+) -> None:
+    """List users in an offer by their keys, and by which criterion each is served; a revision tells it.
+
+    Example: tokumei exchange admit --desk desk --key shop.key --recipient "A university=user.pub:trusted"
+    """
+    from tokumei.exchange.admitting import admitted
+    from tokumei.exchange.desk import DeskFolder, revise
+    from tokumei.exchange.keys import read_private
+
+    opened = DeskFolder(desk)
+    made, signed = opened.offer()
+    after = admitted(made, signed.digest, [read_recipient(each) for each in recipient])
+    revise(opened, after, read_private(key))
+    result = {"revision": after.revision, "recipients": [one.name for one in after.recipients]}
+    show(Answer(result), json=json)
+
+
+def read_recipient(text: str) -> Any:
+    """Read NAME=FILE.pub:CRITERION."""
+    from tokumei.core.errors import InputError
+    from tokumei.exchange.keys import read_public
+    from tokumei.exchange.offer import Recipient
+
+    name, mark, rest = text.partition("=")
+    file, colon, criterion = rest.rpartition(":")
+    if not mark or not colon or not name.strip():
+        raise InputError.of("NAME=FILE.pub:CRITERION", option="--recipient", value=text)
+    return Recipient(read_public(Path(file)), name.strip(), criterion.strip())
+
+
+def _lots(text: str) -> Any:
+    from tokumei.core.errors import InputError
+    from tokumei.exchange.offer import Lots
+
+    try:
+        allowed, discretion = (float(each) for each in text.split(","))
+    except ValueError:
+        raise InputError.of("two shares, as 0.02,0.5", option="--lots", value=text) from None
+    return Lots(allowed, discretion)
