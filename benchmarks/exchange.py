@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
 
 from benchmarks.measure import Figure, best_seconds, in_new_process
-from tokumei.counting.count import count_classes
 from tokumei.data.made.population import OLDEST, PREFECTURES, SEXES
-from tokumei.data.made.services import make_service, make_services
+from tokumei.data.made.services import make_census, make_service, make_services
 from tokumei.data.made.survey import make_survey
+from tokumei.exchange.answer import Desk, answer
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, open_desk
 from tokumei.exchange.keys import PrivateKey, write_keys
 from tokumei.exchange.learning import rule_quadrants
 from tokumei.exchange.noise import secret_of
-from tokumei.exchange.offer import FirstRelease, Lots, Offer, Words
-from tokumei.exchange.offering import SPREAD, Terms, make_offer
+from tokumei.exchange.offer import Lots, Offer, Words
+from tokumei.exchange.offering import Terms, make_offer
 from tokumei.exchange.request import Request
 from tokumei.exchange.trying import try_node
 from tokumei.hierarchy.build.from_data import FromData
 from tokumei.hierarchy.build.japan_age import JapanAge
 from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
 from tokumei.hierarchy.build.sex import Sex
-from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.counted_nodes import roll_up_counter
-from tokumei.predict.methods.margins import Margins
+from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.quadrants import Quadrants
 
 N_ROWS = 10_000_000
@@ -39,7 +38,6 @@ AGES = JapanAge(bands=(9, 5, 3)).build("age", pl.Series(range(OLDEST + 1)))
 PLACES = [Sex().build("sex", pl.Series(SEXES)), JapanPrefecture().build("prefecture", pl.Series(PREFECTURES))]
 # Served and refused by the rule alone: these figures are not about lots.
 RARE = Lots(1e-9, 1e-9)
-NOTHING = FirstRelease({"sex": 1, "age": 3, "prefecture": 3}, "")
 
 POLARS = """
 import time
@@ -66,7 +64,7 @@ assert table.n_passes == 1 and answer.body["outcome"] == "served", answer.body
 
 
 def run() -> list[Figure]:
-    return [*_answering(), *_trying(), *_quadrants()]
+    return [*_answering(), *_trying(), *_quadrants(), *_usefulness()]
 
 
 def _answering() -> list[Figure]:
@@ -131,25 +129,69 @@ def _trying() -> list[Figure]:
 
 
 def _quadrants() -> list[Figure]:
-    """γ and β of the formula and of the whole rule, over made services and three k."""
-    lattice = Lattice.of([PLACES[0], AGES.from_level(1), PLACES[1]])
-    counted = [
-        count_classes(people, ["sex", "age", "prefecture"], recodings=[AGES.recoding(1)])
-        for _, people in make_services(N_SERVICES, seed=1)
-    ]
+    """α, β and γ of each kind of offer, over the census and made services and three k, in percent of 31 nodes."""
+    tables = _tables(N_SERVICES)
+    groups = {"census": tables[:1], "S1–S10": tables[1:11], "S11–S20": tables[11:]}
     figures = []
-    for k in (2, 10, 50):
-        formula = rule = Quadrants(0, 0, 0, 0)
-        for counts in counted:
-            count = roll_up_counter(lattice, counts)
-            ks = {node: count(node).k for node in lattice if lattice.class_count(node) > 1}
-            margins = Margins(k_p=k, two_way=False, spread=SPREAD).fit(lattice, counts)
-            offer = Offer("service", WORDS, lattice.hierarchies, margins.knowledge, (Criterion("own", k),), NOTHING)
-            by_formula, by_rule = rule_quadrants(offer, ks, k)
-            formula, rule = formula + by_formula, rule + by_rule
-        figures += [
-            Figure(f"{N_SERVICES} services, k = {k}: γ", 100 * formula.shares["gamma"], "%", 2),
-            Figure(f"{N_SERVICES} services, k = {k}: β of the formula", 100 * formula.shares["beta"], "%", 10),
-            Figure(f"{N_SERVICES} services, k = {k}: β of the whole rule", 100 * rule.shares["beta"], "%"),
-        ]
+    for k in (50, 10, 2):
+        for group, members in groups.items():
+            sums = dict.fromkeys(KINDS, Quadrants(0, 0, 0, 0))
+            for table in members:
+                sums = {kind: sums[kind] + _quadrants_of(kind, table, k) for kind in KINDS}
+            for kind, found in sums.items():
+                shares = {name: 100 * share for name, share in found.shares.items()}
+                note = f"α {shares['alpha']:.1f}, γ {shares['gamma']:.1f}, δ {shares['delta']:.1f}"
+                limit = 12.0 if kind == "margins" and group != "census" else None
+                figures.append(Figure(f"k = {k}, {group}, {kind}: β", shares["beta"], "%", limit, note))
+    return figures
+
+
+KINDS = ("margins", "margins, vetted", "law", "law, vetted", "law, served by k itself")
+
+
+def _quadrants_of(kind: str, table: CountedTable, k: int) -> Quadrants:
+    """Give the quadrants of one kind of offer: what its rule allows, or what the law's k alone would."""
+    method, _, how = kind.partition(", ")
+    terms = Terms(
+        [Criterion("own", k)],
+        predictor="margins" if method == "margins" else "power-law",
+        is_vetted=how == "vetted",
+        lots=RARE,
+    )
+    offer, _ = make_offer("service", WORDS, table, terms, b"benchmark")
+    ks = {node: table.k(node) for node in table.lattice if table.lattice.class_count(node) > 1}
+    if how == "served by k itself":
+        return Quadrants.of((offer.predict(node).k >= k, true >= k) for node, true in ks.items())
+    return rule_quadrants(offer, ks, k)[1]
+
+
+def _tables(n_services: int) -> list[CountedTable]:
+    """Give the census and services of sex, nine ages and 47 prefectures."""
+    lattice = Lattice.of([PLACES[0], AGES.from_level(1), PLACES[1]])
+    nine = pl.Series("age", AGES.labels_at(1))
+    people = [make_census(seed=1), *(people for _, people in make_services(n_services, seed=1))]
+    return [CountedTable(lattice, each.with_columns(age=nine.gather(each["age"]))) for each in people]
+
+
+def _usefulness() -> list[Figure]:
+    """How many of 24 offers serve something beyond their first release, asked for the finest first, and why not."""
+    figures = []
+    for method in ("power-law", "margins"):
+        n_served, why = [], Counter[str]()
+        for table in _tables(24)[1:]:
+            terms = Terms([Criterion("own", 10)], predictor=method)
+            secret = secret_of(PrivateKey(b"k" * 32), table)
+            offer, _ = make_offer("service", WORDS, table, terms, secret)
+            nodes = sorted(table.lattice, key=table.lattice.class_count, reverse=True)
+            desk, served = Desk(), set[Node]()
+            for node in (each for each in nodes if each != offer.first_node):
+                found = answer(offer, node, 10, desk=desk, table=table, secret=secret)
+                desk = found.desk
+                served |= {node} if found.outcome == "served" else set()
+                if found.outcome != "served":
+                    why[try_node(offer, node, given=served).why or f"{found.reason}, at the desk alone"] += 1
+            n_served.append(len(served))
+        figures.append(Figure(f"24 offers, {method}: serve nothing beyond the first", n_served.count(0), "", 0))
+        figures.append(Figure("  releases served beyond it, all offers", sum(n_served), ""))
+        figures += [Figure(f"  refused: {reason}", n, "") for reason, n in why.most_common()]
     return figures

@@ -18,13 +18,16 @@ from tests.platform.offers import HIERARCHIES, PUBLIC, TABLE, host, make_desk, p
 from tests.platform.sites import do_jobs
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
-from tokumei.exchange.desk import DeskFolder
+from tokumei.exchange.desk import DeskFolder, answer_request
+from tokumei.exchange.documents import parse_signed
 from tokumei.exchange.http_transport import HttpTransport
 from tokumei.exchange.keys import PrivateKey
-from tokumei.exchange.request import Approval, make_request
+from tokumei.exchange.request import REQUEST, Approval, make_request, request_of
+from tokumei.exchange.request import VERSION as REQUEST_VERSION
 from tokumei.exchange.transport import serve
 from tokumei.platform.accounts.models import User
 from tokumei.platform.errors import TooMany
+from tokumei.platform.exchange.bounded_cache import BoundedCache
 from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.models import LevelRequest, OfferState, PublishedOffer, RequestState
 from tokumei.platform.exchange.services import (
@@ -611,3 +614,91 @@ def test_table_of_a_billion_rows_in_a_small_file_is_refused_before_it_is_read(al
     made.refresh_from_db()
     assert made.state == OfferState.FAILED
     assert "at most 50,000,000 rows" in made.trouble
+
+
+def test_nightly_attack_knows_what_a_desk_at_home_gave_through_the_platform(
+    people: PublishedOffer, desk: DeskFolder, key: PrivateKey, carol: User
+) -> None:
+    asked = ask(people, carol, PAIRS)
+    made = requesting.find_request(carol, asked.key)
+    signed = parse_signed(made.document, REQUEST, REQUEST_VERSION)
+    found, release = answer_request(desk, request_of(signed), signed, key=key, table=desk.table())
+    assert release is not None
+    answering.take_answer(made, found.text(), release)
+    PublishedOffer.objects.update(attacked=None)
+    assert attacking.start_attacks() == 1
+    do_jobs("exchange")
+    people.refresh_from_db()
+    assert people.attack["proven"] == []
+    # What no table can have given is told as such, and not as a table of too many values.
+    path = made.release_path
+    path.write_text(release.replace(",16", ",17"))
+    PublishedOffer.objects.update(attacked=None)
+    attacking.start_attacks()
+    do_jobs("exchange")
+    people.refresh_from_db()
+    assert "that one table can have" in people.attack["trouble"]
+
+
+def test_offer_that_is_removed_leaves_its_log_and_nothing_else(
+    hosted: PublishedOffer, carol: User, alice: User, log_in: LogIn, client: Client
+) -> None:
+    served = ask(hosted, carol, PAIRS)
+    answered(hosted, served)
+    waiting = ask(hosted, carol, {"age": 2, "sex": 0, "town": 2})
+    table, folder = hosting.table_folder(hosted), hosted.folder
+    assert any(table.iterdir())
+    page = log_in(alice)
+    refused = page.post("/exchange/hosted/desk/remove", {"typed": "another"})
+    assert refused.status_code == 403
+    assert table.exists()
+    assert page.post("/exchange/hosted/desk/remove", {"typed": "hosted"}).status_code == 302
+    hosted.refresh_from_db()
+    assert (hosted.state, hosted.words, hosted.wanted) == (OfferState.REMOVED, "", {})
+    assert not table.exists()
+    assert sorted(path.name for path in folder.iterdir()) == ["public.head.json", "public.jsonl"]
+    lines = DeskFolder(folder).public_log.read(hosted.public_key)
+    assert (lines[-1].payload["what"], len(lines), lines[-1].hash) == ("removed", hosted.log_lines, hosted.log_hash)
+    # Nobody finds it any more but by its log; those who were given something keep it, and who waited is told.
+    assert client.get("/exchange/hosted").status_code == 404
+    assert client.get("/exchange/hosted/offer.json").status_code == 404
+    assert "removed for good" in client.get("/exchange/hosted/audit").content.decode()
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.problem) == (RequestState.INVALID, "The offer was removed.")
+    own = log_in(carol)
+    assert own.get(f"/exchange/requests/{served.key}").status_code == 200
+    assert own.get(f"/exchange/requests/{served.key}/release").status_code == 200
+    assert own.get("/exchange/requests").status_code == 200
+    assert page.get("/exchange/offers").status_code == page.get("/exchange/hosted/desk").status_code == 200
+
+
+def test_offer_with_too_many_labels_is_refused(alice: User, team: Team, tmp_path: Path, key: PrivateKey) -> None:
+    desk = make_desk(tmp_path, key)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(offers, "MOST_LABELS", 10)
+        with pytest.raises(InputError, match="at most 10 labels in all"):
+            publish(desk, alice, team)
+    assert not PublishedOffer.objects.exists()
+
+
+def test_cache_of_offers_is_bounded_by_bytes() -> None:
+    cache = BoundedCache[int, str](most_bytes=100)
+    made: list[int] = []
+
+    def make(number: int, size: int) -> str:
+        def read() -> tuple[str, int]:
+            made.append(number)
+            return f"offer {number}", size
+
+        return cache.get(number, read)
+
+    assert [make(1, 40), make(2, 40), make(1, 40)] == ["offer 1", "offer 2", "offer 1"]
+    # The third does not fit beside both: the second was not asked for longest.
+    make(3, 40)
+    assert (len(cache), cache.n_bytes) == (2, 80)
+    make(1, 40)
+    make(2, 40)
+    assert made == [1, 2, 3, 2]
+    # One that is larger than all of it is given and not kept.
+    assert make(4, 1_000) == "offer 4"
+    assert cache.n_bytes <= 100

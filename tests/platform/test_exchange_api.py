@@ -89,3 +89,23 @@ def test_process_may_send_only_what_the_desk_signed(alice: User, mallory: User, 
     sent = {name: SimpleUploadedFile(name, content) for name, content in parts.items()}
     assert process.post(f"{ROOT}/offers/people/log", sent).status_code == 400
     assert offers.find_offer("people").revision == 1
+
+
+def test_team_lists_recipients_and_reads_the_attack_by_token(alice: User, mallory: User, team: Team) -> None:
+    host(alice, team, criteria=["public=5", "trusted=3"])
+    recipients.introduce(mallory, organization="A paper")
+    own, json = program(alice), "application/json"
+    attack = own.get(f"{ROOT}/offers/hosted/attack").json()
+    assert (attack["is_safe"], attack["found"]["k"], attack["trouble"]) == (True, 5, "")
+    listed = own.post(f"{ROOT}/offers/hosted/recipients", {"user": "mallory", "criterion": "trusted"}, json)
+    assert listed.status_code == 201, listed.content
+    found = own.get(f"{ROOT}/offers/hosted/recipients").json()["recipients"]
+    assert [(one["user"], one["criterion"]) for one in found] == [("mallory", "trusted")]
+    # Others see neither, and read tokens change nothing.
+    for path in ("attack", "recipients"):
+        assert program(mallory).get(f"{ROOT}/offers/hosted/{path}").status_code == 404
+    reading = program(alice, "read")
+    assert reading.delete(f"{ROOT}/offers/hosted/recipients/mallory").status_code == 403
+    assert own.delete(f"{ROOT}/offers/hosted/recipients/nobody").status_code == 404
+    assert own.delete(f"{ROOT}/offers/hosted/recipients/mallory").status_code == 204
+    assert own.get(f"{ROOT}/offers/hosted/recipients").json()["recipients"] == []

@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,6 +36,7 @@ from tokumei.exchange.request import VERSION as REQUEST_VERSION
 from tokumei.exchange.sources import check_not_retired
 
 ANSWER, VERSION = "answer", 2
+REMOVED = "removed"
 PUBLIC_FIELDS = ("what", "revision", "offer", "slope", "request", "outcome", "release", "time")
 
 
@@ -169,6 +171,8 @@ def answer_request(
         check_not_retired(desk.folder)
         desk.check_table(table)
         links = desk.private_log.read(offered.key)
+        if _is_removed(links):
+            raise NotAllowed("The offer was removed for good.")
         desk.public_log.read(offered.key)
         _catch_up(desk, key)
         check_request(desk, request, signed, desk.answered())
@@ -223,6 +227,30 @@ def revise(desk: DeskFolder, offer: Offer, key: PrivateKey, *, is_tightened: boo
         line = {"what": "offer", "revision": offer.revision, "offer": signed.digest}
         _append(desk, line | ({"slope": offer.slope} if is_tightened else {}), key)
         return signed
+
+
+def entomb(desk: DeskFolder, key: PrivateKey) -> LogHead:
+    """Remove a desk for good: its logs end with a line that says so, and of its files only the public log stays.
+
+    May be called again where a machine stopped in between.
+    """
+    # Only the key in its own file tells whose desk it is, once the offer is gone.
+    with desk.private_log.locked():
+        if not _is_removed(desk.private_log.lines()):
+            _append(desk, {"what": REMOVED}, key)
+        head = _catch_up(desk, key)
+    for path in sorted(desk.folder.iterdir()):
+        if path.is_dir() and path.name != "private":
+            shutil.rmtree(path)
+        elif path not in (desk.public_log.path, desk.public_log.head_path) and not path.is_dir():
+            path.unlink()
+    # The private half last: with it the tombstone can be written again.
+    shutil.rmtree(desk.folder / "private", ignore_errors=True)
+    return head
+
+
+def _is_removed(links: Sequence[Link]) -> bool:
+    return bool(links) and links[-1].payload.get("what") == REMOVED
 
 
 def verify_desk(desk: DeskFolder) -> dict[str, Any]:

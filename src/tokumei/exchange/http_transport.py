@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
+from tokumei.core.errors import InputError, MissingExtra, NotAllowed, NotFound, TokumeiError
 from tokumei.exchange.desk import DeskFolder
 from tokumei.exchange.documents import Signed, parse_signed
 from tokumei.exchange.keys import PrivateKey
@@ -33,17 +29,11 @@ NAME = re.compile(r"[a-z0-9]{1,32}")
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # A page of requests is small; more is not from a platform.
 LARGEST_ANSWER = 64 * 1024 * 1024
+LARGEST_REFUSAL = 100_000
 
 
 class ServerAway(TokumeiError):
     """The platform cannot be reached, or failed; what was not sent is sent when it is back."""
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    """Follows nothing: the token is for one server."""
-
-    def redirect_request(self, *_given: Any) -> None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -118,20 +108,37 @@ class HttpTransport:
 
     def _ask(self, path: str, parts: Mapping[str, str | None] | None = None) -> Any:
         """Ask the platform; with parts, send them as the files of a form."""
-        # The scheme was looked at when this transport was made.
-        request = Request(f"{self.server.rstrip('/')}/api/v1/exchange/{path}")  # noqa: S310
-        request.add_header("Authorization", f"Bearer {self.token}")
-        if parts is not None:
-            mark = secrets.token_hex(16)
-            request.data = _form({name: text for name, text in parts.items() if text is not None}, mark)
-            request.add_header("Content-Type", f"multipart/form-data; boundary={mark}")
+        httpx = _httpx()
+        files = {name: (name, text, "text/plain") for name, text in (parts or {}).items() if text is not None}
+        method, given = ("GET", {}) if parts is None else ("POST", {"files": files})
+        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
+        address = f"{self.server.rstrip('/')}/api/v1/exchange/{path}"
         try:
-            with build_opener(_NoRedirects).open(request, timeout=SECONDS) as answer:
-                return json.loads(answer.read(LARGEST_ANSWER) or b"null")
-        except HTTPError as error:
-            raise _error_of(error, self.server) from None
-        except (URLError, HTTPException, TimeoutError, ConnectionError, ValueError) as error:
-            raise ServerAway(f"{self.server} gives no answer ({getattr(error, 'reason', error)}).") from None
+            # Redirects are not followed: the token is for one server.
+            with (
+                httpx.Client(timeout=SECONDS, headers=headers, follow_redirects=False) as client,
+                client.stream(method, address, **given) as answer,
+            ):
+                text = _read_at_most(answer, LARGEST_ANSWER if answer.is_success else LARGEST_REFUSAL)
+                status, reason = answer.status_code, answer.reason_phrase
+        except (httpx.HTTPError, ValueError) as error:
+            raise ServerAway(f"{self.server} gives no answer ({error or type(error).__name__}).") from None
+        if not 200 <= status < 300:
+            raise _error_of(status, reason, text, self.server)
+        try:
+            return json.loads(text or b"null")
+        except ValueError:
+            raise ServerAway(f"{self.server} gives no answer that a program can read.") from None
+
+
+def _read_at_most(answer: Any, most: int) -> bytes:
+    """Read an answer; one that does not end is not from a platform."""
+    read = bytearray()
+    for part in answer.iter_bytes():
+        read += part
+        if len(read) > most:
+            raise ValueError(f"more than {most:,} bytes")
+    return bytes(read)
 
 
 def read_token(path: Path) -> str:
@@ -146,24 +153,23 @@ def read_token(path: Path) -> str:
     return token
 
 
-def _form(parts: Mapping[str, str], mark: str) -> bytes:
-    """Give the files of a form as its body; the mark is random, so that no text can hold it."""
-    lines: list[bytes] = []
-    for name, text in parts.items():
-        head = f'Content-Disposition: form-data; name="{name}"; filename="{name}"\r\nContent-Type: text/plain\r\n'
-        lines += [f"--{mark}\r\n{head}\r\n".encode(), text.encode(), b"\r\n"]
-    return b"".join([*lines, f"--{mark}--\r\n".encode()])
-
-
-def _error_of(error: HTTPError, server: str) -> TokumeiError:
+def _error_of(status: int, reason: str, text: bytes, server: str) -> TokumeiError:
     """Give the error that an answer tells of, in its own words."""
     try:
-        said = str(json.loads(error.read(100_000))["message"])
-    except (ValueError, KeyError, TypeError, HTTPException):
-        said = error.reason
+        said = str(json.loads(text)["message"])
+    except (ValueError, KeyError, TypeError):
+        said = reason or f"status {status}"
     # What a server says may not move the cursor of a terminal.
     said = "".join(letter if letter.isprintable() else " " for letter in said[:1000])
-    if error.code >= 500 or error.code == 429:
+    if status >= 500 or status == 429:
         return ServerAway(f"{server} cannot answer now: {said}")
-    kind: type[TokumeiError] = NotFound if error.code == 404 else NotAllowed
+    kind: type[TokumeiError] = NotFound if status == 404 else NotAllowed
     return kind(f"{server}: {said}")
+
+
+def _httpx() -> Any:
+    try:
+        import httpx
+    except ImportError:
+        raise MissingExtra("Answering on a platform", "exchange") from None
+    return httpx

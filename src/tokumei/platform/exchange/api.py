@@ -15,19 +15,23 @@ from tokumei.platform.api.bearer import READ, SUBMIT, ApiRequest
 from tokumei.platform.api.bodies import Key, Line, Slug
 from tokumei.platform.api.operations.contests import Limit, Offset, send
 from tokumei.platform.api.operations.router import REFUSALS, SENDS_A_FILE, router
-from tokumei.platform.exchange.models import LevelRequest, PublishedOffer
+from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, Recipient
 from tokumei.platform.exchange.schemas import (
     AskIn,
+    AttackOut,
     OfferOut,
     Offers,
     Pending,
     PendingOut,
+    RecipientOut,
+    Recipients,
     RequestOut,
     Requests,
+    TrustIn,
     TryIn,
     TryOut,
 )
-from tokumei.platform.exchange.services import answering, offers, requesting, trying
+from tokumei.platform.exchange.services import answering, offers, recipients, requesting, trying
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.teams.services import teams_of
 
@@ -196,6 +200,57 @@ def send_public_log(request: ApiRequest, slug: Slug) -> OfferOut:
         revisions=revisions,
     )
     return _offer(published)
+
+
+@router.get("/exchange/offers/{slug}/attack", auth=READ, tags=PROVIDERS, response={200: AttackOut} | REFUSALS)
+def attack_of_last_night(request: ApiRequest, slug: Slug) -> AttackOut:
+    """Give what integer programs prove of all that is out of an offer of one of the user's teams."""
+    published = offers.find_own_offer(request.auth.user, slug)
+    found = dict(published.attack)
+    trouble = str(found.pop("trouble", ""))
+    is_safe = not found["proven"] and not found["open"] if "proven" in found else None
+    return AttackOut(attacked=published.attacked, is_safe=is_safe, found=found, trouble=trouble)
+
+
+@router.get("/exchange/offers/{slug}/recipients", auth=READ, tags=PROVIDERS, response={200: Recipients} | REFUSALS)
+def recipients_of_offer(request: ApiRequest, slug: Slug) -> Recipients:
+    """List the recipients whom an offer serves by their keys."""
+    return _recipients(offers.find_own_offer(request.auth.user, slug))
+
+
+@router.post("/exchange/offers/{slug}/recipients", auth=SUBMIT, tags=PROVIDERS, response={201: Recipients} | REFUSALS)
+def list_recipient(request: ApiRequest, slug: Slug, given: TrustIn) -> Status[Recipients]:
+    """List a user in a hosted offer, with the criterion that they are served by; a revision tells it."""
+    published = offers.find_own_offer(request.auth.user, slug)
+    recipients.trust(published, request.auth.user, username=given.user, criterion=given.criterion)
+    return Status(201, _recipients(published))
+
+
+@router.delete(
+    "/exchange/offers/{slug}/recipients/{user}", auth=SUBMIT, tags=PROVIDERS, response={204: None} | REFUSALS
+)
+def drop_recipient(request: ApiRequest, slug: Slug, user: Slug) -> Status[None]:
+    """Serve a user of a hosted offer by the strictest criterion again."""
+    published = offers.find_own_offer(request.auth.user, slug)
+    found = published.trusted.filter(user__username=user).first()
+    recipients.distrust(published, 0 if found is None else found.pk)
+    return Status(204, None)
+
+
+def _recipients(published: PublishedOffer) -> Recipients:
+    offer, _signed = offers.document_of(published)
+    known = {
+        one.public_key: one.user.username
+        for one in Recipient.objects.filter(public_key__in=[each.key for each in offer.recipients]).select_related(
+            "user"
+        )
+    }
+    return Recipients(
+        recipients=[
+            RecipientOut(name=one.name, key=one.key, criterion=one.criterion, user=known.get(one.key))
+            for one in offer.recipients
+        ]
+    )
 
 
 def _remote(request: ApiRequest, slug: str) -> PublishedOffer:

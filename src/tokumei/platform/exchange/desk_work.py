@@ -18,9 +18,10 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.chain import canonical
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, TokumeiError
 from tokumei.counting.class_counts import SIZE
 from tokumei.exchange.attack import attack as attack_desk
+from tokumei.exchange.cells import MOST_CELLS, Cells
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import read_criterion
 from tokumei.exchange.desk import DeskFolder
@@ -32,6 +33,7 @@ from tokumei.exchange.opening import open_offer, releases_at
 from tokumei.exchange.repeating import repeat_answer
 from tokumei.exchange.request import APPROVAL, VERSION, Approval, approval_of
 from tokumei.exchange.sources import Registry
+from tokumei.exchange.told import Release
 from tokumei.exchange.transport import Incoming, Outgoing, serve
 from tokumei.exchange.watch import tampering
 from tokumei.hierarchy.files import read_hierarchies
@@ -42,7 +44,7 @@ Asked = Mapping[str, Any]
 READING: Mapping[str, Any] = {"engine": "local"}
 # Beside what the desk itself keeps in its private folder.
 KEY, LOCK, ATTACK = "provider", ".serving.lock", "attack.json"
-MOST_ATTRIBUTES = 12
+MOST_ATTRIBUTES, MOST_LABELS = 12, 20_000
 MOST_ROWS, MOST_CLASSES = 50_000_000, 20_000_000
 
 
@@ -137,12 +139,25 @@ def _team_key(sources: Path) -> PrivateKey:
 
 
 def attack(asked: Asked) -> dict[str, Any]:
-    """Attack an offer with all its releases that are here, by integer programs; empty if there are too many cells."""
+    """Attack an offer with all its releases that are here, by integer programs; empty if there are too many cells.
+
+    Those of a desk at home that went through the platform are `released`: levels, criterion and file of each.
+    """
     desk = DeskFolder(Path(asked["folder"]))
-    try:
-        return attack_desk(desk.offer()[0], releases_at(desk)).as_dict()
-    except InputError:
+    offer, _ = desk.offer()
+    if len(Cells(offer.lattice)) > MOST_CELLS:
         return {}
+    releases = releases_at(desk)
+    for each in asked.get("released", ()):
+        text = Path(each["path"]).read_text(encoding="utf-8")
+        node, k = offer.lattice.node(each["levels"]), offer.criterion(each["criterion"]).k
+        classes = read_release(text, offer.lattice.attributes, file="release.csv")
+        releases.append(Release.of_frame(offer.lattice, node, classes, k=k))
+    try:
+        return attack_desk(offer, releases).as_dict()
+    except TokumeiError as error:
+        # Such as releases that no one table can have given.
+        return {"trouble": str(error)}
 
 
 def _check_size(table: Path, lattice: Lattice) -> None:
@@ -155,6 +170,9 @@ def _check_size(table: Path, lattice: Lattice) -> None:
             raise InputError.of("a Parquet file", file=table.name) from None
         if n_rows > MOST_ROWS:
             raise InputError.of(f"at most {MOST_ROWS:,} rows", file=table.name, value=f"{n_rows:,} rows")
+    n_labels = sum(len(level) for each in lattice.hierarchies for level in each.levels)
+    if n_labels > MOST_LABELS:
+        raise InputError.of(f"at most {MOST_LABELS:,} labels in all hierarchies", column="labels", value=n_labels)
     n_classes = min(lattice.class_count(lattice.bottom), n_rows or MOST_ROWS)
     if n_classes > MOST_CLASSES:
         raise InputError.of(f"at most {MOST_CLASSES:,} classes at the finest levels", file=table.name, value=n_classes)

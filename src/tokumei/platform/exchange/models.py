@@ -38,6 +38,7 @@ class OfferState(models.TextChoices):
     OPEN = "open", _("Open")
     FAILED = "failed", _("Could not be made")
     CLOSED = "closed", _("Takes no more requests")
+    REMOVED = "removed", _("Removed for good")
 
 
 class PublishedOffer(models.Model):
@@ -66,6 +67,8 @@ class PublishedOffer(models.Model):
     attacked = models.DateTimeField(null=True, blank=True)
     attack = models.JSONField(default=dict, blank=True)
     created = models.DateTimeField(default=timezone.now, editable=False)
+    # The row is the tombstone of an offer that was removed: when, and the log's last head.
+    removed = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("-created", "-pk")

@@ -25,6 +25,40 @@ class OfferOut(Schema):
     is_hosted: bool
 
 
+class AttackOut(Schema):
+    """What the attack of last night found of an offer, for its team.
+
+    `found` is empty where there are too many combinations of values for integer programs; `trouble` where it failed.
+    """
+
+    attacked: datetime | None
+    is_safe: bool | None
+    found: dict[str, object]
+    trouble: str
+
+
+class RecipientOut(Schema):
+    """A recipient whom an offer lists by their key; `user` is who they are here, where they are."""
+
+    name: str
+    key: str
+    criterion: str
+    user: str | None
+
+
+class Recipients(Schema):
+    """The recipients that an offer lists."""
+
+    recipients: list[RecipientOut]
+
+
+class TrustIn(Taken):
+    """A user of this platform, and the criterion that they are served by."""
+
+    user: Line
+    criterion: Line
+
+
 class Offers(Schema):
     """Offers, some of `n`."""
 

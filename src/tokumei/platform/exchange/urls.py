@@ -37,6 +37,7 @@ urlpatterns = [
     path("<slug:published>/desk/requests/<str:key>/document", providing.desk_document, name="desk_document"),
     path("<slug:published>/desk/serve", providing.serve, name="serve"),
     path("<slug:published>/desk/close", providing.close, name="close"),
+    path("<slug:published>/desk/remove", providing.remove, name="remove"),
     path("<slug:published>/desk/trust", providing.trust, name="trust"),
     path("<slug:published>/desk/trust/<int:trusted>/remove", providing.distrust, name="distrust"),
     path("<slug:published>/learning", providing.learning, name="learning"),

@@ -10,11 +10,12 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from tokumei.platform.exchange.models import PublishedOffer
+from tokumei.platform.exchange.models import PublishedOffer, RequestState
 from tokumei.platform.exchange.services.offers import visible_offers
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import Answer
 from tokumei.platform.jobs.queue import begin
+from tokumei.platform.jobs.reasons import in_words
 from tokumei.platform.jobs.work import EXCHANGE, Work
 
 log = logging.getLogger("tokumei.exchange")
@@ -32,7 +33,7 @@ def start_attacks() -> int:
 
 
 def note_attack(published: PublishedOffer, found: Mapping[str, Any]) -> None:
-    """Keep what an attack found; empty where there were too many combinations of values."""
+    """Keep what an attack found; empty where there were too many combinations of values, `trouble` where it failed."""
     now = timezone.now()
     PublishedOffer.objects.filter(pk=published.pk).update(attacked=now, attack=dict(found))
     published.refresh_from_db()
@@ -41,7 +42,14 @@ def note_attack(published: PublishedOffer, found: Mapping[str, Any]) -> None:
 
 
 def _ask_attack(job: Job) -> dict[str, Any]:
-    return {"folder": str(_offer(job).folder)}
+    published = _offer(job)
+    given = [] if published.is_hosted else published.requests.filter(state=RequestState.SERVED).order_by("pk")
+    released = [
+        {"path": str(one.release_path), "levels": one.levels, "criterion": one.criterion}
+        for one in given
+        if one.release_path.is_file()
+    ]
+    return {"folder": str(published.folder), "released": released}
 
 
 def _write_attack(job: Job, found: dict[str, Any]) -> None:
@@ -49,11 +57,11 @@ def _write_attack(job: Job, found: dict[str, Any]) -> None:
 
 
 def _write_faults(job: Job, answer: Answer) -> None:
-    note_attack(_offer(job), {})
+    note_attack(_offer(job), {"trouble": answer.said})
 
 
 def _write_failure(job: Job, failure: str) -> None:
-    note_attack(_offer(job), {})
+    note_attack(_offer(job), {"trouble": in_words(failure)})
 
 
 def _offer(job: Job) -> PublishedOffer:

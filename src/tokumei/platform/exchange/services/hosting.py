@@ -63,7 +63,7 @@ def host(
         is_hosted=True,
         wanted={**vars(wish), "table": f"table{ending}"},
     )
-    incoming = _incoming(published)
+    incoming = table_folder(published)
     try:
         with telling_full_disk(), transaction.atomic():
             incoming.mkdir(parents=True, mode=0o700)
@@ -85,7 +85,7 @@ def _check_quota(published: PublishedOffer) -> None:
     hosted = PublishedOffer.objects.filter(team=published.team_id, is_hosted=True)
     if hosted.filter(state=OfferState.MAKING).exclude(pk=published.pk).count() >= MAKING_AT_ONCE:
         raise TooMany(_("The team has %d offers that are being made. Wait until they are.") % MAKING_AT_ONCE)
-    n_bytes = sum(path.stat().st_size for each in hosted for path in _incoming(each).rglob("*") if path.is_file())
+    n_bytes = sum(path.stat().st_size for each in hosted for path in table_folder(each).rglob("*") if path.is_file())
     if n_bytes > BYTES_OF_A_TEAM:
         raise TooMany(_("The team may host %s bytes of tables in all.") % f"{BYTES_OF_A_TEAM:,}")
 
@@ -101,7 +101,7 @@ def _ask_make(job: Job) -> dict[str, Any]:
     wish = dict(published.wanted)
     table = wish.pop("table")
     return {
-        "incoming": str(_incoming(published)),
+        "incoming": str(table_folder(published)),
         "folder": str(published.folder),
         "table": table,
         "wish": wish,
@@ -137,7 +137,7 @@ def remove_files(published: PublishedOffer) -> None:
     # With what an attempt that was killed left beside it.
     for each in (folder, folder.with_name(f".{folder.name}")):
         shutil.rmtree(each, ignore_errors=True)
-    shutil.rmtree(_incoming(published), ignore_errors=True)
+    shutil.rmtree(table_folder(published), ignore_errors=True)
 
 
 def _offer(job: Job) -> PublishedOffer:
@@ -154,7 +154,7 @@ MAKE_WORK = Work(
 )
 
 
-def _incoming(published: PublishedOffer) -> Path:
+def table_folder(published: PublishedOffer) -> Path:
     """Where the table lies: apart from the desk, which wants an empty folder to begin with."""
     return exchange_folder() / "tables" / published.folder_key
 

@@ -23,7 +23,7 @@ from tokumei.exchange.keys import HEADER, fingerprint
 from tokumei.exchange.public_desk import PUBLIC_FILES, REVISIONS, verify_public
 from tokumei.exchange.watch import copies, partners
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState
-from tokumei.platform.exchange.services.offers import document_of, visible_offers
+from tokumei.platform.exchange.services.offers import KEPT_BYTES, TIMES_IN_MEMORY, document_of, visible_offers
 
 # Offers are compared in pairs.
 MOST_WATCHED = 120
@@ -55,7 +55,9 @@ def _verified(folder: Path, _stamp: object, heads: tuple[LogHead, ...], signed_b
     """Verify files, once for as long as none of them is touched."""
     log = DeskFolder(folder).public_log
     try:
-        verify_public(folder)
+        # Of an offer that was removed there is nothing but the log.
+        if (folder / "offer.json").is_file():
+            verify_public(folder)
         lines = tuple(log.lines())
         for head in heads:
             check_reaches(list(lines), head, log.path.name)
@@ -130,7 +132,7 @@ class Watched:
 
 def watch() -> Watched:
     """Look over the newest offers: copies, partners for joint studies, and releases that are odd."""
-    listed = list(visible_offers()[:MOST_WATCHED])[::-1]
+    listed = _that_fit(list(visible_offers()[:MOST_WATCHED]))[::-1]
     same, alike = _compare(tuple((each.pk, each.digest) for each in listed))
     by_pk = {each.pk: each for each in listed}
     odd = LevelRequest.objects.filter(offer__in=listed, state=RequestState.SERVED).exclude(remarks=[])
@@ -140,6 +142,18 @@ def watch() -> Watched:
         list(odd.select_related("offer")[:50]),
         len(listed),
     )
+
+
+def _that_fit(listed: list[PublishedOffer]) -> list[PublishedOffer]:
+    """Give the newest offers that fit into memory together."""
+    kept, n_bytes = [], 0
+    for each in listed:
+        path = each.folder / REVISIONS / f"{each.revision:04}.json"
+        n_bytes += path.stat().st_size if path.is_file() else 0
+        if n_bytes * TIMES_IN_MEMORY > KEPT_BYTES and kept:
+            break
+        kept.append(each)
+    return kept
 
 
 @lru_cache(maxsize=4)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +27,16 @@ from tokumei.exchange.offering import read_release
 from tokumei.exchange.public_desk import REVISIONS, check_first_release, verify_public
 from tokumei.platform.accounts.models import User
 from tokumei.platform.errors import TooMany
-from tokumei.platform.exchange.desk_work import MOST_ATTRIBUTES, words_of
+from tokumei.platform.exchange.bounded_cache import BoundedCache
+from tokumei.platform.exchange.desk_work import MOST_ATTRIBUTES, MOST_LABELS, words_of
 from tokumei.platform.exchange.models import OfferState, PublishedOffer
 from tokumei.platform.files.uploads import telling_full_disk
 from tokumei.platform.teams.models import Team
 
-LARGEST_OFFER = 8 * 1024 * 1024
+LARGEST_OFFER = 4 * 1024 * 1024
+# An offer in memory is so many times its document; all that are kept take so much at most.
+TIMES_IN_MEMORY = 30
+KEPT_BYTES = 128 * 1024 * 1024
 LARGEST_RELEASE = 32 * 1024 * 1024
 LARGEST_LOG = 32 * 1024 * 1024
 OFFERS_OF_A_TEAM = 50
@@ -45,18 +48,23 @@ CHANGING = frozenset({"revision", "previous", "predictor", "slope", "vetted", "r
 TAKEN = frozenset({"watch", "requests", "offers", "profile", "key", "new"})
 
 
-@lru_cache(maxsize=64)
-def _read(path: Path, digest: str) -> tuple[Offer, Signed]:
-    """Read an offer once for many visitors; the digest tells one revision from the next."""
-    offer, signed = read_offer(path)
-    if signed.digest != digest:
-        raise PromiseBroken("The offer is not the one that was published.")
-    return offer, signed
+# Read once for many visitors; the digest tells one revision from the next.
+_kept = BoundedCache[str, tuple[Offer, Signed]](most_bytes=KEPT_BYTES)
 
 
 def document_of(published: PublishedOffer) -> tuple[Offer, Signed]:
     """Give what an offer says, and by whom it is signed."""
-    return _read(published.folder / REVISIONS / f"{published.revision:04}.json", published.digest)
+    if published.state == OfferState.REMOVED:
+        raise NotFound(_("The offer was removed."))
+    path = published.folder / REVISIONS / f"{published.revision:04}.json"
+
+    def read() -> tuple[tuple[Offer, Signed], int]:
+        offer, signed = read_offer(path)
+        if signed.digest != published.digest:
+            raise PromiseBroken("The offer is not the one that was published.")
+        return (offer, signed), path.stat().st_size * TIMES_IN_MEMORY
+
+    return _kept.get(published.digest, read)
 
 
 def visible_offers(search: str = "") -> QuerySet[PublishedOffer]:
@@ -79,6 +87,15 @@ def offers_of(user: User) -> QuerySet[PublishedOffer]:
     """Give the offers of a user's teams, whatever their state."""
     teams = Team.objects.filter(memberships__user=user, closed=None)
     return PublishedOffer.objects.filter(team__in=teams).select_related("team", "by")
+
+
+def find_logged_offer(slug: str) -> PublishedOffer:
+    """Find an offer whose log everybody may see: also one that was removed."""
+    states = [OfferState.OPEN, OfferState.CLOSED, OfferState.REMOVED]
+    found = PublishedOffer.objects.filter(state__in=states, slug=slug).select_related("team").first()
+    if found is None:
+        raise NotFound(_("There is no such offer."))
+    return found
 
 
 def find_own_offer(user: User, slug: str) -> PublishedOffer:
@@ -134,6 +151,9 @@ def check_usable(offer: Offer) -> Offer:
     """Refuse an offer that the pages could not show."""
     if len(offer.hierarchies) > MOST_ATTRIBUTES:
         raise InputError.of(_("at most %s columns with levels") % MOST_ATTRIBUTES, column="attributes")
+    n_labels = sum(len(level) for each in offer.hierarchies for level in each.levels)
+    if n_labels > MOST_LABELS:
+        raise InputError.of(_("at most %s labels in all") % f"{MOST_LABELS:,}", column="attributes", value=n_labels)
     if not offer.name.strip():
         raise InputError.of(_("a name"), column="name")
     check_standard(offer.criteria)
@@ -243,8 +263,9 @@ def _new(user: User, team: Team, *, slug: str, offer: Offer, signed: Signed) -> 
 def save_new(published: PublishedOffer) -> None:
     """Note a new offer, unless its team has too many or it is known already."""
     Team.objects.select_for_update().get(pk=published.team_id)
-    if PublishedOffer.objects.filter(team=published.team_id).count() >= OFFERS_OF_A_TEAM:
-        raise TooMany(_("The team has too many offers."))
+    kept = PublishedOffer.objects.filter(team=published.team_id).exclude(state=OfferState.REMOVED)
+    if kept.count() >= OFFERS_OF_A_TEAM:
+        raise TooMany(_("The team has %d offers, and may have no more. Remove one for good first.") % OFFERS_OF_A_TEAM)
     if PublishedOffer.objects.filter(by=published.by, created__gt=timezone.now() - A_DAY).count() >= OFFERS_A_DAY:
         raise TooMany(_("You may make %d offers a day.") % OFFERS_A_DAY)
     if published.digest and PublishedOffer.objects.filter(digest=published.digest).exists():

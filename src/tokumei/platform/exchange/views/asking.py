@@ -19,7 +19,7 @@ from tokumei.platform.access import UserRequest, access
 from tokumei.platform.errors import TooMany
 from tokumei.platform.exchange import words
 from tokumei.platform.exchange.forms import AskForm, RecipientForm, SignedForm
-from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState
+from tokumei.platform.exchange.models import LevelRequest, OfferState, PublishedOffer, RequestState
 from tokumei.platform.exchange.services import looking, recipients, requesting, trying
 from tokumei.platform.exchange.services.offers import document_of, text_of
 from tokumei.platform.exchange.views.finding import find, find_own_request, frame, levels_of, sliders
@@ -134,11 +134,12 @@ def requests(request: UserRequest) -> HttpResponse:
 @access("user", of=find_own_request)
 def request_page(request: UserRequest, key: LevelRequest) -> HttpResponse:
     """Show what became of a request."""
-    offer, _signed = document_of(key.offer)
+    is_there = key.offer.state != OfferState.REMOVED
+    offer = document_of(key.offer)[0] if is_there else None
     shown = frame(request, key.offer) | {
         "asked": key,
         "offer": offer,
-        "sliders": sliders(offer, offer.lattice.node(key.levels)),
+        "sliders": [] if offer is None else sliders(offer, offer.lattice.node(key.levels)),
         "n_fetched": key.fetched.count(),
         "table": None,
     }

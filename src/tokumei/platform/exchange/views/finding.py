@@ -15,7 +15,13 @@ from tokumei.platform.access import UserRequest
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.models import PublishedOffer
 from tokumei.platform.exchange.services.answering import find_pending
-from tokumei.platform.exchange.services.offers import document_of, find_offer, find_own_offer, offers_of
+from tokumei.platform.exchange.services.offers import (
+    document_of,
+    find_logged_offer,
+    find_offer,
+    find_own_offer,
+    offers_of,
+)
 from tokumei.platform.exchange.services.requesting import find_request
 from tokumei.platform.exchange.services.trying import first_levels, given
 
@@ -33,6 +39,14 @@ def find(request: HttpRequest, level: str, published: str, **_: Any) -> dict[str
         if level == "member" and isinstance(request.user, User):
             return {"published": find_own_offer(request.user, published)}
         return {"published": find_offer(published)}
+    except NotFound:
+        raise Http404 from None
+
+
+def find_logged(request: HttpRequest, level: str, published: str, **_: Any) -> dict[str, Any]:
+    """Find an offer whose log everybody may see: also one that was removed."""
+    try:
+        return {"published": find_logged_offer(published)}
     except NotFound:
         raise Http404 from None
 

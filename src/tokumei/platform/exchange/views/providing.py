@@ -19,7 +19,7 @@ from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.figure import learning_figure
 from tokumei.platform.exchange.forms import HostForm, PublishForm, SignedForm, TrustForm
 from tokumei.platform.exchange.models import OPEN_STATES, LevelRequest, PublishedOffer, RequestState
-from tokumei.platform.exchange.services import hosted_answers, hosting, offers, recipients, requesting
+from tokumei.platform.exchange.services import hosted_answers, hosting, offers, recipients, removing, requesting
 from tokumei.platform.exchange.services import learning as lessons
 from tokumei.platform.exchange.views.finding import find, find_desk_request, frame
 from tokumei.platform.files.incoming import uploads_of
@@ -188,6 +188,14 @@ def close(request: UserRequest, published: PublishedOffer) -> HttpResponse:
     offers.close(published, is_open=request.POST.get("open") == "yes")
     messages.success(request, _("Saved."))
     return redirect("exchange:desk", published=published.slug)
+
+
+@access("member", of=find, methods="POST")
+def remove(request: UserRequest, published: PublishedOffer) -> HttpResponse:
+    """Remove an offer for good, with its table."""
+    removing.remove(published, request.user, typed=request.POST.get("typed", ""))
+    messages.success(request, _("The offer is removed for good. Its log stays, and says so."))
+    return redirect("exchange:mine")
 
 
 def _desk_page(request: UserRequest, published: PublishedOffer, form: TrustForm | None = None) -> HttpResponse:

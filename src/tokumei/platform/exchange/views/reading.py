@@ -17,7 +17,7 @@ from tokumei.platform.exchange.models import OfferState, PublishedOffer
 from tokumei.platform.exchange.services import looking, trying
 from tokumei.platform.exchange.services.offers import document_of, visible_offers
 from tokumei.platform.exchange.services.recipients import criteria_for
-from tokumei.platform.exchange.views.finding import find, frame, levels_of, sliders, viewer
+from tokumei.platform.exchange.views.finding import find, find_logged, frame, levels_of, sliders, viewer
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.pages.slots import Section
 from tokumei.platform.telling import in_words
@@ -112,7 +112,7 @@ def first_release(request: HttpRequest, published: PublishedOffer) -> FileRespon
     return _send(published, "first-release.csv", f"{published.slug}.first-release.csv")
 
 
-@access("anyone", of=find)
+@access("anyone", of=find_logged)
 def audit(request: HttpRequest, published: PublishedOffer) -> HttpResponse:
     """Show the public log, and whether all of it is as it was signed."""
     found = looking.audit(published)
@@ -121,7 +121,7 @@ def audit(request: HttpRequest, published: PublishedOffer) -> HttpResponse:
     return render(request, "exchange/audit.html", shown)
 
 
-@access("anyone", of=find)
+@access("anyone", of=find_logged)
 def audit_files(request: HttpRequest, published: PublishedOffer) -> FileResponse:
     """Send all that is public, for anybody to verify."""
     packed = looking.pack_public(published)
