@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
-from tests.exchange.people import LATTICE, SECRET, node, offer_of, people, planted
+from tests.exchange.people import CELLS, LATTICE, SECRET, node, offer_of, people, planted
 
 from tokumei.core.errors import InputError
 from tokumei.exchange.answer import Given
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.learning import counted_nodes, lesson, refitted, tightened
-from tokumei.exchange.watch import copies, likeness, partners, tampering
+from tokumei.exchange.watch import COPY, copies, likeness, partners, sameness, tampering
 
 
 def women_and_men(*of_third_age: int) -> pl.DataFrame:
@@ -89,6 +90,19 @@ def test_a_copy_that_lacks_a_row_is_a_copy_and_no_partner(predictor: str) -> Non
     assert [(pair.first, pair.second) for pair in found] == [(0, 1)]
     assert 0.99 < found[0].likeness <= 1
     assert (0, 1) not in [(pair.first, pair.second) for pair in partners([mine, copy, other])]
+
+
+def test_margins_of_other_people_of_one_town_are_no_copy() -> None:
+    # Two samples of 400,000 agree in all but a few of a thousand, and still differ as samples do.
+    shares = np.random.default_rng(1).dirichlet([5.0] * len(CELLS))
+    offers = []
+    for draw in (1, 2):
+        counts = np.random.default_rng(draw).multinomial(400_000, shares)
+        cells = [cell for cell, n_rows in zip(CELLS, counts, strict=True) for _ in range(n_rows)]
+        frame = pl.DataFrame(cells, schema=["age", "sex", "town"], orient="row")
+        offers.append(offer_of(frame, 3, is_vetted=False)[0])
+    assert sameness(*offers) >= COPY
+    assert copies(offers) == []
 
 
 def test_partners_are_alike_and_no_copies() -> None:

@@ -26,7 +26,14 @@ OF_ORGANIZERS = [
     ("PUT", "/contests/{slug}/board"),
     ("POST", "/contests/{slug}/announcements"),
 ]
-NOTHING = {"slug": "nothing", "key": 24 * "0", "team": "nobody", "name": "nothing.csv", "kind": "data"}
+NOTHING = {
+    "slug": "nothing",
+    "key": 24 * "0",
+    "team": "nobody",
+    "name": "nothing.csv",
+    "kind": "data",
+    "user": "nobody",
+}
 
 
 def bodies() -> dict[str, Any]:

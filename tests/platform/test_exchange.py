@@ -667,7 +667,8 @@ def test_offer_that_is_removed_leaves_its_log_and_nothing_else(
     assert (waiting.state, waiting.problem) == (RequestState.INVALID, "The offer was removed.")
     own = log_in(carol)
     assert own.get(f"/exchange/requests/{served.key}").status_code == 200
-    assert own.get(f"/exchange/requests/{served.key}/release").status_code == 200
+    kept = own.get(f"/exchange/requests/{served.key}/release")
+    assert kept.getvalue().startswith(b"age,sex,town,n_rows")
     assert own.get("/exchange/requests").status_code == 200
     assert page.get("/exchange/offers").status_code == page.get("/exchange/hosted/desk").status_code == 200
 

@@ -264,7 +264,7 @@ def watch(
         classes = read_release(text, offers[0].lattice.attributes, file=str(release))
         result["tampering"] = tampering(offers[0], _node(offers[0], levels or []), classes)
     parts: list[Section] = [
-        Rows(["one", "other", "likeness"], [list(each.values()) for each in result[what]], title=what)
+        Rows(list(result[what][0]), [list(each.values()) for each in result[what]], title=what)
         for what in ("copies", "partners")
         if result[what]
     ]

@@ -146,6 +146,8 @@ def _offered(result: dict[str, Any]) -> dict[str, Any]:
     """Give what a provider reads of a new offer."""
     found, fails, lots = result["attack"], result["refused_fails"], result["lots"]
     plain = {name: result[name] for name in result if name not in ("attack", "refused_fails", "lots")}
+    if result["epsilon"] is None:
+        plain.pop("epsilon")
     if not result["closed"]:
         plain.pop("closed")
         plain.pop("epsilon_before")

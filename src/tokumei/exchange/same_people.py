@@ -14,7 +14,7 @@ from __future__ import annotations
 import base64
 import io
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -208,13 +208,21 @@ def chance_of(one: Ints, other: Ints) -> float:
     The test of homogeneity, its lower tail: Σ (a·√(B/A) − b·√(A/B))² / (a + b) is χ² with one degree of freedom fewer
     than there are classes. Classes that both lack are left out.
     """
-    both = (one + other) > 0
-    a, b = one[both].astype(float), other[both].astype(float)
-    if len(a) < 2 or not a.sum() or not b.sum():
-        return 1.0
-    ratio = np.sqrt(b.sum() / a.sum())
-    found = float(((a * ratio - b / ratio) ** 2 / (a + b)).sum())
-    return float(chi2.cdf(found, len(a) - 1))
+    return chance_of_all([(one, other)])
+
+
+def chance_of_all(pairs: Iterable[tuple[Ints, Ints]]) -> float:
+    """Give the same for several pairs of counts, such as those of several columns."""
+    found, freedom = 0.0, 0
+    for one, other in pairs:
+        both = (one + other) > 0
+        a, b = one[both].astype(float), other[both].astype(float)
+        if len(a) < 2 or not a.sum() or not b.sum():
+            continue
+        ratio = np.sqrt(b.sum() / a.sum())
+        found += float(((a * ratio - b / ratio) ** 2 / (a + b)).sum())
+        freedom += len(a) - 1
+    return float(chi2.cdf(found, freedom)) if freedom else 1.0
 
 
 def _added(hashes: Hashes, counts: Ints) -> tuple[Hashes, Ints]:

@@ -2,8 +2,10 @@
 
 A formula is made from uniform hierarchies, so that formulas of different tables can be compared where the tables
 themselves cannot. Two offers with nearly one formula and the same class counts are one table offered twice, or a copy
-from which a few rows were left out: margins that agree in all but one row of two hundred, or laws whose k agree within
-two percent wherever they were fitted (their noise moves those of a copy by less, where there are thousands of rows). A
+from which a few rows were left out: margins that agree in all but one row of two hundred, and more closely than samples
+of one population do by chance; or laws whose k agree within two percent wherever they were fitted (their noise moves
+those of a copy by less, where there are thousands of rows). Laws of other people of one population agree so, too: what
+laws alone show is a question to the providers, not a finding. A
 release whose k is far above what the formula allows was not made from the table that the formula was. And tables with
 much alike formulas could be studied together at finer levels than each alone.
 """
@@ -21,6 +23,7 @@ import polars as pl
 
 from tokumei.counting.class_counts import SIZE
 from tokumei.exchange.offer import Offer
+from tokumei.exchange.same_people import BY_CHANCE, chance_of_all
 from tokumei.hierarchy.lattice import Node
 from tokumei.predict.fitted_margins import FittedMargins
 from tokumei.predict.methods.power_law import FittedPowerLaw
@@ -37,11 +40,15 @@ COPY_FACTOR = 1.02
 
 @dataclass(frozen=True)
 class Pair:
-    """Two offers that have something in common, by their indices; `likeness` is 1 where nothing differs."""
+    """Two offers that have something in common, by their indices; `likeness` is 1 where nothing differs.
+
+    `by` says of a copy whether counts show it or a law alone, as other people of one population may have it, too.
+    """
 
     first: int
     second: int
     likeness: float
+    by: str = ""
 
 
 def sameness(one: Offer, other: Offer) -> float:
@@ -69,9 +76,23 @@ def copies(offers: Sequence[Offer]) -> list[Pair]:
     for one, other in combinations(range(len(offers)), 2):
         is_law = isinstance(offers[one].fitted, FittedPowerLaw)
         same = sameness(offers[one], offers[other])
-        if same >= (1 - math.log(COPY_FACTOR) if is_law else COPY):
-            found.append(Pair(one, other, same))
+        if same < (1 - math.log(COPY_FACTOR) if is_law else COPY):
+            continue
+        if is_law or _is_no_chance(offers[one], offers[other]):
+            found.append(Pair(one, other, same, by="law" if is_law else "counts"))
     return found
+
+
+def _is_no_chance(one: Offer, other: Offer) -> bool:
+    """Whether margins are closer than those of other people of one population are."""
+    first, second = one.fitted, other.fitted
+    if not isinstance(first, FittedMargins) or not isinstance(second, FittedMargins):
+        return False
+    pairs = [
+        tuple(np.array(each, np.int64) for each in zip(*zip_longest(ours, theirs, fillvalue=0), strict=True))
+        for ours, theirs in zip(_sizes(first), _sizes(second), strict=True)
+    ]
+    return chance_of_all((ours, theirs) for ours, theirs in pairs) < BY_CHANCE
 
 
 def _shapes(offer: Offer) -> list[tuple[int, ...]]:
@@ -153,7 +174,9 @@ def watch(names: Sequence[str], offers: Sequence[Offer]) -> dict[str, Any]:
     def shown(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
         return [{"one": names[p.first], "other": names[p.second], "likeness": p.likeness} for p in pairs]
 
-    return {"offers": len(offers), "copies": shown(copies(offers)), "partners": shown(partners(offers))}
+    found = copies(offers)
+    same = [each | {"by": pair.by} for each, pair in zip(shown(found), found, strict=True)]
+    return {"offers": len(offers), "copies": same, "partners": shown(partners(offers))}
 
 
 def _leaves(offer: Offer, name: str) -> frozenset[str] | None:

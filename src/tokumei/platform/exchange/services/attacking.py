@@ -14,7 +14,7 @@ from tokumei.platform.exchange.models import PublishedOffer, RequestState
 from tokumei.platform.exchange.services.offers import visible_offers
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import Answer
-from tokumei.platform.jobs.queue import begin
+from tokumei.platform.jobs.queue import begin, begin_again
 from tokumei.platform.jobs.reasons import in_words
 from tokumei.platform.jobs.work import EXCHANGE, Work
 
@@ -28,7 +28,8 @@ def start_attacks() -> int:
     due = visible_offers().filter(Q(attacked=None) | Q(attacked__lt=timezone.now() - NIGHT))
     listed = list(due)
     for published in listed:
-        begin(ATTACKS, published.pk)
+        # One job for each offer, which is done again every night.
+        begin_again(begin(ATTACKS, published.pk))
     return len(listed)
 
 
