@@ -28,10 +28,10 @@ class MarginalRecoding:
     holds if every cell that is not empty does. If one fails, its rows are left out where so many may be, else the cells
     that fail are named and it is for you to write the table anew. (`marginals` publishes counts in place of rows.)
 
-    The table is a CSV file. Its first line has the name of the first column, or any word, and then the ranges of the
-    second; each further line begins with a range of the first. A range is a number or two with `-` between, both
-    included; of words, those that belong together with `;` between. What else stands in the cells is not read. A value
-    in no range, or in two, is an error.
+    The table is a CSV file. Its first line has the name of the column that goes down the table (the first
+    quasi-identifier, where it is another word), and then the ranges of the other; each further line begins with a
+    range. A range is a number or two with `-` between, both included; of words, those that belong together with `;`
+    between. What else stands in the cells is not read. A value in no range, or in two, is an error.
 
     Example: by k = 2, and this table for age and income in thousands,
 
@@ -51,7 +51,9 @@ class MarginalRecoding:
         if len(task.attributes) != 2:
             names = ", ".join(one.name for one in task.attributes)
             raise InputError.of("two quasi-identifiers, those of the table", option="qi", value=names)
-        texts = read_ranges(self.table)
+        corner, *texts = read_ranges(self.table)
+        if corner.partition("/")[0].strip() == task.attributes[1].name:
+            texts.reverse()
         cells = tuple(
             _cells(attribute, ranges, self.table) for attribute, ranges in zip(task.attributes, texts, strict=True)
         )
@@ -72,8 +74,8 @@ class MarginalRecoding:
         return LocalRecoding(cells, fails[group_of])
 
 
-def read_ranges(table: str) -> tuple[list[str], list[str]]:
-    """Read the ranges of the first column, down the table, and of the second, along its first line."""
+def read_ranges(table: str) -> tuple[str, list[str], list[str]]:
+    """Read the corner, the ranges of one column, down the table, and those of the other, along its first line."""
     if not table:
         raise InputError.of("a CSV file with the ranges of both columns", option="table")
     try:
@@ -85,7 +87,7 @@ def read_ranges(table: str) -> tuple[list[str], list[str]]:
     for ranges in (down, along):
         if not ranges or "" in ranges or len(set(ranges)) < len(ranges):
             raise InputError.of("ranges along the first line and down the first column, each once", file=table)
-    return down, along
+    return lines[0][0].strip(), down, along
 
 
 def _cells(attribute: LocalAttribute, ranges: Sequence[str], table: str) -> Cells:
