@@ -67,6 +67,9 @@ def changed(frame: pl.DataFrame, how: str) -> HashedTable:
         return print_of(
             grown.with_columns(age=pl.col("age").replace(dict(zip("123456", "xxxyyy", strict=True)))), COARSE
         )
+    if how == "one value in another band":
+        moved = Hierarchy.of_levels("age", [list("123456"), list("aaabcc"), ["*"] * 6])
+        return print_of(grown, Lattice.of([moved, SEX, TOWN]))
     if how == "two columns":
         return print_of(grown.select("age", "town"), Lattice.of([AGE, TOWN]))
     if how == "a fifth more":
@@ -77,6 +80,7 @@ def changed(frame: pl.DataFrame, how: str) -> HashedTable:
 
 
 HOW = [
+    "one value in another band",
     "as it is",
     "renamed and in another order",
     "recoded",

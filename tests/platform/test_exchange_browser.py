@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from tests.platform.conftest import MakeUser
-from tests.platform.offers import make_desk, publish
+from tests.platform.offers import host, make_desk, publish
+from tests.platform.test_browser import log_in
 
 from tokumei.exchange.keys import PrivateKey
-from tokumei.platform.exchange.services import offers
+from tokumei.platform.exchange.services import offers, recipients
 from tokumei.platform.teams import services as teams
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -73,4 +74,38 @@ def test_without_scripts_the_same_page_is_a_form(
     page.click("[data-without-script]")
     assert page.inner_text("[data-classes]") == "12"
     assert page.inner_text("[data-zone]") == "提供可能"
+    context.close()
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_provider_reads_the_attack_and_removes_the_offer_on_a_narrow_screen(
+    browser: Any, live_server: Any, make_user: MakeUser, tmp_path: Path, settings: Any, language: str
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "files"
+    settings.MEDIA_ROOT.mkdir()
+    alice = make_user("alice")
+    carol = make_user("carol", display_name="Carol with a name of many letters")
+    recipients.introduce(carol, organization="A university")
+    team = teams.create_team(alice, slug="red-team", display_name="Red Team")
+    published = host(alice, team, criteria=["public=5", "trusted=3"])
+    recipients.trust(published, alice, username="carol", criterion="trusted")
+    context = browser.new_context(base_url=live_server.url, locale=language, viewport={"width": 400, "height": 800})
+    page = context.new_page()
+    log_in(page, "alice")
+    page.goto("/exchange/offers")
+    words = {"en": ("proves nothing", "none is proven", "removed"), "ja": ("何も証明されず", "5", "削除")}[language]
+    assert words[0] in page.inner_text("main")
+    for path in ("offers", "hosted/desk", "hosted/learning", "hosted/audit"):
+        page.goto(f"/exchange/{path}")
+        assert page.evaluate(TOO_WIDE) <= 0, path
+    page.goto("/exchange/hosted/desk")
+    assert words[1] in page.inner_text(".notice.success")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.locator("details", has=page.locator("#typed")).locator("summary").click()
+    page.fill("#typed", "hosted")
+    page.locator("form", has=page.locator("#typed")).locator("button").click()
+    page.goto("/exchange/hosted/audit")
+    assert words[2] in page.inner_text(".notice.warning")
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate(TOO_WIDE) <= 0
     context.close()

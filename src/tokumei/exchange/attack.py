@@ -70,8 +70,14 @@ class Found:
     def joined(self, other: Found) -> Found:
         """Give what two attacks found, of two circles."""
         proven = tuple(sorted((*self.proven, *other.proven), key=lambda each: (each.most, each.least)))
-        sums = (getattr(self, name) + getattr(other, name) for name in ("n_classes", "n_programs", "n_open"))
-        return Found(max(self.k, other.k), *sums, proven, self.about)
+        return Found(
+            max(self.k, other.k),
+            self.n_classes + other.n_classes,
+            self.n_programs + other.n_programs,
+            self.n_open + other.n_open,
+            proven,
+            NO_TABLE if NO_TABLE in (self.about, other.about) else self.about,
+        )
 
     def as_dict(self) -> dict[str, object]:
         """Give what was found for JSON."""

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import TokumeiError
+from tokumei.exchange.keys import fingerprint
 from tokumei.exchange.offer import Offer
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.errors import TooMany
@@ -214,7 +215,7 @@ def _desk_page(request: UserRequest, published: PublishedOffer, form: TrustForm 
             "page": Paginator(done, ON_A_PAGE).get_page(request.GET.get("page")),
             "trusted": published.trusted.select_related("user"),
             "trust_form": form or (_trust_form(published) if _lists_recipients(published, offer) else None),
-            "recipients": offer.recipients,
+            "recipients": [one.as_dict() | {"short_key": fingerprint(one.key)} for one in offer.recipients],
             "signed_form": SignedForm(),
             "server": request.build_absolute_uri("/").rstrip("/"),
         }
