@@ -92,3 +92,20 @@ def run(
     show(done, json=json)
     if not done.holds:
         raise typer.Exit(EXIT_CHECK_FAILED)
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="DOSSIER.json", help="The dossier of a job.")],
+    json: JsonFlag = False,
+) -> None:
+    """Check a dossier: hash its files, do its job again where that is possible, and name what differs; exit 1 if any.
+
+    Example: tokumei verify dossier/dossier.json
+    """
+    from tokumei.job.verify_dossier import verify_dossier
+
+    with showing_progress():
+        found = verify_dossier(file)
+    show(found, json=json)
+    if not found.holds:
+        raise typer.Exit(EXIT_CHECK_FAILED)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import DrawOption, ForceOption, SeedOption, names
-from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.options import DrawOption, ForceOption, HierarchiesOption, SeedOption, names
+from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_histories
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
+
+TABLES = "Reports on tables"
+
+
+class Language(StrEnum):
+    """The languages of reports on tables."""
+
+    EN = "en"
+    JA = "ja"
+
 
 KnowledgeOption = Annotated[
     list[str] | None,
@@ -29,8 +40,8 @@ SampleOption = Annotated[
 
 @reads_histories
 def report(
-    original: Annotated[Path, typer.Option("--original", metavar="T", help="The original history.")],
-    release: Annotated[Path, typer.Option("--release", metavar="A", help="The release, row for row.")],
+    original: Annotated[Path, typer.Option("--original", metavar="T", help="The original history or table.")],
+    release: Annotated[Path, typer.Option("--release", metavar="A", help="The release; of a history row for row.")],
     out: Annotated[Path, typer.Option("--out", metavar="FILE.html", help="The report.")],
     knowledge: KnowledgeOption = None,
     draw: DrawOption = "contest",
@@ -40,17 +51,58 @@ def report(
         Path | None, typer.Option("--sweep", metavar="DIR", help="Show the frontier of a finished sweep.")
     ] = None,
     seed: SeedOption = 0,
+    qi: Annotated[
+        str | None,
+        typer.Option(
+            "--qi", metavar="A,B,…", rich_help_panel=TABLES, help="The files are tables: what others may know."
+        ),
+    ] = None,
+    sensitive: Annotated[
+        str | None,
+        typer.Option("--sensitive", metavar="A,B,…", rich_help_panel=TABLES, help="What others want to learn."),
+    ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option("--rows", metavar="FILE", rich_help_panel=TABLES, help="Whose row each released row was."),
+    ] = None,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", rich_help_panel=TABLES, help="Row n of both files is the same person.")
+    ] = False,
+    k: Annotated[int | None, typer.Option("--k", min=1, rich_help_panel=TABLES, help="Fewest rows in a class.")] = None,
+    population_size: Annotated[
+        int | None,
+        typer.Option(
+            "--population-size", min=1, rich_help_panel=TABLES, help="Estimate who is alone among so many people."
+        ),
+    ] = None,
+    hierarchies: HierarchiesOption = None,
+    lang: Annotated[
+        Language, typer.Option("--lang", rich_help_panel=TABLES, help="The language of the pages.")
+    ] = Language.EN,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Measure and attack a release in every way, and write one self-contained page.
 
+    With --qi the files are tables, else histories.
+    The page of a table may be .html, .md, .pdf (where Chromium is installed) or .json.
+
     Example: tokumei report --original T.csv --release AT.csv --knowledge 25=T25.csv --knowledge 100 --out report.html
     """
     from tokumei.data.files.outputs import guarded
     from tokumei.job.report_history import report_history
 
+    if qi is not None:
+        asked = {} if k is None else {"k": k}
+        more = {"rows": rows, "in_order": in_order, "hierarchies": hierarchies, "population_size": population_size}
+        known, wanted = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []
+        _report_table(
+            original, release, known, wanted, out, {**more, **asked}, reading, lang.value, force=force, json=json
+        )
+        return
+    if sensitive or rows or in_order or k or population_size or hierarchies:
+        raise InputError.of("--qi, which says that the files are tables", option="--qi")
     read = [original, release, *_files_of(knowledge), None if sweep is None else sweep / "sweep.json"]
     with showing_progress(), guarded({"--out": out}, inputs=read, force=force) as drafts:
         done = report_history(
@@ -71,7 +123,7 @@ def report(
 
 @reads_histories
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="T", help="The original history.")],
+    file: Annotated[Path, typer.Argument(metavar="T", help="The original history or table.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the results; a sweep goes on there.")],
     grid: Annotated[
         Path | None, typer.Option("--grid", metavar="FILE.toml", help="A \\[\\[pipeline]] for each way to anonymize.")
@@ -107,6 +159,41 @@ def sweep(
         done.page().write(out / "sweep.html")
     page = Facts({"page": str(out / "sweep.html")})
     show(Answer({**done.to_dict(), "out": str(out)}, [*done.sections(), page]), json=json)
+
+
+def _report_table(
+    original: Path,
+    release: Path,
+    qi: list[str],
+    sensitive: list[str],
+    out: Path,
+    options: dict[str, Any],
+    reading: Reading,
+    language: str,
+    *,
+    force: bool,
+    json: bool,
+) -> None:
+    """Report on a table: the page by the suffix of its file."""
+    from json import dumps
+
+    from tokumei.data.files.atomic import write_text
+    from tokumei.data.files.outputs import guarded
+    from tokumei.job.report_table import original_of, report_table
+    from tokumei.report.document import check_suffix
+
+    if out.suffix != ".json":
+        check_suffix(out)
+    read = [original, release, options["rows"], options["hierarchies"]]
+    with showing_progress(), guarded({"--out": out}, inputs=read, force=force) as drafts:
+        done = report_table(original_of(original, qi, sensitive, reading), str(release), **options)
+        if out.suffix == ".json":
+            write_text(drafts["--out"], dumps(done.dossier, ensure_ascii=False, indent=1, default=str) + "\n")
+        else:
+            done.document(language).write(drafts["--out"])
+    show(done.written_to(out), json=json)
+    if not done.dossier["holds"]:
+        raise typer.Exit(EXIT_CHECK_FAILED)
 
 
 def _files_of(texts: list[str] | None) -> list[str]:

@@ -32,7 +32,10 @@ def suggest_role(facts: ColumnFacts) -> Suggestion:
     if not facts.n_present:
         return _of(said, "its header says so; it has no values") if said else Suggestion(OTHER, "empty", "no values")
     if seen is not None and seen.is_sure and seen.kind.role == IDENTIFIER and not _is_explained(said, seen, facts):
-        return _of(seen.kind, _and_header(seen.reason, said, seen.kind))
+        # A header says more of an identifier than that its values differ.
+        is_general = said is not None and said.role == IDENTIFIER and seen.kind.name in ("unique-text", "code")
+        kind = said if is_general and said is not None else seen.kind
+        return _of(kind, _and_header(seen.reason, said, kind))
     if facts.n_embedded >= max(1, LEAST_EMBEDDED * min(facts.n_distinct, 200_000)):
         reason = f"{facts.n_embedded:,} of its different values hold an e-mail address, a telephone number or a link"
         return _of(KINDS["mixed"], reason)

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.data.files.atomic import write_text
+from tokumei.job.legal import legal_pages
 from tokumei.job.step_store import file_hash
+from tokumei.report.dossier_pages import table_document
 
 DOSSIER = "dossier.json"
+LANGUAGES = {"en": "report", "ja": "report.ja"}
 # What is handed over, and what is kept apart. A seed has no hash here: one that is short could be found by trying.
 HANDED_OVER = ("release.csv", "release.parquet", "published.csv", "job.toml")
 KEPT_APART = ("secret/recipe.json", "secret/rows.txt", "secret/pseudonyms.csv")
@@ -29,6 +32,7 @@ def write_dossier(done: Any) -> Path:
         "reviewer": job.reviewer,
         "expires": job.expires,
         "versions": {"tokumei": version("tokumei"), "polars": version("polars"), "python": platform.python_version()},
+        "folder": os.path.relpath(job.folder.resolve(), out.resolve()),
         "input": {"file": os.path.relpath(job.file.resolve(), out.resolve()), "sha256": file_hash(job.file)},
         "files": {name: file_hash(out / name) for name in HANDED_OVER if (out / name).exists()},
         "kept_apart": {name: file_hash(out / name) for name in KEPT_APART if (out / name).exists()},
@@ -37,6 +41,16 @@ def write_dossier(done: Any) -> Path:
         "bounds": list(done.bounds),
         "results": done.results,
     }
+    if job.kind == "table":
+        found["legal"] = legal_pages(_release_of(out), done.results, done.bounds, out / "secret")
+        for language, name in LANGUAGES.items():
+            document = table_document(found, language=language)
+            document.write(out / f"{name}.html")
+            document.write(out / f"{name}.md")
     path: Path = out / DOSSIER
     write_text(path, json.dumps(found, ensure_ascii=False, indent=1, default=str) + "\n")
     return path
+
+
+def _release_of(out: Path) -> Path:
+    return next(out / name for name in ("release.csv", "release.parquet") if (out / name).exists())

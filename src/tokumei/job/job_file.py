@@ -61,6 +61,8 @@ class Job:
     """
 
     where: Where
+    # Where the files that it names lie.
+    folder: Path
     name: str
     kind: str
     file: Path
@@ -76,6 +78,8 @@ class Job:
     keep: tuple[str, ...] = ()
     keep_anyway: bool = False
     seed: int | None = None
+    # How many people the rows are a sample of, if they are.
+    population_size: int | None = None
     reviewer: str | None = None
     expires: str | None = None
 
@@ -115,6 +119,7 @@ def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
     file = folder / source.text("file", expected="the file to read")
     made = Job(
         where=where,
+        folder=folder,
         name=general.text("name", file.stem),
         kind=kind,
         file=file,
@@ -128,6 +133,7 @@ def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
         bounds=[_bound(section) for section in _listed(where, found, "bound")],
         **_output(where, found),
         seed=general.whole("seed", 0, LARGEST_SEED, None) if "seed" in general.found else None,
+        population_size=general.whole("population_size", 0, 100 * MOST, 0) or None,
         reviewer=general.maybe_text("reviewer", "a name"),
         expires=general.maybe_text("expires", "a day"),
     )

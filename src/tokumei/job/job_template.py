@@ -92,6 +92,7 @@ def _head(file: Path, kind: str, reading: Reading, beside: Path) -> list[str]:
         "# A job of Tokumei: tokumei run THIS --out DIR does it all, --dry-run only looks.",
         *("[job]", f"name = {_text(file.stem)}", f"kind = {_text(kind)}"),
         "# seed = 1  # the same seed gives the same release; a secret one is drawn if none is given",
+        "# population_size = 1_000_000  # how many people the rows are a sample of, if they are",
         '# reviewer = "who answers for the release"',
         '# expires = "2030-01-01"',
         *("", "[input]", f"file = {_text(os.path.relpath(file.resolve(), beside.resolve()))}"),

@@ -55,7 +55,7 @@ class TableWork:
         frame = read_frame(self.job.file, self.job.reading)
         frame = frame.select(name for name in frame.columns if name in used)
         qi, sensitive = self.job.columns_with("quasi-identifier"), self.job.columns_with("sensitive")
-        table = Table(frame, qi, sensitive, name=str(self.job.file))
+        table = Table(frame, qi, sensitive, name=self.job.file.name)
         table.hierarchies = {
             name: self._hierarchy(table, name) for name in [*qi, *self.job.hierarchies] if name in used
         }
@@ -185,4 +185,4 @@ class TableWork:
 
     def _profile(self) -> dict[str, Any]:
         rows = read_rows(self.rows) - 1 if self.rows.exists() else None
-        return profile(self.table, read_frame(self.release), rows)
+        return profile(self.table, read_frame(self.release), rows, population_size=self.job.population_size)

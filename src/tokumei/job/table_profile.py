@@ -7,13 +7,16 @@ from typing import Any
 import polars as pl
 
 from tokumei.data.table import Table
+from tokumei.measure.population_uniques import population_uniques
 
 MOST_VALUES, MOST_ROWS, MOST_GROUPS = 12, 20, 10
 # A group as small as this share of all rows is a minority whose loss is told.
 SMALL_GROUP = 0.05
 
 
-def profile(original: Table, released: pl.DataFrame, rows: pl.Series | None) -> dict[str, Any]:
+def profile(
+    original: Table, released: pl.DataFrame, rows: pl.Series | None, *, population_size: int | None = None
+) -> dict[str, Any]:
     """Compare columns before and after, count whom suppression hits, and name the rows with the smallest classes.
 
     rows: the row of the original of each released row, counted from 0; None where no row is a person's.
@@ -28,6 +31,7 @@ def profile(original: Table, released: pl.DataFrame, rows: pl.Series | None) -> 
         "left_out": None if rows is None else _left_out(original, rows),
         "riskiest": [] if rows is None else _riskiest(original, released, rows),
         "class_sizes": _class_sizes(original, released),
+        "population_uniques": population_size and _alone_among(original, released, population_size),
     }
 
 
@@ -65,6 +69,17 @@ def _riskiest(original: Table, released: pl.DataFrame, rows: pl.Series) -> list[
     sized = released.select(pl.len().over(known).alias("size")).with_columns(row=rows + 1)
     least = sized.sort("size", "row").head(MOST_ROWS)
     return [{"row": row, "class": size, "risk": 1 / size} for size, row in least.iter_rows()]
+
+
+def _alone_among(original: Table, released: pl.DataFrame, population: int) -> dict[str, float | None]:
+    """Estimate how many of a population are alone by the columns of the original and of the release."""
+    known = [name for name in original.quasi_identifiers if name in released.columns]
+    found: dict[str, float | None] = {"n": population}
+    for side, frame in (("before", original.frame), ("after", released)):
+        sizes = frame.group_by(known).agg(n=pl.len())["n"].to_list() if known else []
+        estimate = population_uniques(sizes, population)
+        found[side] = None if estimate is None else round(estimate)
+    return found
 
 
 def _class_sizes(original: Table, released: pl.DataFrame) -> dict[str, dict[str, int]]:

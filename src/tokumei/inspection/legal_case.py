@@ -1,0 +1,80 @@
+"""What legal checks look at: the released columns as they are recognized, and the numbers that were measured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from tokumei.inspection.column_facts import ColumnFacts, column_facts
+from tokumei.inspection.kinds import header_words
+from tokumei.inspection.roles import Suggestion, suggest_role
+
+MET, NOT_MET, JUDGE = "met", "not met", "yours to judge"
+# Columns that these words name hold the body of a person, which no text tells.
+_BODY = {
+    "biometric": r"\b(fingerprints?|voice ?prints?|iris|retina|biometrics?|gait|dna|genome)\b|指紋"
+    r"|虹彩|声紋|静脈|歩容|ゲノム",
+    "photo": r"\b(photos?|photographs?|face|images?|pictures?|selfie)\b|写真|顔|画像",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One item of a law: what it asks, where that is written, what was found, and by what evidence."""
+
+    article: str
+    item: str
+    finding: str
+    evidence: str
+
+    def as_dict(self) -> dict[str, str]:
+        """Give it for JSON."""
+        return {"article": self.article, "item": self.item, "finding": self.finding, "evidence": self.evidence}
+
+
+@dataclass(frozen=True)
+class LegalCase:
+    """A release to check; `attacks` and `bounds` as the dossier has them, `known` the quasi-identifiers."""
+
+    released: pl.DataFrame
+    known: Sequence[str]
+    k: int
+    attacks: Sequence[Mapping[str, Any]] = ()
+    bounds: Sequence[Mapping[str, Any]] = ()
+    is_secret_apart: bool = False
+    secrets: Sequence[str] = field(default_factory=tuple)
+
+    @cached_property
+    def facts(self) -> dict[str, ColumnFacts]:
+        """The counts of each released column."""
+        return {column.name: column_facts(column) for column in self.released.get_columns()}
+
+    @cached_property
+    def columns(self) -> dict[str, Suggestion]:
+        """What each released column is recognized as."""
+        return {name: suggest_role(facts) for name, facts in self.facts.items()}
+
+    def of_kinds(self, *kinds: str) -> dict[str, str]:
+        """Give the released columns of some kinds, with the reason."""
+        return {name: one.reason for name, one in self.columns.items() if one.kind in kinds}
+
+    def of_body(self, what: str) -> list[str]:
+        """Give the columns that are named after a part of the body, or hold bytes."""
+        named = [name for name in self.columns if re.search(_BODY[what], header_words(name), re.IGNORECASE)]
+        return [
+            *named,
+            *(name for name, kind in self.released.schema.items() if kind == pl.Binary and name not in named),
+        ]
+
+    def without(self, article: str, item: str, *kinds: str) -> Finding:
+        """Find an item met where no released column is of some kinds."""
+        found = self.of_kinds(*kinds)
+        if found:
+            said = "; ".join(f"{name}: {why}" for name, why in found.items())
+            return Finding(article, item, NOT_MET, said)
+        return Finding(article, item, MET, f"none among the {self.released.width} released columns")

@@ -1,0 +1,114 @@
+"""Japan: the enforcement rules (施行規則) of the Act on the Protection of Personal Information."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from tokumei.inspection.legal_case import JUDGE, MET, NOT_MET, Finding, LegalCase
+
+IDENTIFYING = (
+    *("person-name", "address", "email", "phone", "user-name", "free-text", "mixed", "url", "unique-text", "plate"),
+)
+# Cabinet order article 1: passports, pensions, licences, residents' records, My Number, insurance.
+CODES = ("my-number", "passport", "licence", "insurance")
+LINKING = ("code", "account", "card", "ip-address", "mac-address")
+# A value that so few rows have is told as peculiar; more is a matter of judgment.
+FEW = 3
+NOTICE_MADE = (
+    "公表文案（法第43条第3項）: "
+    "当社は、匿名加工情報を作成しました。匿名加工情報に含まれる個人に関する情報の項目は、次のとおりです: "
+    "{columns}。"
+)
+NOTICE_GIVEN = (
+    "公表文案（法第43条第4項・第44条）: "
+    "当社は、匿名加工情報を第三者に提供します。提供する情報の項目: {columns}。提供の方法: （例: "
+    "暗号化したファイルの送付）。"
+    "提供先には、当該情報が匿名加工情報である旨を明示します。"
+)
+
+
+def anonymously_processed(case: LegalCase) -> dict[str, Any]:
+    """Check article 34 (匿名加工情報), items 1 to 5, and custody of the processing information (article 35)."""
+    items = [
+        case.without(
+            "規則第34条第1号",
+            "identifying descriptions are deleted (特定の個人を識別することができる記述等)",
+            *IDENTIFYING,
+        ),
+        case.without("規則第34条第2号", "individual identification codes are deleted (個人識別符号)", *CODES),
+        case.without("規則第34条第3号", "codes that link to the original are deleted (連結する符号)", *LINKING),
+        _peculiar(case),
+        _differences(case),
+        _custody(case),
+    ]
+    columns = "、".join(case.released.columns)
+    drafts = [NOTICE_MADE.format(columns=columns), NOTICE_GIVEN.format(columns=columns)]
+    title = "Japan: anonymously processed information (匿名加工情報)"
+    return {"title": title, "items": [one.as_dict() for one in items], "drafts": drafts}
+
+
+def pseudonymously_processed(case: LegalCase) -> dict[str, Any]:
+    """Check article 31 (仮名加工情報), items 1 to 3."""
+    items = [
+        case.without(
+            "規則第31条第1号",
+            "identifying descriptions are deleted (特定の個人を識別することができる記述等)",
+            *IDENTIFYING,
+        ),
+        case.without("規則第31条第2号", "individual identification codes are deleted (個人識別符号)", *CODES),
+        case.without(
+            "規則第31条第3号",
+            "what can do harm to property is deleted (財産的被害が生じるおそれのある記述等)",
+            "card",
+            "account",
+        ),
+        _custody(case),
+    ]
+    title = "Japan: pseudonymously processed information (仮名加工情報)"
+    return {"title": title, "items": [one.as_dict() for one in items]}
+
+
+def _peculiar(case: LegalCase) -> Finding:
+    """Look for values that one row or few have."""
+    article, item = "規則第34条第4号", "peculiar descriptions are deleted (特異な記述等)"
+    rare: dict[str, int] = {}
+    for name in case.released.columns:
+        if case.facts[name].type == "number":
+            continue
+        counts = case.released[name].cast(pl.String).drop_nulls().value_counts(name="n")["n"]
+        if len(counts):
+            rare[name] = int(counts.min())  # type: ignore[arg-type]
+    alone = [name for name, least in rare.items() if least == 1]
+    if alone:
+        return Finding(article, item, NOT_MET, f"a value that one row alone has: {', '.join(alone)}")
+    few = [f"{name} ({least})" for name, least in rare.items() if least < FEW]
+    if few:
+        return Finding(article, item, JUDGE, f"values that few rows have: {', '.join(few)}")
+    least = min(rare.values(), default=0)
+    return Finding(article, item, MET, f"every value of every column stands in {least} rows or more")
+
+
+def _differences(case: LegalCase) -> Finding:
+    """Judge what else the nature of the database asks for by the classes and by the bounds that were set."""
+    article, item = "規則第34条第5号", "differences within the database are taken care of "
+    "(データベース等の性質を踏まえた措置)"
+    failed = [str(one["bound"]) for one in case.bounds if not one["holds"]]
+    if case.k < 2:
+        return Finding(article, item, NOT_MET, f"some rows are alone by {', '.join(case.known)}")
+    if failed:
+        return Finding(article, item, NOT_MET, f"bounds that do not hold: {'; '.join(failed)}")
+    if not case.bounds:
+        return Finding(article, item, JUDGE, f"the smallest class has {case.k} rows; no bound was set")
+    return Finding(article, item, MET, f"the smallest class has {case.k} rows, and {len(case.bounds)} bounds hold")
+
+
+def _custody(case: LegalCase) -> Finding:
+    article, item = "法第43条第2項・規則第35条", "processing information is kept safe (加工方法等情報の安全管理)"
+    listed = ", ".join(case.secrets)
+    if not case.is_secret_apart:
+        return Finding(
+            article, item, NOT_MET, f"seed, mapping or recipe can be read by others: {listed or 'not kept apart'}"
+        )
+    return Finding(article, item, MET, f"kept apart, readable by its owner alone: {listed}")

@@ -1,0 +1,121 @@
+"""A document of headings, sentences, tables and figures, which becomes one HTML file, Markdown or a printed PDF."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.errors import InputError
+from tokumei.core.result import shown
+from tokumei.data.files.atomic import write_text
+from tokumei.report.page import Page
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+SUFFIXES = (".html", ".md", ".pdf")
+
+
+@dataclass
+class Document:
+    """Blocks from top to bottom, in one language: a text in `words` is said as there, all others as they are."""
+
+    title: str
+    language: str = "en"
+    words: Mapping[str, str] = field(default_factory=dict)
+    blocks: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
+
+    def say(self, text: str, **values: Any) -> str:
+        """Give a text in the language of the document, with its {values} put in."""
+        told = self.words.get(text, text)
+        return told.format(**{name: shown(value) for name, value in values.items()}) if values else told
+
+    def heading(self, text: str) -> None:
+        """Start a section."""
+        self.blocks.append(("heading", (self.say(text),)))
+
+    def paragraph(self, text: str, **values: Any) -> None:
+        """Add a sentence or more."""
+        self.blocks.append(("paragraph", (self.say(text, **values),)))
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> None:
+        """Add a table; words in its cells are looked up as well."""
+        cells = [[self.words.get(v, v) if isinstance(v, str) else _cell(v) for v in row] for row in rows]
+        self.blocks.append(("table", ([self.say(one) for one in columns], cells, self.say(caption))))
+
+    def figure(self, svg: str, caption: str) -> None:
+        """Add a figure that was drawn here."""
+        self.blocks.append(("figure", (svg, self.say(caption))))
+
+    def to_page(self) -> Page:
+        """Give it as one HTML page."""
+        page = Page(self.title, self.language)
+        for kind, parts in self.blocks:
+            getattr(page, kind)(*parts)
+        return page
+
+    def to_markdown(self) -> str:
+        """Give it as Markdown; figures, whose numbers stand in tables too, are left out."""
+        lines = [f"# {_plain(self.title)}", ""]
+        for kind, parts in self.blocks:
+            if kind == "heading":
+                lines += [f"## {_plain(parts[0])}", ""]
+            elif kind == "paragraph":
+                lines += [_plain(parts[0]), ""]
+            elif kind == "table":
+                head, rows, caption = parts
+                lines += [f"*{_plain(caption)}*", "", _line(head), _line(["---"] * len(head))]
+                lines += [*(_line([shown(value) for value in row]) for row in rows), ""]
+        return "\n".join(lines)
+
+    def write(self, path: Path, form: str | None = None) -> None:
+        """Write it by the suffix of its file: .html, .md, or .pdf where a browser can print it."""
+        suffix = form or path.suffix
+        if suffix == ".md":
+            write_text(path, self.to_markdown())
+        elif suffix == ".pdf":
+            _print(self.to_page(), path)
+        else:
+            self.to_page().write(path)
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse a file that no document can be written to, and a PDF where no browser is there to print it."""
+    if path.suffix not in SUFFIXES:
+        raise InputError.of(f"a file that ends in {', '.join(SUFFIXES)}", file=path)
+    if path.suffix == ".pdf" and _browser() is None:
+        raise InputError.of("Chromium to be installed, which prints PDF; or a file that ends in .html", file=path)
+
+
+def _browser() -> str | None:
+    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
+
+
+def _print(page: Page, path: Path) -> None:
+    browser = _browser()
+    if browser is None:
+        raise InputError.of("Chromium to be installed, which prints PDF; or a file that ends in .html", file=path)
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "page.html"
+        page.write(source)
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
+        command = [browser, *options, f"--user-data-dir={folder}/profile", f"--print-to-pdf={path.resolve()}"]
+        # The browser is one of a few names, and the page was written here.
+        done = subprocess.run([*command, source.as_uri()], capture_output=True, timeout=180, check=False)  # noqa: S603
+    if not path.exists():
+        raise InputError.of(f"a browser that prints ({done.stderr.decode(errors='replace')[-200:].strip()})", file=path)
+
+
+def _cell(value: Any) -> Any:
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else shown(value)
+
+
+def _plain(text: str) -> str:
+    return " ".join(shown(text).split())
+
+
+def _line(cells: Sequence[Any]) -> str:
+    return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

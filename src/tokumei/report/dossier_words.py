@@ -1,0 +1,112 @@
+"""The words of the dossier in Japanese."""
+
+from __future__ import annotations
+
+JAPANESE = {
+    "Report on the release of {name}": "{name} の匿名化報告書",
+    "For the person who decides": "判断する方へ",
+    "{released} of {rows} rows are released, anonymized by {method}; {left} are left out, and so are all columns "
+    "without a role and all that identify people.": "{rows} 行のうち {released} 行を {method} "
+    "で匿名化して提供します。{left} 行は除外し、役割のない列と個人を識別する列はすべて除いています。",
+    "By what others may know ({known}), nobody can be told from fewer than {others} others in the release; before, "
+    "{alone} rows were alone.": "他人が知りうる列（{known}）からは、どの人も少なくとも他の {others} "
+    "人と区別できません。加工前は {alone} 行が一意でした。",
+    "The strongest attack that was tried ({attack}, by {who}) is right for {share} of people, where blind guessing "
+    "is for {blind}.": "試した中で最も強い攻撃（{who} による {attack}）の成功率は "
+    "{share}、当てずっぽうでは {blind} です。",
+    "No attack was tried, so nothing is known of who could be found.": (
+        "攻撃は試していないため、誰が特定されうるかは分かっていません。"
+    ),
+    "The release lost {loss} of its detail by {name}, where 0 is nothing and 1 is all.": "失われた情報は {name} で "
+    "{loss} です（0 は損失なし、1 はすべて）。",
+    "Not all bounds hold: {failed}.": "満たされていない条件があります: {failed}。",
+    "All {n} bounds that were set hold; {reviewer} decides, until {until}.": "設定した {n} "
+    "個の条件をすべて満たしています。判断者: {reviewer}、期限: {until}。",
+    "the reviewer (not named)": "審査者（記載なし）",
+    "further notice": "定めなし",
+    "What was done": "行ったこと",
+    "column": "列",
+    "role": "役割",
+    "what became of it": "処理",
+    "level": "一般化の段階",
+    "identifier": "識別子",
+    "quasi-identifier": "準識別子",
+    "sensitive": "要配慮",
+    "other": "その他",
+    "not released": "提供しない",
+    "generalized": "一般化",
+    "released as it was": "そのまま提供",
+    "The columns and what became of them.": "列とその処理。",
+    "method": "手法",
+    "loss": "損失",
+    "why not": "理由",
+    "The methods that were tried; the least loss was taken.": "試した手法。損失が最小のものを採用しました。",
+    "What it promises, recounted": "約束と再計算の結果",
+    "promise or bound": "約束・条件",
+    "value": "値",
+    "holds": "成立",
+    "fails": "不成立",
+    "Recounted on the rows that were written.": "書き出した行から数え直しました。",
+    "How large classes are": "同値類の大きさ",
+    "rows in classes of that size": "その大きさの同値類にある行数",
+    "Rows by the size of their class.": "同値類の大きさごとの行数。",
+    "class size": "同値類の大きさ",
+    "rows before": "加工前の行数",
+    "rows after": "加工後の行数",
+    "Rows by the size of their class, before and after.": "同値類の大きさごとの行数（加工前と加工後）。",
+    "Who is at risk": "リスク",
+    "measure": "指標",
+    "before": "加工前",
+    "after": "加工後",
+    "Risks: prosecutor, journalist and marketer.": "検察官・ジャーナリスト・マーケターの各モデルによるリスク。",
+    "Of a population of {n} people, {before} are estimated to be alone by the original's columns and {after} by the "
+    "release's (Pitman's model, Hoshino 2001).": "母集団 {n} 人のうち、元データの列では {before} "
+    "人、提供データでは {after} 人が一意と推定されます（Pitman モデル、Hoshino 2001）。",
+    "How many are alone in the whole population was not estimated: its size is not in the job.": (
+        "母集団一意数は推定していません（ジョブに母集団の大きさがありません）。"
+    ),
+    "row of the original": "元データの行番号",
+    "rows in its class": "同値類の行数",
+    "risk": "リスク",
+    "The riskiest records that remain. This page leads to people, so keep it to yourself.": (
+        "残っている中で最も危険なレコード。個人につながるため、この頁は外部に出さないでください。"
+    ),
+    "Who is found by attacks": "攻撃の結果",
+    "who, and what they know": "攻撃者と知識",
+    "attack": "攻撃",
+    "found": "成功率",
+    "95 % interval": "95 % 信頼区間",
+    "blindly": "当てずっぽう",
+    "control": "対照群",
+    "Shares of people; a dash where there is no such number.": "人数の割合。該当する数値がない場合は「–」。",
+    "What use is left": "有用性",
+    "best": "最良",
+    "worst": "最悪",
+    "Every measure that the columns allow.": "列から計算できるすべての指標。",
+    "share before": "加工前の割合",
+    "share after": "加工後の割合",
+    "The commonest values before and after.": "多い値（加工前と加工後）。",
+    "Who was left out": "除外された人々",
+    "No small group lost a row.": "少数集団から除外された行はありません。",
+    "rows": "行数",
+    "left out": "除外",
+    "Small groups of which rows are left out, the hardest hit first.": "行が除外された少数集団（影響の大きい順）。",
+    "This page gathers evidence; it is no legal advice.": "この頁は根拠を集めたもので、法的助言ではありません。",
+    "article": "条項",
+    "what it asks": "求められること",
+    "finding": "判定",
+    "evidence": "根拠",
+    "met": "充足",
+    "not met": "不充足",
+    "yours to judge": "要判断",
+    "Met, not met, or yours to judge.": "充足・不充足・要判断。",
+    "Evidence": "証跡",
+    "input": "入力",
+    "handed over": "提供",
+    "kept apart": "別管理",
+    "what": "種別",
+    "file": "ファイル",
+    "Hashes by which each file can be recognized.": "各ファイルを確認するためのハッシュ値。",
+    "Made on {date} by {versions}; the seed is kept apart.": "{date} に {versions} "
+    "で作成。乱数の種は別に管理しています。",
+}

@@ -1,0 +1,95 @@
+"""Each legal item is met by one table and not by another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tokumei.inspection.legal_case import LegalCase
+from tokumei.inspection.legal_europe import wp216
+from tokumei.inspection.legal_japan import anonymously_processed, pseudonymously_processed
+from tokumei.inspection.legal_us import safe_harbor
+
+SAFE = {"sex": ["f", "m"] * 10, "年代": ["30代", "30代", "40代", "40代"] * 5, "illness": ["flu", "cold"] * 10}
+HOLDS = [{"bound": "k at least 2", "holds": True}]
+
+
+def case(more: dict[str, Any] | None = None, **options: Any) -> LegalCase:
+    given: dict[str, Any] = {"k": 5, "bounds": HOLDS, "is_secret_apart": True, "secrets": ["seed.json"]}
+    return LegalCase(pl.DataFrame({**SAFE, **(more or {})}, strict=False), ["sex", "年代"], **(given | options))
+
+
+def finding(page: dict[str, Any], ending: str) -> str:
+    return next(one["finding"] for one in page["items"] if one["article"].endswith(ending) or one["item"] == ending)
+
+
+def attack(name: str, certain: float) -> dict[str, Any]:
+    return {"threat": "rival", "attack": name, "known": ["sex"], "scores": {"certain": {"value": certain}}}
+
+
+NUMBERS = [f"{n:03}" for n in range(20)]
+BROKEN: list[tuple[Callable[[LegalCase], dict[str, Any]], str, LegalCase]] = [
+    (anonymously_processed, "第34条第1号", case({"連絡": [f"p{n}@mail.example.org" for n in NUMBERS]})),
+    (anonymously_processed, "第34条第2号", case({"旅券番号": [f"TK1234{n}" for n in NUMBERS]})),
+    (anonymously_processed, "第34条第3号", case({"customer_id": [f"C{n}" for n in NUMBERS]})),
+    (anonymously_processed, "第34条第4号", case({"job": ["clerk"] * 19 + ["astronaut"]})),
+    (anonymously_processed, "第34条第5号", case(k=1)),
+    (anonymously_processed, "規則第35条", case(is_secret_apart=False)),
+    (pseudonymously_processed, "第31条第1号", case({"電話": [f"090-1234-5{n}" for n in NUMBERS]})),
+    (pseudonymously_processed, "第31条第2号", case({"旅券番号": [f"TK1234{n}" for n in NUMBERS]})),
+    (pseudonymously_processed, "第31条第3号", case({"card number": [f"4111-1111-1111-1{n}" for n in NUMBERS]})),
+    (pseudonymously_processed, "規則第35条", case(is_secret_apart=False)),
+    (wp216, "singling out", case(k=1)),
+    (wp216, "linkability (rival)", case(attacks=[attack("record-linkage", 0.1)])),
+    (wp216, "inference (rival)", case(attacks=[attack("homogeneity", 0.1)])),
+    (safe_harbor, "(i)(A)", case({"patient name": [f"Imogen Quigley{n}" for n in "abcdefghijklmnopqrst"]})),
+    (safe_harbor, "(i)(B)", case({"zip": ["90210", "10001"] * 10})),
+    (safe_harbor, "(i)(C)", case({"admission date": ["2020-01-02", "2020-03-04"] * 10})),
+    (safe_harbor, "(i)(D)", case({"phone": [f"(415) 555-2{n}" for n in NUMBERS]})),
+    (safe_harbor, "(i)(E)", case({"fax": [f"(415) 555-2{n}" for n in NUMBERS]})),
+    (safe_harbor, "(i)(F)", case({"x": [f"p{n}@mail.example.org" for n in NUMBERS]})),
+    (safe_harbor, "(i)(G)", case({"x": [f"123-45-6{n}" for n in NUMBERS]})),
+    (safe_harbor, "(i)(H)", case({"MRN": [f"M{n}" for n in NUMBERS]})),
+    (safe_harbor, "(i)(I)", case({"insurance number": [f"H{n}9" for n in NUMBERS]})),
+    (safe_harbor, "(i)(J)", case({"account number": [f"A{n}9" for n in NUMBERS]})),
+    (safe_harbor, "(i)(K)", case({"driver's license": [f"D{n}9" for n in NUMBERS]})),
+    (safe_harbor, "(i)(L)", case({"license plate": [f"7AB{n}" for n in NUMBERS]})),
+    (safe_harbor, "(i)(M)", case({"x": [f"00:1b:44:11:3a:{n:02x}" for n in range(20)]})),
+    (safe_harbor, "(i)(N)", case({"x": [f"https://home.example.org/{n}" for n in NUMBERS]})),
+    (safe_harbor, "(i)(O)", case({"x": [f"10.0.0.{n}" for n in range(20)]})),
+    (safe_harbor, "(i)(P)", case({"fingerprint": ["a", "b"] * 10})),
+    (safe_harbor, "(i)(Q)", case({"photo": [b"1", b"2"] * 10})),
+    (safe_harbor, "(i)(R)", case({"x": [f"KX-{n}-7" for n in NUMBERS]})),
+]
+ATTACKED = {"attacks": [attack("record-linkage", 0.0), attack("homogeneity", 0.0)]}
+
+
+@pytest.mark.parametrize(("check", "item", "broken"), BROKEN, ids=[f"{c.__name__} {i}" for c, i, _ in BROKEN])
+def test_legal_item_is_met_by_a_safe_table_and_not_by_a_broken_one(
+    check: Callable[[LegalCase], dict[str, Any]], item: str, broken: LegalCase
+) -> None:
+    assert finding(check(case(**ATTACKED)), item) == "met"
+    assert finding(check(broken), item) == "not met"
+
+
+def test_what_only_people_can_know_is_theirs_to_judge() -> None:
+    assert finding(safe_harbor(case()), "164.514(b)(2)(ii)") == "yours to judge"
+    assert finding(wp216(case()), "linkability") == "yours to judge"
+    assert finding(anonymously_processed(case(bounds=[])), "第34条第5号") == "yours to judge"
+
+
+@pytest.mark.parametrize(("zips", "met"), [(["902", "100"], "met"), (["036", "100"], "not met")])
+def test_three_digits_of_a_postal_code_may_stay_where_many_live(zips: list[str], met: str) -> None:
+    assert finding(safe_harbor(case({"zip": zips * 10})), "(i)(B)") == met
+
+
+@pytest.mark.parametrize(("ages", "met"), [(["85", "89"], "met"), (["85", "90+"], "met"), (["85", "91"], "not met")])
+def test_ages_over_89_are_told_and_an_open_end_is_allowed(ages: list[str], met: str) -> None:
+    assert finding(safe_harbor(case({"age": ages * 10})), "(i)(C)") == met
+
+
+def test_notices_are_drafted_with_the_released_columns() -> None:
+    assert any("illness" in draft for draft in anonymously_processed(case())["drafts"])

@@ -1,0 +1,132 @@
+"""Reports on tables in two languages and several forms, and dossiers that are checked again."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from tests.journey.commands import tokumei_here
+
+import tokumei as tk
+from tokumei.core.errors import InputError
+from tokumei.job.verify_dossier import verify_dossier
+from tokumei.measure.population_uniques import population_uniques
+from tokumei.report.dossier_words import JAPANESE
+
+PEOPLE = "sex,age,illness\n" + "".join(
+    f"{'fm'[n % 2]},{30 + n % 4},{('flu', 'cold', 'gout')[n % 3]}\n" for n in range(24)
+)
+JOB = """[job]
+name = "people"
+population_size = 1000
+[input]
+file = "people.csv"
+[roles]
+sex = "quasi-identifier"
+age = "quasi-identifier"
+illness = "sensitive"
+[requirements]
+k = 3
+[[threat]]
+name = "neighbor"
+attacks = ["record-linkage"]
+[[bound]]
+of = "k"
+least = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("dossier")
+    (made / "people.csv").write_text(PEOPLE)
+    (made / "job.toml").write_text(JOB)
+    tk.Job.read(made / "job.toml").run(made / "out")
+    return made
+
+
+def test_report_says_five_sentences_first_and_names_every_part(folder: Path) -> None:
+    text = (folder / "out" / "report.md").read_text(encoding="utf-8")
+    first = text.split("## ")[1].strip().split("\n\n")
+    assert first[0] == "For the person who decides"
+    assert len(first) == 6
+    for part in (
+        "What was done",
+        "recounted",
+        "Who is at risk",
+        "attacks",
+        "use is left",
+        "left out",
+        "Japan",
+        "HIPAA",
+    ):
+        assert part in text
+    assert "<svg" in (folder / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_report_in_japanese_has_no_sentence_left_in_english(folder: Path) -> None:
+    text = (folder / "out" / "report.ja.md").read_text(encoding="utf-8")
+    assert "判断する方へ" in text
+    headings = [line for line in text.splitlines() if line.startswith("## ") and "Japan" not in line]
+    assert not [line for line in headings if line[3:] in JAPANESE]
+
+
+def test_untouched_dossier_is_computed_again_to_the_same(folder: Path) -> None:
+    found = verify_dossier(folder / "out" / "dossier.json")
+    assert found.holds, found.differences
+    assert found.not_recomputed is None
+    assert dict(found.files)["release.csv"] == "same"
+
+
+@pytest.mark.parametrize("what", ["release.csv", "number"])
+def test_changed_release_or_number_is_named(folder: Path, what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    dossier = folder / "out" / "dossier.json"
+    kept = {one: one.read_text(encoding="utf-8") for one in (dossier, folder / "out" / "release.csv")}
+    try:
+        if what == "number":
+            found = json.loads(kept[dossier])
+            found["results"]["k"] = 99
+            dossier.write_text(json.dumps(found))
+        else:
+            (folder / "out" / what).write_text("sex\nf\n")
+        code, said = tokumei_here(capsys, "verify", dossier)
+        assert (code, said["holds"]) == (1, False)
+        assert said["files"]["release.csv"] == "differs" or any("k: 99" in one for one in said["differences"])
+    finally:
+        for file, text in kept.items():
+            file.write_text(text, encoding="utf-8")
+
+
+def test_file_that_is_no_dossier_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(InputError):
+        verify_dossier(tmp_path / "x.json")
+
+
+def test_report_command_on_tables_writes_by_suffix(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--original", folder / "people.csv", "--release", folder / "out" / "release.csv"]
+    given = ["report", *files, "--rows", folder / "out" / "secret" / "rows.txt", "--qi", "sex,age"]
+    code, found = tokumei_here(
+        capsys, *given, "--sensitive", "illness", "--k", "3", "--lang", "ja", "--out", tmp_path / "r.html"
+    )
+    assert code == 0
+    assert found["results"]["after"]["k"] >= 3
+    assert "判断する方へ" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert tokumei_here(capsys, *given, "--k", "25", "--out", tmp_path / "r.md")[0] == 1
+    assert tokumei_here(capsys, *given, "--out", tmp_path / "r.doc")[0] == 2
+
+
+def test_population_uniques_follow_the_formula_worked_by_hand() -> None:
+    # n 100, u 52: 30 classes of one, 10 of two, 12 others; c = 30 * 29 / 10 = 87.
+    sizes = [1] * 30 + [2] * 10 + [4] * 10 + [5] * 2
+    theta = (100 * 52 * 87 - 30 * 99 * (2 * 52 + 87)) / (2 * 30 * 52 + 30 * 87 - 100 * 87)
+    alpha = (theta * (30 - 100) + 99 * 30) / (100 * 52)
+    assert (round(theta, 4), round(alpha, 4)) == (38.6768, 0.0505)
+    wanted = math.gamma(theta + 1) / math.gamma(theta + alpha) * 10_000**alpha
+    assert population_uniques(sizes, 10_000) == pytest.approx(wanted)
+    assert population_uniques([5, 5], 1000) == 0.0
+    assert population_uniques([1, 1, 2], 4) == 2.0
