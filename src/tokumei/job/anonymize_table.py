@@ -69,6 +69,7 @@ def anonymize_table(
     seed: int | None = None,
     reproducible: bool = False,
     hierarchies: Any = None,
+    numeric: Sequence[str] | None = None,
     **options: Any,
 ) -> TableRelease:
     """Anonymize a table; see `tk.anonymize`."""
@@ -78,6 +79,8 @@ def anonymize_table(
     made, left = method_of(method, left)
     refuse_left(left, made, OPTIONS, "anonymize")
     known = known_of(table, hierarchies)
+    if numeric is not None:
+        known = replace(known, numeric=[numeric] if isinstance(numeric, str) else list(numeric))
     check_is_possible(table.n_rows, asked)
     trees = trees_of(known, made, asked)
     goal = goal_of(known, made, asked, wishes, trees)

@@ -121,7 +121,10 @@ class Model:
         # Sorted, so that the order of rows cannot change a digit of what is learned.
         order = np.lexsort([known.rank, known.classes])
         made = _make_classifier(self.classifier)
-        with warnings.catch_warnings():
+        from threadpoolctl import threadpool_limits
+
+        # One thread: the matrices are small, and threads that wait for each other take ten times as long.
+        with threadpool_limits(1), warnings.catch_warnings():
             # A model that has not settled after so many rounds is as good as it gets here.
             warnings.simplefilter("ignore")
             made.fit(known.features[order], known.classes[order])
