@@ -10,6 +10,7 @@ import polars as pl
 from tokumei.attack.linkage.counts import CountEvidence, Expected
 from tokumei.attack.linkage.epochs import find_epochs
 from tokumei.attack.linkage.evidence import Evidence
+from tokumei.attack.linkage.fields import Ints
 from tokumei.attack.linkage.joining import join_epochs
 from tokumei.attack.linkage.rows import Compared
 from tokumei.core.errors import InputError
@@ -47,14 +48,18 @@ class Linkage:
         evidence, counts = weigh(knowledge, published)
         compared = evidence.compared
         epochs = find_epochs(evidence.n_rows, len(compared.customers))
-        found = join_epochs(evidence, counts, epochs, n_rounds=self.rounds)
-        customers, months = np.nonzero(found >= 0)
-        guesses = {
-            "customer": np.array(compared.customers, dtype=object)[customers],
-            "period": np.array(compared.months, np.int32)[months],
-            "pseudonym": np.array(compared.pseudonyms, dtype=object)[found[customers, months]],
-        }
-        return pl.DataFrame(guesses, schema=SCHEMA).sort("customer", "period")
+        return guesses_of(compared, join_epochs(evidence, counts, epochs, n_rounds=self.rounds))
+
+
+def guesses_of(compared: Compared, found: Ints) -> pl.DataFrame:
+    """Name what was found: customers (down) by months (across), the number of a pseudonym or −1."""
+    customers, months = np.nonzero(found >= 0)
+    guesses = {
+        "customer": np.array(compared.customers, dtype=object)[customers],
+        "period": np.array(compared.months, np.int32)[months],
+        "pseudonym": np.array(compared.pseudonyms, dtype=object)[found[customers, months]],
+    }
+    return pl.DataFrame(guesses, schema=SCHEMA).sort("customer", "period")
 
 
 def weigh(knowledge: History, published: History) -> tuple[Evidence, CountEvidence]:

@@ -22,9 +22,9 @@ from tokumei.core.seeds import generator
 # Matches with at least this chance teach what habits are worth.
 SURE = 0.9
 # Cases times customers to learn from.
-LEARNING_CELLS = 100_000
+LEARNING_CELLS = 50_000
 # Known rows to learn agreement from; so many are enough for some dozens of shares.
-LEARNING_ROWS = 6_000
+LEARNING_ROWS = 3_000
 # After the first pass only candidates of at least this chance teach.
 LEAST = 0.5
 # Pseudonyms of each customer and epoch that are thought possible, pass by pass.
@@ -86,6 +86,13 @@ def join_epochs(
                 rates = counts.rates(found >= 0)
                 bonus = _learn_habits(habits, slots, matches, epochs, rates)
     return found
+
+
+def match_counts(counts: CountEvidence, epochs: Sequence[Epoch]) -> Ints:
+    """Match customers (down) in each month (across) by the numbers of rows alone, −1 where absent."""
+    rates = counts.rates(counts.expected.n_known > 0)
+    matches = [match(_count_odds(counts, epoch, rates)) for epoch in epochs]
+    return _by_month(matches, epochs, counts.n_rows, len(rates))
 
 
 def _count_odds(counts: CountEvidence, epoch: Epoch, rates: Floats) -> Floats:
