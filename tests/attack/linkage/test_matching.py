@@ -32,3 +32,9 @@ def test_chances_of_a_customer_sum_to_one_and_of_a_pseudonym_to_at_most_one() ->
     assert (chances.sum(axis=0) < 1 + 1e-6).all()
     # Most pseudonyms are somebody's.
     assert chances.sum() > 3.5
+
+
+def test_match_tells_scores_beyond_all_bounds_apart() -> None:
+    # Thousands of known rows: all but the last are as certain as a number can say, and only one is right.
+    found, _ = match(np.array([[700.0, 900.0, 50.0], [2000.0, 1500.0, 1400.0], [40.0, 20.0, 30.0]]))
+    assert found.tolist() == [1, 0, 2]

@@ -19,24 +19,34 @@ def match_chances(scores: Floats) -> tuple[Floats, Floats]:
     Scores are log odds of a customer (down) being a pseudonym (across) against being absent. Scaling rows and
     columns in turn (Sinkhorn) makes a customer be one pseudonym or absent, and a pseudonym one customer or a stranger.
     """
-    weights = np.exp(np.clip(scores, *SCORE_BOUNDS))
+    weights, absent = _weights(scores)
     of_pseudonym = np.ones(scores.shape[1])
-    of_customer = np.ones(scores.shape[0])
     for _ in range(ROUNDS):
-        of_customer = 1 / (1 + weights @ of_pseudonym)
+        of_customer = 1 / (absent + weights @ of_pseudonym)
         of_pseudonym = 1 / (STRANGER + of_customer @ weights)
-    of_customer = 1 / (1 + weights @ of_pseudonym)
-    return of_customer[:, None] * weights * of_pseudonym, of_customer
+    of_customer = 1 / (absent + weights @ of_pseudonym)
+    return of_customer[:, None] * weights * of_pseudonym, absent * of_customer
 
 
 def log_freedom(scores: Floats) -> Floats:
     """Give for each pseudonym how free it is, in logarithms: the less the more customers claim it."""
-    weights = np.exp(np.clip(scores, *SCORE_BOUNDS))
+    weights, absent = _weights(scores)
     of_pseudonym = np.ones(scores.shape[1])
     for _ in range(ROUNDS // 3):
-        of_pseudonym = 1 / (STRANGER + 1 / (1 + weights @ of_pseudonym) @ weights)
+        of_pseudonym = 1 / (STRANGER + 1 / (absent + weights @ of_pseudonym) @ weights)
     freedom: Floats = np.log(of_pseudonym)
     return freedom
+
+
+def _weights(scores: Floats) -> tuple[Floats, Floats]:
+    """Give the weight of each pair and of each customer being absent.
+
+    A customer of many known rows has scores beyond what a number holds, for several pseudonyms: its weights are made
+    smaller together, that of absence too, which changes no chance; cut off, they would all be equal.
+    """
+    beyond = np.maximum(scores.max(axis=1, initial=-np.inf) - SCORE_BOUNDS[1], 0.0)
+    weights: Floats = np.exp(np.clip(scores - beyond[:, None], *SCORE_BOUNDS))
+    return weights, np.exp(-beyond)
 
 
 def match(scores: Floats) -> tuple[Ints, Floats]:
