@@ -88,6 +88,15 @@ def _cells(
     return both.with_columns(is_right=is_found | is_left_alone, is_found=is_found)
 
 
+def found_customers(
+    guesses: pl.DataFrame, truth: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]
+) -> list[str]:
+    """Name the customers who are right in every month; those with no month at all are not found, only left alone."""
+    by_customer = _cells(guesses, truth, customers, periods).group_by("customer")
+    right = by_customer.agg(pl.col("is_right").all(), pl.col("is_found").any())
+    return right.filter(pl.col("is_right") & pl.col("is_found"))["customer"].sort().to_list()
+
+
 def _check_is_function(guesses: pl.DataFrame) -> None:
     """Refuse guesses that give several pseudonyms to a customer and month, and one of these to several customers."""
     several = guesses.filter(pl.struct(KEYS).is_duplicated())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -121,10 +121,16 @@ def measure_history(
 @attack_app.command("history")
 @reads_histories
 def attack_history(
-    attack: Annotated[str, typer.Argument(metavar="NAME", help="See 'tokumei parts history-attack'.")],
-    knowledge: Annotated[Path, typer.Option("--knowledge", metavar="T25", help="The purchases that are known.")],
-    release: Annotated[Path, typer.Option("--release", metavar="S", help="What was published.")],
-    out: Annotated[Path, typer.Option("--out", metavar="Fh", help="The guesses, a line a customer.")],
+    attack: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="See 'tokumei parts history-attack'; with --threat, if given.")
+    ] = None,
+    knowledge: Annotated[
+        Path | None, typer.Option("--knowledge", metavar="T25", help="The purchases that are known.")
+    ] = None,
+    release: Annotated[
+        Path | None, typer.Option("--release", metavar="S", help="What was published; with --threat, row for row.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="Fh", help="The guesses, a line a customer.")] = None,
     master: Annotated[
         Path | None, typer.Option("--master", metavar="M", help="All customers; those known to buy if not given.")
     ] = None,
@@ -132,12 +138,24 @@ def attack_history(
         Path | None, typer.Option("--truth", metavar="F", help="Who is who: judge the guesses at once.")
     ] = None,
     options: SetOption = None,
+    threat: Annotated[
+        str | None,
+        typer.Option("--threat", metavar="NAME", help="Who attacks: neighbor, spouse, data-broker, rivals or insider."),
+    ] = None,
+    original: Annotated[
+        Path | None, typer.Option("--original", metavar="T", help="The original, of which a threat knows some.")
+    ] = None,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="How often a threat's knowledge is drawn.")] = 3,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="What a threat's knowledge is drawn by.")] = 1,
     out_format: OutFormatOption = None,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Guess the pseudonym of each customer in each month, from some purchases that are known.
+
+    With --threat, somebody of a stated kind attacks several times: who is found, and who is at risk. --set changes what
+    they know (share, rows, draw, days, price_share, item_characters, period, is_told); --out lists those at risk.
 
     Example: tokumei attack history linkage --master M.csv --knowledge T25.csv --release S.csv --out Fh.csv
     """
@@ -146,6 +164,14 @@ def attack_history(
     from tokumei.job.attack_history import attack_history as run
     from tokumei.job.judge_history import judge_files
 
+    if release is None:
+        raise InputError.of("a release", option="--release")
+    if threat is not None:
+        asked = _Threatened(threat, attack, original, release, draws, seed)
+        _attack_as(asked, options, out, force=force, reading=reading, json=json)
+        return
+    if attack is None or knowledge is None or out is None:
+        raise InputError.of("the NAME of an attack, --knowledge and --out; or --threat with --original")
     guard = guarded({"--out": out}, inputs=[knowledge, release, master, truth], force=force)
     with showing_progress(), guard as drafts:
         customers = None if master is None else _master(master, reading)["customer"].to_list()
@@ -158,6 +184,46 @@ def attack_history(
     judged = judge_files(out, truth, release, reading=reading)
     success = {name: one for name, one in judged.to_dict().items() if name != "customers"}
     show(Answer({**result, "success": success}, [Facts(result), *judged.sections()]), json=json)
+
+
+@dataclass(frozen=True)
+class _Threatened:
+    """Who attacks which release of what, how often."""
+
+    threat: str
+    attack: str | None
+    original: Path | None
+    release: Path
+    draws: int
+    seed: int
+
+
+def _attack_as(
+    asked: _Threatened, options: list[str] | None, out: Path | None, *, force: bool, reading: Reading, json: bool
+) -> None:
+    """Attack under a threat model; the customers at risk go to a file if one is named."""
+    from tokumei.data.files.formats import write_frame
+    from tokumei.data.files.outputs import guarded
+    from tokumei.job.threat_history import threat_history
+
+    if asked.original is None:
+        raise InputError.of("the original, of which the threat knows some", option="--original")
+    attacks = None if asked.attack is None else [asked.attack]
+    guard = guarded({"--out": out}, inputs=[asked.original, asked.release], force=force)
+    with showing_progress(), guard as drafts:
+        done = threat_history(
+            asked.original,
+            asked.release,
+            asked.threat,
+            attacks=attacks,
+            draws=asked.draws,
+            seed=asked.seed,
+            reading=reading,
+            **part_options(options),
+        )
+        if out is not None:
+            write_frame(done.at_risk, drafts["--out"])
+    show(done, json=json)
 
 
 @reads_histories

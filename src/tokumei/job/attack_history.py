@@ -72,9 +72,18 @@ def attack_history(
     *,
     reading: Reading = AS_IT_IS,
     customers: Sequence[str] | None = None,
+    threat: Any = None,
     **options: Any,
-) -> Guesses:
-    """Guess the pseudonym of each customer in each month; judged at once where the release knows who is who."""
+) -> Any:
+    """Guess the pseudonym of each customer in each month; judged at once where the release knows who is who.
+
+    With a `threat`, the first is the original, and what is known of it is drawn as the threat says (see
+    `threat_history`): the result is then a `ThreatReport`, not `Guesses`.
+    """
+    if threat is not None:
+        from tokumei.job.threat_history import threat_history
+
+        return threat_history(knowledge, release, threat, reading=reading, **options)
     if isinstance(attack, str) and attack in GENERALIZED_ATTACKS:
         return _attack_generalized(knowledge, release, attack, reading)
     started = time.perf_counter()

@@ -98,6 +98,10 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
     release: what `tk.anonymize` gave; or a released table, with `rows` that say whose each row is or `in_order`.
     attack: the name of an attack, of a table also several. If not given, all on a table and "linkage" on a history.
 
+    Of a history, `threat` says who attacks in place of what is known: "neighbor", "spouse", "data-broker", "rivals",
+    "insider" or a threat of your own, with `attacks`, `draws`, `seed` and changes such as `share` or `days`; the first
+    is the original then.
+
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52, 52]}, qi=["age"])
     >>> tk.attack(t, tk.anonymize(t, k=2), "record-linkage").scores["record-linkage"]["certain"].value

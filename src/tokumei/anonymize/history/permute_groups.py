@@ -248,14 +248,13 @@ def _moved(original: History, source: Ints, groups: Groups, *, hides_baskets: bo
     is_kept = pl.Series(source >= 0)
     moved = frame.drop("customer")[np.maximum(source, 0)] if frame.height else frame.drop("customer")
     moved = moved.with_columns(frame["customer"]).select(frame.columns)
-    if hides_baskets:
+    if hides_baskets and groups.members:
         is_open = moved["customer"].is_in(groups.customers.filter(pl.Series(groups.labels == OPEN)).to_list())
-        invoice = pl.col("invoice") if frame["invoice"].n_unique() <= 1 else pl.lit(None, pl.String)
         time = pl.when(pl.col("time").is_not_null()).then(pl.time(0, 0))
-        moved = moved.with_columns(
-            pl.when(is_open).then("invoice").otherwise(invoice).alias("invoice"),
-            pl.when(is_open).then("time").otherwise(time).alias("time"),
-        )
+        moved = moved.with_columns(pl.when(is_open).then("time").otherwise(time).alias("time"))
+        # Of everybody, since a column that only some rows have cannot be read again.
+        if frame["invoice"].drop_nulls().n_unique() > 1:
+            moved = moved.with_columns(invoice=pl.lit(None, frame.schema["invoice"]))
     return History(moved.with_columns(pl.when(is_kept).then(pl.all())), original.name)
 
 
