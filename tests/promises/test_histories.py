@@ -214,3 +214,9 @@ def test_generalized_pseudonyms_fit_k_customers(times: int, tmp_path: Path) -> N
         # As many pseudonyms have the very same rows.
         assert all(written.count(one) >= k for one in written)
     assert n_released
+
+
+def test_items_that_no_file_of_sets_can_hold_are_refused_by_name(tmp_path: Path) -> None:
+    rows = [{**row, "item": row["item"].lower()} for row in drawn(2)]
+    assert released(tmp_path, rows, 1, "generalize", "k=2") is None
+    assert not (tmp_path / "A.csv").exists()

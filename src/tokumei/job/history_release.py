@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.attack.truth import published, truth_of
+from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Section, as_kind
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.generalized import cells_of
@@ -22,6 +24,8 @@ from tokumei.data.files.pseudonyms import write_pseudonyms
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
+
+CONTEST_ITEM = re.compile("[A-Z0-9]{1,9}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,6 +135,11 @@ class HistoryRelease(Result):
     def _write_generalized(self, out: Path, published: Path | None, truth: Path | None) -> None:
         """Write A, A′ and who is who as in 2018, the only form that has ranges and sets."""
         form: Any = history_format(CONTEST_2018, "write_release", "write_published", "write_guess")
+        # The form has no other items; said of the original, since nobody has seen the release yet.
+        for item in self.original.kept["item"].unique().sort().to_list():
+            if not CONTEST_ITEM.fullmatch(item):
+                expected = "an item of 1 to 9 upper-case letters or digits, as files with sets of items have them"
+                raise InputError.of(expected, file=self.original.name, column="item", value=item)
         form.write_release(self.cells, out)
         if published is not None:
             form.write_published(self.cells, published)
