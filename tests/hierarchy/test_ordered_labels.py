@@ -75,6 +75,14 @@ def test_no_answer_is_kept_apart_and_never_joined_with_a_range() -> None:
     )
 
 
+def test_a_word_among_many_amounts_is_kept_apart() -> None:
+    amounts = ["50万円未満", "50～99万円", "100～149万円", "150万円以上"]
+    found = order_labels(["収入なし", *amounts])
+    assert found is not None
+    assert (found.labels, found.apart) == (amounts, ["収入なし"])
+    assert order_labels(["low", "mid", "high", *amounts]) is None
+
+
 def test_building_says_what_the_values_were_read_as(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     people = tmp_path / "people.csv"
     people.write_text("income,town,rooms\n15-24K,Oslo,1\n100-124K,Rome,2\n150-174K,Bonn,3\n<15K,Oslo,3\n")

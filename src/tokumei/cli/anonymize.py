@@ -120,7 +120,7 @@ def table(
     """
     from tokumei.anonymize.registry import TABLE_ANONYMIZERS
     from tokumei.data.files.formats import check_can_be_written
-    from tokumei.data.files.outputs import guarded
+    from tokumei.data.files.outputs import check_outputs, guarded
     from tokumei.job.writing import anonymize_to_files
 
     asked = requirement_options(
@@ -132,7 +132,12 @@ def table(
     known, kept = names(qi, "--qi"), names(keep, "--keep") if keep else []
     check_can_be_written(out)
     outputs = {"--out": out, "--recipe": recipe, "--rows": rows}
+    typed = part_options(options)
     read = [file, hierarchies, *columns_of(hierarchy).values(), prices, population]
+    if method == "pak" and "table" in typed:
+        # It goes on with what it counted before, so that it may exist; nothing else may be there.
+        check_outputs({**outputs, "--set table": Path(typed["table"])}, inputs=read, force=True)
+        read.append(typed["table"])
     with showing_progress(), guarded(outputs, inputs=read, force=force) as drafts:
         result = anonymize_to_files(
             file,
@@ -142,7 +147,7 @@ def table(
             reading=reading,
             hierarchies=hierarchies_of(hierarchies, hierarchy),
             numeric=names(numeric, "--numeric") if numeric else None,
-            method=TABLE_ANONYMIZERS.make_from_text(method, part_options(options)),
+            method=TABLE_ANONYMIZERS.make_from_text(method, typed),
             keep=kept,
             keep_anyway=keep_anyway,
             keep_order=keep_order,

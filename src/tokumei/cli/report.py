@@ -25,6 +25,7 @@ class Language(StrEnum):
     JA = "ja"
 
 
+SWEEP_FILES = ("sweep.json", "sweep.html")
 KnowledgeOption = Annotated[
     list[str] | None,
     typer.Option("--knowledge", metavar="25=T25", help="Per cent known and its file; drawn anew without a file."),
@@ -133,6 +134,7 @@ def sweep(
     attacks: AttacksOption = None,
     sample: SampleOption = None,
     seed: SeedOption = 0,
+    force: ForceOption = False,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
@@ -140,9 +142,12 @@ def sweep(
 
     Example: tokumei sweep T.csv --knowledge 25=T25.csv --out sweep
     """
+    from tokumei.data.files.outputs import check_folder, guarded
     from tokumei.job.report_history import sweep_history
 
     wanted = names(attacks, "--attacks") if attacks else None
+    read = [file, grid, *_files_of(knowledge)]
+    check_folder(out, ("results", *SWEEP_FILES), option="--out", inputs=read, force=force)
     with showing_progress():
         done = sweep_history(
             file,
@@ -155,8 +160,9 @@ def sweep(
             seed=seed,
             reading=reading,
         )
-        done.ways.write_json(out / "sweep.json")
-        done.page().write(out / "sweep.html")
+        with guarded({name: out / name for name in SWEEP_FILES}, inputs=read, force=True) as drafts:
+            done.ways.write_json(drafts["sweep.json"])
+            done.page().write(drafts["sweep.html"])
     page = Facts({"page": str(out / "sweep.html")})
     show(Answer({**done.to_dict(), "out": str(out)}, [*done.sections(), page]), json=json)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tokumei.cli.options import ForceOption
 from tokumei.cli.output import EXIT_BAD_INPUT, EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def run(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the pages and figures.")] = Path(
         "docs/studies"
     ),
+    force: ForceOption = False,
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="How many run at a time; 2 if there are two cores.")
     ] = None,
@@ -49,11 +51,15 @@ def run(
 
     Example: tokumei study run --all --data data
     """
-    from tokumei.studies.page import prepare_folder, write_index, write_page
+    from tokumei.data.files.outputs import check_folder
+    from tokumei.studies.page import INDEX, PICTURES, prepare_folder, write_index, write_page
     from tokumei.studies.result import StudyRun
     from tokumei.studies.running import chosen_studies, default_jobs, run_studies
+    from tokumei.studies.study import STUDIES
 
     chosen = chosen_studies(names or [], is_all=all_, is_quick=quick)
+    own = (INDEX, PICTURES, *(f"{name}.md" for name in STUDIES))
+    check_folder(out, own, option="--out", inputs=[data], force=force)
     prepare_folder(out)
 
     def write(outcome: Outcome) -> None:

@@ -88,6 +88,25 @@ class RemoteRelation:
         """Give the distinct values of a column."""
         return plain_types(self.engine.fetch(self.table.select(column).distinct())).to_series()
 
+    def count_values(self, column: str, *, longest: int, many_words: int) -> dict[str, int]:
+        """Count the distinct, the unique, the missing and the long values of a column, all on the engine."""
+        value = self.table[column]
+        counted = self.table.select(value=value).group_by("value").aggregate(n=lambda rows: rows.count())
+        there = counted.value.notnull()
+        is_long = there & ~there
+        if value.type().is_string():
+            n_blanks = counted.value.length() - counted.value.replace(" ", "").length()
+            is_long = there & ((counted.value.length() > longest) | (n_blanks >= many_words - 1))
+        found = self.engine.fetch(
+            counted.aggregate(
+                n_distinct=there.ifelse(1, 0).sum(),
+                n_unique=(there & (counted.n == 1)).ifelse(1, 0).sum(),
+                n_missing=there.ifelse(0, counted.n).sum(),
+                n_long=is_long.ifelse(1, 0).sum(),
+            )
+        )
+        return {name: int(number or 0) for name, number in found.row(0, named=True).items()}
+
     def write(self, plan: WritePlan, out: Path) -> None:
         """Write rows as planned."""
         rows = self._recoded(plan.recodings).select(*plan.columns)
@@ -97,7 +116,8 @@ class RemoteRelation:
             # identical_to, since a missing value must find its like.
             rows = rows.anti_join(gone, [rows[column].identical_to(gone[name]) for column, name in names.items()])
         if plan.is_shuffled:
-            rows = rows.order_by(ibis.random())
+            # A column of its own: an engine may draw anew for each comparison where it sorts by a call.
+            rows = rows.mutate(order_drawn=ibis.random()).order_by("order_drawn").drop("order_drawn")
         self.engine.write(rows, out)
 
     def _recoded(self, recodings: Mapping[str, Recoding]) -> Any:

@@ -23,7 +23,7 @@ from typing import Any
 
 from tokumei.core.chain import Link, canonical, digest_of
 from tokumei.core.errors import InputError, NotAllowed, PromiseBroken
-from tokumei.data.files.atomic import write_text
+from tokumei.data.files.atomic import atomic_path, write_text
 from tokumei.data.files.source import check_is_file
 from tokumei.exchange.answer import REFUSED, WAITING, Answered, Desk, Given, Joint, answer
 from tokumei.exchange.audit_log import AuditLog, LogHead, check_reaches
@@ -137,19 +137,22 @@ def open_desk(
     """
     if folder.exists() and any(folder.iterdir()):
         raise NotAllowed(f"{folder} holds something already; an offer needs a folder of its own.")
-    desk = DeskFolder(folder)
-    (folder / "revisions").mkdir(parents=True, exist_ok=True)
-    (folder / "private" / "releases").mkdir(mode=0o700, parents=True)
-    (folder / "private").chmod(0o700)
-    hidden = {"source": source, "reading": dict(reading), "secret": secret.hex(), "table": table}
-    write_secret(folder / "private" / "source.json", canonical(hidden) + "\n")
-    write_text(folder / "first-release.csv", first_release)
-    desk.public_log.start(key, mode=0o644)
-    desk.private_log.start(key)
-    signed = offer.signed(key)
-    desk.publish(signed, offer.revision)
-    _append(desk, {"what": "offer", "revision": offer.revision, "offer": signed.digest}, key)
-    return desk
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # A desk is there whole or not at all: half of one would be taken for an offer.
+    with atomic_path(folder) as draft:
+        desk = DeskFolder(draft)
+        (draft / "revisions").mkdir(parents=True, exist_ok=True)
+        (draft / "private" / "releases").mkdir(mode=0o700, parents=True)
+        (draft / "private").chmod(0o700)
+        hidden = {"source": source, "reading": dict(reading), "secret": secret.hex(), "table": table}
+        write_secret(draft / "private" / "source.json", canonical(hidden) + "\n")
+        write_text(draft / "first-release.csv", first_release)
+        desk.public_log.start(key, mode=0o644)
+        desk.private_log.start(key)
+        signed = offer.signed(key)
+        desk.publish(signed, offer.revision)
+        _append(desk, {"what": "offer", "revision": offer.revision, "offer": signed.digest}, key)
+    return DeskFolder(folder)
 
 
 def answer_request(

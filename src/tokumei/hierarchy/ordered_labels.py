@@ -6,7 +6,7 @@
 | `15-24K`, `100–124K`, `<=50K`, `1,000円以上` | the same, all in one unit |
 | `6 months`, `1 year` | the same, in units of one measure |
 | `2010-12-31`, `2010年5月`, `Q3 2010`, `Mar 2010`, `平成22年` | dates, however exact |
-| `unknown`, `不詳` | no answer: kept apart from those in order |
+| `unknown`, `不詳`; one or two words among many numbers | no answer: kept apart from those in order |
 
 Labels are in order only if all of them can be read, in one unit, and none covers part of another: `150-1043` is a
 postal code and no range. Everything else has no order that anybody could tell.
@@ -42,6 +42,7 @@ Bound = Fraction | float
 NUMBER = r"(?P<sign>[+-]?)(?P<digits>[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]{1,15}(?:\.[0-9]+)?)"
 # A lower m is a meter, and no million.
 TIMES = r"(?:(?P<times>[KMBk]|[Tt]housand|[Mm]illion|[Bb]illion|百万|千|万|億|兆)(?![A-Za-z]))?"
+MOST_WORDS = 2
 AMOUNT = re.compile(rf"{NUMBER}\s*{TIMES}")
 
 
@@ -65,6 +66,9 @@ class _Range:
 def order_labels(texts: Sequence[str]) -> OrderedLabels | None:
     """Give labels in the order of what they say; None where they have none."""
     apart = [text for text in texts if _plain(text).casefold() in NO_ANSWER]
+    # One or two labels without any number, as "no income" among amounts, are kept apart, too.
+    words = [text for text in texts if text not in set(apart) and _is_word(_plain(text))]
+    apart += words if len(words) <= min(MOST_WORDS, len(texts) // 4) else []
     rest = [text for text in texts if text not in set(apart)]
     # One label alone is in no order, and two words with numbers in them by chance are not, either.
     if len(rest) < 2:
@@ -82,6 +86,10 @@ def order_labels(texts: Sequence[str]) -> OrderedLabels | None:
         return None
     labels = [text for _, _, text in sorted(zip((r.low for r in same), (r.high for r in same), rest, strict=True))]
     return OrderedLabels(labels, apart, "numbers" if all(one.is_point for one in same) else "ranges of numbers")
+
+
+def _is_word(text: str) -> bool:
+    return not re.search("[0-9]", text) and read_date_label(text) is None
 
 
 def _plain(text: str) -> str:

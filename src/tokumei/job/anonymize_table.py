@@ -31,6 +31,7 @@ from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed, generator
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
+from tokumei.counting.engine import connect
 from tokumei.data.files.reading import Reading
 from tokumei.data.release import Release
 from tokumei.data.table import Table, check_column
@@ -47,7 +48,7 @@ from tokumei.job.goal import (
     refuse_left,
     trees_of,
 )
-from tokumei.job.kept import check_kept
+from tokumei.job.kept import check_kept, refuse_singling, uniqueness_on
 from tokumei.job.table_release import TableRelease
 from tokumei.measure.requirement import Requirement
 
@@ -116,6 +117,7 @@ def write_table_on_engine(
     reading: Reading,
     method: Any = DEFAULT_METHOD,
     keep: Sequence[str] = (),
+    keep_anyway: bool = False,
     keep_order: bool = False,
     hierarchies: Any = None,
     numeric: Sequence[str] | None = None,
@@ -132,6 +134,9 @@ def write_table_on_engine(
     known = known_on_engine(source, qi, engine=engine, reading=reading, hierarchies=hierarchies, numeric=numeric)
     for column in keep:
         check_column(column, known.columns, "a column to keep", source)
+    if keep and not keep_anyway:
+        with connect(engine) as opened:
+            refuse_singling(uniqueness_on(opened.open(source, reading), keep), source)
     trees = trees_of(known, made, asked)
     goal = goal_of(known, made, asked, wishes, trees)
     decision = write_anonymized(

@@ -18,7 +18,6 @@ from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_beside, count_classes
 from tokumei.counting.engine import connect
-from tokumei.counting.local import LocalRelation
 from tokumei.data.files.beside import reading_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.release import Recipe
@@ -26,7 +25,7 @@ from tokumei.data.table import Table, check_column
 from tokumei.job.asked import Asked, in_words, refuse_unknown, split_asked
 from tokumei.job.audit_releases import Matching, compare_releases, describe_comparison
 from tokumei.job.hierarchies import given_hierarchies
-from tokumei.job.kept import ColumnUniqueness, uniqueness
+from tokumei.job.kept import ColumnUniqueness, uniqueness_on
 from tokumei.job.table_release import TableRelease
 from tokumei.measure.audit import Audit, audit
 from tokumei.measure.requirement import Requirement
@@ -182,8 +181,7 @@ def audit_source(
             check_column(column, present, "a quasi-identifier", name)
         for column in columns:
             check_column(column, present, "a sensitive column", name)
-        # Counting each column apart is for rows that are here: elsewhere it would be a pass over all rows for each.
-        listed = uniqueness(relation.rows, present) if isinstance(relation, LocalRelation) else []
+        listed = uniqueness_on(relation, present)
     counts = count_classes(source, attributes, sensitive=columns, engine=engine, reading=own)
     everybody = None if population is None else count_beside(population, attributes, reading=reading)
     missing = asked.missing_is_a_value

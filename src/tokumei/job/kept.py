@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.counting.engine import Relation
+from tokumei.counting.local import LocalRelation
 from tokumei.data.history import History
 
 SINGLED = "of its values are one customer's alone"
@@ -73,6 +75,19 @@ def uniqueness(rows: pl.LazyFrame, columns: Sequence[str]) -> list[ColumnUniquen
     return found
 
 
+def uniqueness_on(relation: Relation, columns: Sequence[str]) -> list[ColumnUniqueness]:
+    """Count the same where the rows are: here, or on their engine, in a pass for each column."""
+    if isinstance(relation, LocalRelation):
+        return uniqueness(relation.rows, columns)
+    found = []
+    for column in columns:
+        if not relation.schema[column].is_nested():
+            n = relation.count_values(column, longest=LONG_TEXT, many_words=MANY_WORDS)  # type: ignore[attr-defined]
+            is_text = bool(n.pop("n_long")) and n["n_distinct"] > FEW_PHRASES
+            found.append(ColumnUniqueness(column, is_free_text=is_text, **n))
+    return found
+
+
 def check_carried(history: History) -> None:
     """Refuse to carry columns of a history by which customers are singled out, or that are free text."""
     if history.carried is None:
@@ -92,7 +107,18 @@ def check_kept(
     option: str = "--keep",
 ) -> None:
     """Refuse to release columns unchanged that single people out, or that are free text."""
-    for one in uniqueness(rows, columns):
+    refuse_singling(uniqueness(rows, columns), name, what=what, option=option)
+
+
+def refuse_singling(
+    found: Sequence[ColumnUniqueness],
+    name: str,
+    *,
+    what: str = "rows are singled out by it",
+    option: str = "--keep",
+) -> None:
+    """Refuse columns of which more than a few values are unique, or that are free text."""
+    for one in found:
         if one.n_unique > FEW_ROWS:
             why = f"{one.n_unique:,} {what}"
         elif one.is_free_text:

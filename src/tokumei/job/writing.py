@@ -55,6 +55,7 @@ def anonymize_to_files(
         numeric=numeric,
         method=method,
         keep=keep,
+        keep_anyway=keep_anyway,
         keep_order=keep_order,
         **options,
     )

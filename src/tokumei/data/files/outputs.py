@@ -75,6 +75,25 @@ def check_outputs(
     return targets
 
 
+def check_folder(
+    folder: Path | str, own: Iterable[str], *, option: str, inputs: Iterable[Any] = (), force: bool = False
+) -> None:
+    """Check that results may be written into a folder that a command goes on with, before any work is done.
+
+    The folder is new, empty, or holds what the command wrote there before, by the names in `own`; any other is an error
+    unless `force`. Nothing that is read may be where something is written.
+    """
+    given, names = Path(folder), list(own)
+    if given.exists() and not given.is_dir():
+        raise InputError.of("a folder, not a file", file=given, option=option)
+    there = {file.name for file in given.iterdir()} if given.exists() else set()
+    if there and not there & set(names) and not force:
+        raise InputError.of(f"a new or empty folder as {option}, or --force to write beside what it holds", file=given)
+    nearest = next(parent for parent in (given, *given.absolute().parents) if parent.exists())
+    check_can_write(nearest / "x")
+    check_outputs({name: given / name for name in names if name in there}, inputs=inputs, force=True)
+
+
 def _check_is_no_input(given: Path, target: Path, read: Mapping[Any, str]) -> None:
     """Refuse an output that is an input, or a folder that would replace one with an input in it."""
     for identity in _identities(target):
