@@ -35,6 +35,7 @@ RUNS: dict[str, list[str]] = {
     "report/--out": [*PAIR, "--knowledge", "50", "--attacks", "same-day", "--out", "{out}.csv"],
     "compare/--out": ["{people}", *QI, "--methods", "optimal", "--out", "{out}.csv"],
     "hierarchy build/--out": ["intervals", "--data", "{people}", "--column", "age", "--out", "{out}.csv"],
+    "job new/--out": ["{people}", "--out", "{out}.csv"],
     "inspect/--out": ["{people}", "--out", "{out}.csv"],
     "data clean-retail/--out": ["{retail}", "--out", "{out}.csv"],
     "data draw-knowledge/--out": ["{history}", "--share", "50", "--out", "{out}.csv"],
@@ -42,7 +43,7 @@ RUNS: dict[str, list[str]] = {
 # Those that make a folder or a file of their own and refuse one that is there, tried below or where they are told of;
 # all other output options are guarded as above.
 APART = {
-    *("sweep", "study run", "demo", "backup", "data make retail", "data make services", "data make survey"),
+    *("sweep", "study run", "run", "demo", "backup", "data make retail", "data make services", "data make survey"),
     *("contest new", "contest prepare", "contest kit", "contest simulate"),
     *("exchange answer", "exchange disclose", "exchange request", "exchange approve"),
 }
