@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokumei.contest.custom.edition import CustomEdition, custom_edition_of, read_custom_edition
+from tokumei.contest.custom.edition import CustomEdition
 from tokumei.contest.custom.template import template
 from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseScore, files_in
+from tokumei.contest.setting import parse_setting, read_setting
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.data.files.csv import read_csv
 
@@ -88,7 +89,15 @@ A_TABLE = ["sex,age,income", "f,30,110", "f,40,200", ",,", "m,30,300"]
 
 
 def _edition(text: str, folder: Path = Path()) -> CustomEdition:
-    return custom_edition_of(text, folder=folder)
+    edition = parse_setting(text, folder=folder)
+    assert isinstance(edition, CustomEdition)
+    return edition
+
+
+def _read(path: Path) -> CustomEdition:
+    edition = read_setting(path)
+    assert isinstance(edition, CustomEdition)
+    return edition
 
 
 def _write(path: Path, lines: list[str]) -> Path:
@@ -169,7 +178,7 @@ def test_slip_in_the_file_is_told_by_key_value_and_what_was_expected(
     path = tmp_path / "my.toml"
     path.write_text(HISTORY.replace(right, wrong, 1), encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        read_custom_edition(path)
+        _read(path)
     (fault,) = caught.value.faults
     assert fault.file == str(path)
     assert fault.column == key.replace("[[", "[").replace("]]", "]")
@@ -208,14 +217,14 @@ def test_file_that_is_no_contest_is_an_input_error(text: str, tmp_path: Path) ->
     path = tmp_path / "my.toml"
     path.write_text(text)
     with pytest.raises(InputError, match=re.escape("my.toml")):
-        read_custom_edition(path)
+        _read(path)
 
 
 def test_file_in_another_encoding_is_an_input_error(tmp_path: Path) -> None:
     path = tmp_path / "my.toml"
     path.write_bytes("[contest]\ntitle = '大会'".encode("utf-16"))
     with pytest.raises(InputError, match="UTF-8"):
-        read_custom_edition(path)
+        _read(path)
 
 
 def test_phases_and_limits_are_read_for_whoever_runs_the_contest() -> None:
@@ -472,14 +481,14 @@ def _play(edition: CustomEdition, folder: Path) -> list[Any]:
 def test_template_works_for_a_whole_cycle_twice_to_the_same_bytes(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "my.toml"
     path.write_text(template(kind), encoding="utf-8")
-    one, two = (_play(read_custom_edition(path), tmp_path / name) for name in ("one", "two"))
+    one, two = (_play(_read(path), tmp_path / name) for name in ("one", "two"))
     assert one == two
-    assert {standing.team for standing in one} == set(read_custom_edition(path).anonymizers())
+    assert {standing.team for standing in one} == set(_read(path).anonymizers())
     written = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.csv"))
     assert written
     for file in written:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
-    simplest = read_custom_edition(path).anonymizers()[0]
+    simplest = _read(path).anonymizers()[0]
     assert one[0].team != simplest
 
 

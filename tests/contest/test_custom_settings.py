@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokumei.contest.custom.edition import custom_edition_of
 from tokumei.contest.custom.template import template
+from tokumei.contest.setting import parse_setting
 from tokumei.core.errors import InputError
 
 LINES = {kind: [line for line in template(kind).splitlines() if line.strip()] for kind in ("history", "table")}
@@ -39,7 +39,7 @@ def test_mutated_file_is_a_contest_or_an_input_error(drawn: st.DataObject, kind:
             case _:
                 lines[at] = drawn.draw(st.text(max_size=12))
     try:
-        edition = custom_edition_of("\n".join(lines), file="my.toml")
+        edition = parse_setting("\n".join(lines), file="my.toml")
     except InputError as error:
         assert len(error.faults) == 1
         assert error.faults[0].file == "my.toml"

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tokumei.attack.registry import HISTORY_ATTACKS, TABLE_ATTACKS
-from tokumei.contest.custom.edition import custom_edition_of
 from tokumei.contest.custom.template import template
 from tokumei.contest.edition import Edition, Entry, Measure, files_in
 from tokumei.contest.editions.pwscup2015.edition import Pwscup2015
@@ -17,6 +16,7 @@ from tokumei.contest.editions.pwscup2016.edition import Pwscup2016
 from tokumei.contest.editions.pwscup2017.edition import Pwscup2017
 from tokumei.contest.editions.pwscup2018.edition import Pwscup2018
 from tokumei.contest.measures import ATTACKS, LOSSES, attack_measure, loss_measure
+from tokumei.contest.setting import parse_setting
 from tokumei.measure.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 
 # Names that only lead to numbers: parts of a score, and levels of knowledge.
@@ -28,8 +28,8 @@ EDITIONS: dict[str, Edition] = {
     "2016": Pwscup2016(n_customers=6),
     "2017": Pwscup2017(n_customers=6, known=(50, 100)),
     "2018": Pwscup2018(n_customers=6),
-    "own table": custom_edition_of(template("table")),
-    "own history": custom_edition_of(template("history")),
+    "own table": parse_setting(template("table")),
+    "own history": parse_setting(template("history")),
 }
 
 

@@ -9,9 +9,11 @@ import pytest
 
 from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseScore, files_in
 from tokumei.contest.editions.pwscup2017 import files as pwscup2017
-from tokumei.contest.editions.pwscup2017.edition import Pwscup2017
+from tokumei.contest.editions.pwscup2017.edition import UTILITIES, Pwscup2017
 from tokumei.contest.editions.pwscup2017.rules import check_two_anonymous
 from tokumei.core.errors import InputError, PromiseBroken, UnknownPart
+from tokumei.job.report_history import report_history
+from tokumei.report.evaluation import SAMPLE_ATTACKS
 
 EDITION = Pwscup2017(n_customers=12)
 MASTER = "101,f,1950/1/1,France\n102,m,1980/1/1,Others\n103,f,1930/1/1,United Kingdom\n"
@@ -134,6 +136,26 @@ def test_score_of_new_names_alone_is_worked_out_by_hand(small: dict[str, Path], 
     found = {"row": 1.0, "cell": pytest.approx(7 / 36), "transaction": 1.0}
     assert score.details["safety"]["S1"] == {"100": found}
     assert (score.utility, score.safety, score.details["total"]) == (0, 1, 0.5)
+
+
+def test_score_has_the_digits_of_a_report_on_the_same_files(small: dict[str, Path], tmp_path: Path) -> None:
+    EDITION.draw_knowledge(small, tmp_path, seed=2)
+    knowledge = files_in(tmp_path, EDITION.terms.all_knowledge_files)
+    release = written(tmp_path / "AT.csv", ["DEL,,,,,,", *(line.replace(",1.5,", ",1.6,") for line in RELEASE[1:])])
+    details = EDITION.score(small, knowledge, {"AT": release}).details
+    known = [f"{level}={knowledge[f'T{level}']}" for level in EDITION.known]
+    told = report_history(small["T"], release, knowledge=known, attacks=[*SAMPLE_ATTACKS]).to_dict()
+    losses = [told["utility"][name] for names in UTILITIES.values() for name in names]
+    scored = [value for one in details["utility"].values() for value in (one if isinstance(one, list) else [one])]
+    assert scored == losses
+    reported = {(one["attack"].upper(), one["known"]): (one["row"], one["transaction"]) for one in told["attacks"]}
+    found = {
+        (attack, level): (one["row"], one["transaction"])
+        for attack, levels in details["safety"].items()
+        for level, one in levels.items()
+    }
+    assert found == reported
+    assert len(set(found.values())) > 2
 
 
 def test_score_without_knowledge_is_of_the_utility_alone(small: dict[str, Path], tmp_path: Path) -> None:

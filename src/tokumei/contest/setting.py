@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +11,31 @@ from tokumei.contest.edition import Edition
 from tokumei.contest.registry import EDITIONS
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name, part_options
+from tokumei.data.files.toml import Where, parse_toml, read_toml
 
 SETTING = "contest.toml"
 
 
 def read_setting(path: Path) -> Edition:
-    """Read the edition of a contest; a file that names no edition is a contest of one's own."""
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError.of(f"a TOML file ({error})", file=path) from None
+    """Read the edition of a contest from its file; its data are looked for beside it."""
+    return _edition_of(*read_toml(path), path.parent)
+
+
+def parse_setting(text: str, *, file: str = SETTING, folder: Path = Path()) -> Edition:
+    """Read the edition of a contest from the text of its file; its data are looked for in a folder."""
+    return _edition_of(*parse_toml(text, file), folder)
+
+
+def _edition_of(where: Where, found: Mapping[str, Any], folder: Path) -> Edition:
+    """Make the edition that a file names; one that names none is a contest of one's own."""
     if "edition" not in found:
         # Only here: it knows every metric and attack, and an evaluation of a built-in edition should not wait for that.
-        from tokumei.contest.custom.edition import read_custom_edition
+        from tokumei.contest.custom.edition import custom_edition_of
 
-        return read_custom_edition(path)
+        return custom_edition_of(where, found, folder)
     name, options = found["edition"], found.get("options", {})
     if not isinstance(name, str) or not isinstance(options, dict):
-        raise InputError.of('edition = "NAME" and a table [options]', file=path)
+        raise InputError.of('edition = "NAME" and a table [options]', file=where.file)
     return EDITIONS.make(name, **{key: _tuples(value) for key, value in options.items()})
 
 

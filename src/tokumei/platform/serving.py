@@ -12,11 +12,10 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 from django.conf import settings
 
 from tokumei.core.errors import InputError, TokumeiError
@@ -144,11 +143,12 @@ def _await_first_page(listener: socket.socket, web: subprocess.Popen[bytes], is_
     host, port = listener.getsockname()[:2]
     loopback = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     url = f"http://{f'[{loopback}]' if ':' in loopback else loopback}:{port}/health"
-    request = urllib.request.Request(url, headers={"Host": _a_name_of_ours()})
     give_up = time.monotonic() + TIME_TO_START
     while time.monotonic() < give_up and web.poll() is None:
-        with contextlib.suppress(OSError, urllib.error.URLError), urllib.request.urlopen(request, timeout=5):  # noqa: S310
-            return True
+        with contextlib.suppress(httpx.HTTPError):
+            # What the environment says of proxies is for other machines than this one.
+            if httpx.get(url, headers={"Host": _a_name_of_ours()}, timeout=5, trust_env=False).is_success:
+                return True
         if is_over.wait(0.1):
             return False
     raise ServerFailed("The server did not answer; see the log.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,6 +73,41 @@ class Evaluation:
         }
 
 
+@dataclass(frozen=True)
+class Trial:
+    """One attack with some knowledge: what it guessed, and how right that is."""
+
+    attack: str
+    known: str
+    guesses: pl.DataFrame
+    verdict: Verdict
+
+
+def try_attacks(
+    original: History,
+    released: History,
+    knowledge: Mapping[str, History],
+    attacks: Sequence[str],
+    *,
+    customers: Sequence[str] | None = None,
+    periods: Sequence[int] | None = None,
+) -> Iterator[Trial]:
+    """Attack a release that keeps the rows of its original, by each attack with each knowledge.
+
+    Attackers see the rows that are left in the order of the release, as those of PWSCUP 2017 did when it was scored:
+    scoring that edition and reporting on a release come here both, and so to the same digits. `customers` and
+    `periods` are those that are judged, if not all of the original.
+    """
+    truth = truth_of(original, released)
+    seen = History(released.kept, f"{released.name}, published")
+    everybody = original.customers if customers is None else customers
+    months = original.periods if periods is None else periods
+    for name in attacks:
+        for known, part in knowledge.items():
+            guesses = HISTORY_ATTACKS.make(name).guess(part, seen)
+            yield Trial(name, known, guesses, judge(guesses, truth, everybody, months, seen))
+
+
 def evaluate(
     original: History,
     released: History,
@@ -85,13 +120,11 @@ def evaluate(
 ) -> Evaluation:
     """Measure and attack a release that keeps the rows of its original.
 
-    Attackers see the rows that are left in the order of the release, as those of PWSCUP 2017 did when it was scored, so
-    that scoring an edition gives the same digits. `attacked` has the rows of some customers where attacking all would
+    `attacked` has the rows of some customers where attacking all would
     take too long. What the history does not allow is left out; an attack that was asked for by name is an error then.
     """
     before, after = attacked or (original, released)
     truth = truth_of(before, after)
-    seen = History(after.kept, f"{released.name}, published")
     losses, rows, found = {}, [], []
     left_out: dict[str, str] = {}
     with step("evaluating", len(utilities) + len(attacks) * len(knowledge)) as bar:
@@ -108,15 +141,13 @@ def evaluate(
             if is_named:
                 check_needs(original, attack, name)
             why = why_left_out(original, attack, name)
-            for known, part_known in knowledge.items():
-                if why is not None:
-                    left_out[name] = why
-                else:
-                    guesses = attack.guess(part_known, seen)
-                    verdict = judge(guesses, truth, before.customers, before.periods, seen)
-                    rows.append({"attack": name, "known": known, **_shares(verdict)})
-                    found.append(_found(guesses, truth))
-                bar.advance()
+            if why is not None:
+                left_out[name] = why
+                bar.advance(len(knowledge))
+        for trial in try_attacks(before, after, knowledge, [name for name in attacks if name not in left_out]):
+            rows.append({"attack": trial.attack, "known": trial.known, **_shares(trial.verdict)})
+            found.append(_found(trial.guesses, truth))
+            bar.advance()
     schema = {"attack": pl.String, "known": pl.String, "row": pl.Float64, "cell": pl.Float64, "transaction": pl.Float64}
     return Evaluation(losses, pl.DataFrame(rows, schema=schema), _exposed(found, truth), left_out)
 

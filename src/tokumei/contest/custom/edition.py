@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -36,7 +37,7 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.data.files.toml import parse_toml, read_toml
+from tokumei.data.files.toml import Where
 
 # Whether metrics and attacks work on the data is tried on so many rows before a contest starts.
 N_TRIED = 300
@@ -306,16 +307,9 @@ class CustomEdition(Edition):
         self.strategy.write_guess(guesses, original, folder / "Fh.csv")
 
 
-def read_custom_edition(path: Path) -> CustomEdition:
-    """Read a contest of one's own from its TOML file; every slip in it is an InputError."""
-    where, found = read_toml(path)
-    return CustomEdition(settings_of(where, found), where.text, path.parent)
-
-
-def custom_edition_of(text: str, *, file: str = "contest.toml", folder: Path = Path()) -> CustomEdition:
-    """Make a contest of one's own from the text of a TOML file."""
-    where, found = parse_toml(text, file)
-    return CustomEdition(settings_of(where, found), text, folder)
+def custom_edition_of(where: Where, found: Mapping[str, Any], folder: Path) -> CustomEdition:
+    """Make a contest of one's own of what its TOML file says; every slip in it is an InputError."""
+    return CustomEdition(settings_of(where, found), where.text, folder)
 
 
 def _loss(score: Score) -> float:

@@ -13,11 +13,12 @@ from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.measure.requirement import MISSING_IS_A_VALUE, ROUNDING, Holds
+from tokumei.measure.safety._compared import ComparedWithAll
 from tokumei.measure.safety._sensitive import Numbers, SensitiveValues
 
 
 @dataclass(frozen=True)
-class BetaLikeness:
+class BetaLikeness(ComparedWithAll):
     """No sensitive value gains more than β in a class over its share of all rows; measures the largest gain.
 
     With p a value's share of all rows and q > p its share of a class, its gain is (q − p)/p.
@@ -62,32 +63,11 @@ class BetaLikeness:
             raise InputError.of("a number above 0", option="beta", value=self.beta)
         if self.kind not in ("basic", "enhanced"):
             raise InputError.of("basic or enhanced", option="kind", value=self.kind)
-        if self.against not in ("both", "original", "release"):
-            raise InputError.of("both, original or release", option="against", value=self.against)
-
-    @property
-    def sensitive_columns(self) -> tuple[str, ...]:
-        """The sensitive column."""
-        return (self.sensitive,)
-
-    @property
-    def sees_whole_release(self) -> bool:
-        """Without a reference a class is compared with all rows that are released."""
-        return self.reference is None
-
-    def values_in(self, counts: ClassCounts) -> SensitiveValues:
-        """Take the sensitive values out of class counts."""
-        return SensitiveValues.of(
-            counts, self.sensitive, is_missing_a_value=self.is_missing_a_value, reference=self.reference
-        )
+        self.check_whose()
 
     def holds_in(self, counts: ClassCounts) -> Holds:
         """Say for each class whether no value gains more than β."""
         return self.achieved(self.values_in(counts)) <= self.beta + ROUNDING
-
-    def measure(self, counts: ClassCounts) -> Score:
-        """Give the largest gain in a class."""
-        return self.score(self.values_in(counts))
 
     def achieved(self, values: SensitiveValues) -> Numbers:
         """Give the largest gain in each class, infinite where no β is enough."""

@@ -13,11 +13,12 @@ from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.measure.requirement import MISSING_IS_A_VALUE, ROUNDING, Holds
+from tokumei.measure.safety._compared import ComparedWithAll
 from tokumei.measure.safety._sensitive import Numbers, SensitiveValues
 
 
 @dataclass(frozen=True)
-class DeltaDisclosure:
+class DeltaDisclosure(ComparedWithAll):
     """In no class is a sensitive value much rarer or more frequent than in all rows; measures the largest difference.
 
     With p the share of a value in all rows and q its share in a class, |log₂ q/p| is less than δ for every class and
@@ -54,32 +55,11 @@ class DeltaDisclosure:
     def __post_init__(self) -> None:
         if not self.delta > 0:
             raise InputError.of("a number above 0", option="delta", value=self.delta)
-        if self.against not in ("both", "original", "release"):
-            raise InputError.of("both, original or release", option="against", value=self.against)
-
-    @property
-    def sensitive_columns(self) -> tuple[str, ...]:
-        """The sensitive column."""
-        return (self.sensitive,)
-
-    @property
-    def sees_whole_release(self) -> bool:
-        """Without a reference a class is compared with all rows that are released."""
-        return self.reference is None
-
-    def values_in(self, counts: ClassCounts) -> SensitiveValues:
-        """Take the sensitive values out of class counts."""
-        return SensitiveValues.of(
-            counts, self.sensitive, is_missing_a_value=self.is_missing_a_value, reference=self.reference
-        )
+        self.check_whose()
 
     def holds_in(self, counts: ClassCounts) -> Holds:
         """Say for each class whether every difference is less than δ."""
         return self.achieved(self.values_in(counts)) < self.delta - ROUNDING
-
-    def measure(self, counts: ClassCounts) -> Score:
-        """Give the largest difference in a class."""
-        return self.score(self.values_in(counts))
 
     def achieved(self, values: SensitiveValues) -> Numbers:
         """Give the largest difference in each class, infinite where it lacks a value."""

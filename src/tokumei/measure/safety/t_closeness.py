@@ -11,6 +11,7 @@ from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.requirement import MISSING_IS_A_VALUE, ROUNDING, Holds
+from tokumei.measure.safety._compared import ComparedWithAll
 from tokumei.measure.safety._distances import (
     equal_distance,
     hierarchical_distance,
@@ -22,7 +23,7 @@ from tokumei.measure.safety._sensitive import Numbers, SensitiveValues
 
 
 @dataclass(frozen=True)
-class TCloseness:
+class TCloseness(ComparedWithAll):
     """The sensitive values of every class are distributed within t of those of all rows; measures the furthest class.
 
     The distance is the earth mover's, 0 if a class is distributed as all rows are, 1 if it could not be further:
@@ -74,32 +75,11 @@ class TCloseness:
             raise InputError.of("equal, ordered or hierarchical", option="distance", value=self.distance)
         if self.distance == "hierarchical" and self.hierarchy is None:
             raise InputError.of(f"the hierarchy of '{self.sensitive}'", option="hierarchy")
-        if self.against not in ("both", "original", "release"):
-            raise InputError.of("both, original or release", option="against", value=self.against)
-
-    @property
-    def sensitive_columns(self) -> tuple[str, ...]:
-        """The sensitive column."""
-        return (self.sensitive,)
-
-    @property
-    def sees_whole_release(self) -> bool:
-        """Without a reference a class is compared with all rows that are released."""
-        return self.reference is None
-
-    def values_in(self, counts: ClassCounts) -> SensitiveValues:
-        """Take the sensitive values out of class counts."""
-        return SensitiveValues.of(
-            counts, self.sensitive, is_missing_a_value=self.is_missing_a_value, reference=self.reference
-        )
+        self.check_whose()
 
     def holds_in(self, counts: ClassCounts) -> Holds:
         """Say for each class whether it is within t of all rows."""
         return self.achieved(self.values_in(counts)) <= self.t + ROUNDING
-
-    def measure(self, counts: ClassCounts) -> Score:
-        """Give the distance of the furthest class."""
-        return self.score(self.values_in(counts))
 
     def achieved(self, values: SensitiveValues) -> Numbers:
         """Give the distance of each class."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import shutil
-import tempfile
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.contest import phases
-from tokumei.contest.edition import Edition, FileRole, OpenFiles, files_in
+from tokumei.contest.edition import FileRole, OpenFiles, files_in
 from tokumei.contest.folder import DRAFT, SECRET, Contest, files_below, open_contest
 from tokumei.contest.log import read_log
 from tokumei.contest.season import ANONYMIZE, ATTACK, CLOSED
-from tokumei.contest.setting import SETTING, read_setting
+from tokumei.contest.setting import SETTING, parse_setting
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.data.files.atomic import atomic_path
@@ -66,22 +65,13 @@ def prepare(asked: Asked) -> dict[str, Any]:
             shutil.rmtree(left, ignore_errors=True)
         if not (folder / SETTING).is_file():
             folder.parent.mkdir(parents=True, exist_ok=True)
-            setting = asked["setting"]
             source = None if asked["source"] is None else Path(asked["source"])
             with _refusing():
-                edition = read_edition(setting, folder.parent)
-                phases.prepare(edition, folder, source=source)
+                # The data come with what is asked: a name in the text leads to no file of the server.
+                phases.prepare(parse_setting(asked["setting"], folder=folder), folder, source=source)
         contest = open_contest(folder)
         contest.season()
         return {"head": _head(contest)}
-
-
-def read_edition(setting: str, scratch: Path) -> Edition:
-    """Read an edition from the text of its contest.toml, which a file must hold for a while."""
-    with tempfile.TemporaryDirectory(dir=scratch, prefix=".setting-") as folder:
-        file = Path(folder) / SETTING
-        file.write_bytes(setting.encode())
-        return read_setting(file)
 
 
 def publish(asked: Asked) -> dict[str, Any]:

@@ -51,7 +51,7 @@ from tokumei.data.files.pseudonyms import read_pseudonyms, write_pseudonyms
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_master
 from tokumei.measure.registry import HISTORY_UTILITIES
-from tokumei.report.evaluation import SAMPLE_ATTACKS
+from tokumei.report.evaluation import SAMPLE_ATTACKS, try_attacks
 
 PERIODS = range(FIRST_PERIOD, LAST_PERIOD + 1)
 # E1 to E6 of the contest, by the measures that they are; E3 has two values.
@@ -192,14 +192,10 @@ class Pwscup2017(Edition):
                 utility[name] = values if len(values) > 1 else values[0]
                 bar.advance()
             safety: dict[str, dict[str, dict[str, float]]] = {name.upper(): {} for name in SAMPLE_ATTACKS if parts}
-            truth = truth_of(originals.history, released)
-            published = History(released.kept, "S")
-            for attack in SAMPLE_ATTACKS:
-                for level, part in parts.items():
-                    guesses = HISTORY_ATTACKS.make(attack).guess(part, published)
-                    verdict = judge(guesses, truth, originals.customers, PERIODS, published)
-                    safety[attack.upper()][level] = _shares_found(verdict)
-                    bar.advance()
+            judged: dict[str, Any] = {"customers": originals.customers, "periods": PERIODS}
+            for trial in try_attacks(originals.history, released, parts, SAMPLE_ATTACKS, **judged):
+                safety[trial.attack.upper()][trial.known] = _shares_found(trial.verdict)
+                bar.advance()
         worst_loss = max(max(value) if isinstance(value, list) else value for value in utility.values())
         means = [math.fsum(one["row"] for one in by_level.values()) / len(by_level) for by_level in safety.values()]
         worst_attack = max(means) if means else None

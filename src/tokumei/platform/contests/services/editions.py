@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from functools import lru_cache
-from pathlib import Path
 
 from tokumei.contest.edition import Edition, Terms
 from tokumei.contest.registry import EDITIONS
-from tokumei.contest.setting import write_setting
-from tokumei.platform.contests.folder_work import read_edition
+from tokumei.contest.setting import parse_setting, write_setting
 from tokumei.platform.contests.models import Contest
 
 
@@ -33,4 +30,4 @@ def setting_of(contest: Contest) -> str:
 
 @lru_cache(maxsize=64)
 def _read(setting: str) -> Edition:
-    return read_edition(setting, Path(tempfile.gettempdir()))
+    return parse_setting(setting)
