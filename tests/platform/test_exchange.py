@@ -593,6 +593,34 @@ def test_quotas_of_the_exchange_are_answered_with_429_and_a_reason(
         _host_only(alice, team, "three")
 
 
+def test_offers_and_bytes_of_a_team_have_bounds_that_are_answered_with_429(
+    alice: User, team: Team, log_in: LogIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: PrivateKey
+) -> None:
+    desk = make_desk(tmp_path, key)
+    page = log_in(alice)
+
+    def sent(slug: str) -> Any:
+        files = {
+            name: SimpleUploadedFile(file, (desk.folder / file).read_bytes())
+            for name, file in {**PUBLIC, "offer": "offer.json"}.items()
+            if name != "offer_text"
+        }
+        return page.post("/exchange/offers/publish", {"team": team.slug, "slug": slug, **files})
+
+    for name, said in (("OFFERS_A_DAY", "0 offers a day"), ("OFFERS_OF_A_TEAM", "has 0 offers")):
+        with monkeypatch.context() as patched:
+            patched.setattr(offers, name, 0)
+            answer = sent("people")
+            assert answer.status_code == 429, answer.content.decode()
+            assert said in answer.content.decode()
+    monkeypatch.setattr(hosting, "BYTES_OF_A_TEAM", 100)
+    with pytest.raises(TooMany, match="100 bytes of tables in all"):
+        _host_only(alice, team, "large")
+    assert not PublishedOffer.objects.exists()
+    # What was refused leaves no file behind.
+    assert not [path for path in (tmp_path / "files").rglob("*") if path.is_file()]
+
+
 def _host_only(user: User, team: Team, slug: str, table: bytes = TABLE.encode(), name: str = "t.csv") -> PublishedOffer:
     return hosting.host(
         user,

@@ -146,7 +146,8 @@ def watch() -> Watched:
 
 def _that_fit(listed: list[PublishedOffer]) -> list[PublishedOffer]:
     """Give the newest offers that fit into memory together."""
-    kept, n_bytes = [], 0
+    kept: list[PublishedOffer] = []
+    n_bytes = 0
     for each in listed:
         path = each.folder / REVISIONS / f"{each.revision:04}.json"
         n_bytes += path.stat().st_size if path.is_file() else 0

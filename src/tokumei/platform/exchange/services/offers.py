@@ -123,6 +123,7 @@ def publish(
 ) -> PublishedOffer:
     """Publish an offer that its provider made and signed at home; the table is not here and never comes."""
     signed = parse_signed(offer_text, KIND, VERSION, file="offer.json")
+    _check_labels(signed)
     offer = check_usable(offer_of(signed, file="offer.json"))
     check_first_release(offer, first_release.encode())
     smallest = min(read_release(first_release, offer.lattice.attributes, file="first-release.csv")[SIZE], default=0)
@@ -147,13 +148,25 @@ def publish(
     return published
 
 
+def _check_labels(signed: Signed) -> None:
+    """Refuse more labels than pages and memory have room for, before any hierarchy is made of them."""
+    attributes = signed.body.get("attributes")
+    levels = [
+        level.get("labels")
+        for each in (attributes if isinstance(attributes, list) else [])
+        if isinstance(each, dict) and isinstance(each.get("levels"), list)
+        for level in each["levels"]
+        if isinstance(level, dict)
+    ]
+    n_labels = sum(len(labels) for labels in levels if isinstance(labels, list))
+    if n_labels > MOST_LABELS:
+        raise InputError.of(_("at most %s labels in all") % f"{MOST_LABELS:,}", column="attributes", value=n_labels)
+
+
 def check_usable(offer: Offer) -> Offer:
     """Refuse an offer that the pages could not show."""
     if len(offer.hierarchies) > MOST_ATTRIBUTES:
         raise InputError.of(_("at most %s columns with levels") % MOST_ATTRIBUTES, column="attributes")
-    n_labels = sum(len(level) for each in offer.hierarchies for level in each.levels)
-    if n_labels > MOST_LABELS:
-        raise InputError.of(_("at most %s labels in all") % f"{MOST_LABELS:,}", column="attributes", value=n_labels)
     if not offer.name.strip():
         raise InputError.of(_("a name"), column="name")
     check_standard(offer.criteria)
@@ -210,6 +223,7 @@ def _add_revisions(published: PublishedOffer, draft: Path, revisions: dict[int, 
     before, signed = document_of(published)
     for number in sorted(revisions):
         after = parse_signed(revisions[number], KIND, VERSION, file=f"{number:04}.json")
+        _check_labels(after)
         offer = check_usable(offer_of(after))
         if number != before.revision + 1 or offer.revision != number or offer.previous != signed.digest:
             raise NotAllowed(_("A revision follows on the offer as it stands."))
