@@ -291,15 +291,15 @@ def test_folder_or_database_in_use_is_refused(
         restore(tmp_path / "real.tar.gz", tmp_path / "other")
 
 
+@pytest.mark.xdist_group("postgres")
 def test_job_that_somebody_planted_in_a_backup_is_forgotten(
-    served: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    both_databases: str, served: Site, new_address: str, tmp_path: Path
 ) -> None:
     found = release(make_contest("red"), "red")
     Job.objects.create(kind="os.system", subject="touch /tmp/owned", queue="contest", payload={"code": "evil"})
     back_up(tmp_path / "backup.tar.gz")
-    monkeypatch.setenv("DATABASE_URL", "")
-    restore(tmp_path / "backup.tar.gz", tmp_path / "restored")
-    with connected_to(f"sqlite:///{tmp_path / 'restored' / 'tokumei.sqlite3'}"):
+    with connected_to(new_address):
+        restore(tmp_path / "backup.tar.gz", tmp_path / "restored")
         assert not Job.objects.filter(is_done=False).exists()
         begin_forgotten()
         assert list(Job.objects.filter(is_done=False).values_list("kind", "subject")) == [("score", found.key)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import re
 import zipfile
@@ -280,6 +281,18 @@ def test_guess_needs_a_level_and_another_teams_release(
     for own in ("red-team", "nobody"):
         assert client.get(f"/contests/cup/attack/{own}").status_code == 404
         assert client.post(f"/contests/cup/attack/{own}", upload("G", "0") | {"knowledge": "half"}).status_code == 404
+
+
+def test_kit_that_is_being_made_keeps_nobody_waiting(contest: Contest, settings: Any) -> None:
+    """Two dozen requests for a kit that is not there yet stopped the pages until it was."""
+    folder = Path(settings.MEDIA_ROOT) / "kits" / contest.folder_key
+    folder.mkdir(parents=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        answer = Client().get("/contests/cup/kit")
+    assert answer.status_code == 503
+    assert "being packed" in answer.content.decode()
+    assert status_of(Client(), "/contests/cup/kit") == 200
 
 
 def test_kit_has_what_is_public_and_no_secret(contest: Contest, team: Team) -> None:

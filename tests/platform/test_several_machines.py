@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,7 @@ def test_contest_is_played_on_machines_that_share_no_folder(site: Site, store: s
             guess = hand_in(blue, "contests/cup/targets/red/guesses?knowledge=all", "G", "0 1 2 3 4 5")
             wait_scored(guess)
             pass_to("closes_at", "closed")
-            exports = [wait_until(lambda at=at: _export(at), 120) for at in (red, blue)]
+            exports = [wait_until(partial(_export, at), 120) for at in (red, blue)]
         assert exports[0] == exports[1]
     with zipfile.ZipFile(io.BytesIO(exports[0])) as archive:
         archive.extractall(tmp_path)

@@ -145,6 +145,10 @@ def _in_order(roles: Sequence[FileRole], paths: Sequence[Path]) -> dict[str, Pat
     if len(paths) != len(roles):
         wanted = ", ".join(f"{role.name} ({role.holds})" for role in roles)
         raise InputError.of(f"the files of the release: {wanted}", value=" ".join(map(str, paths)))
+    for path in paths:
+        # A name that leads nowhere is a slip of who checks, and no fault of the release.
+        if not path.exists() or path.is_dir():
+            raise InputError.of("a file that exists", file=path)
     return {role.name: path for role, path in zip(roles, paths, strict=True)}
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
@@ -20,6 +20,7 @@ def allow(kind: str, who: str, *, at_most: int, within: timedelta, said: str = "
     """Note that somebody does something, or raise TooMany when they did it too often already."""
     now = timezone.now()
     with transaction.atomic():
+        _wait_for_others(_digest(kind, who))
         Deed.objects.filter(until__lt=now).delete()
         refuse_if_spent(kind, who, at_most=at_most, said=said)
         Deed.objects.create(digest=_digest(kind, who), until=now + within)
@@ -29,6 +30,14 @@ def refuse_if_spent(kind: str, who: str, *, at_most: int, said: str = "") -> Non
     """Raise TooMany when somebody did something too often already; note nothing."""
     if Deed.objects.filter(digest=_digest(kind, who), until__gte=timezone.now()).count() >= at_most:
         raise TooMany(said or _("That was tried too often. Please wait a while and try again."))
+
+
+def _wait_for_others(digest: str) -> None:
+    """Let nobody else count the same deed until this is noted: many at once would all find room for one more."""
+    # On SQLite, where a transaction that writes is alone, there is nothing to do.
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int(digest[:15], 16)])
 
 
 def _digest(kind: str, who: str) -> str:

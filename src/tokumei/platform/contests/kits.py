@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import shutil
 from pathlib import Path
+from typing import IO
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -13,6 +14,7 @@ from tokumei.core.errors import NotFound
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services.showing import downloads
+from tokumei.platform.errors import NotReady
 from tokumei.platform.files.uploads import telling_full_disk
 
 
@@ -27,11 +29,18 @@ def kit_file(contest: Contest, viewer: User | None) -> Path:
         with telling_full_disk():
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with (folder / "lock").open("w") as lock:
-                # Its sample round takes a while; whoever comes meanwhile waits for the same file.
-                fcntl.flock(lock, fcntl.LOCK_EX)
+                _be_the_one(lock)
                 if not kit.is_file():
                     _make(contest, kit)
     return kit
+
+
+def _be_the_one(lock: IO[str]) -> None:
+    """Let one request make the kit, whose sample round takes a while; those who waited for it would stop the server."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise NotReady(_("The kit is being packed. Try again in a moment.")) from None
 
 
 def forget_kit(contest: Contest) -> None:

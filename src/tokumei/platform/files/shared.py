@@ -17,8 +17,8 @@ import tarfile
 import tempfile
 from collections.abc import Callable
 from datetime import timedelta
+from io import BufferedRandom
 from pathlib import Path
-from typing import IO
 
 from django.conf import settings
 from django.core.files.base import File
@@ -160,7 +160,7 @@ def _note(folder: Path, version: str) -> None:
     draft.replace(_stamp(folder))
 
 
-def _pack(folder: Path, packed: IO[bytes]) -> str:
+def _pack(folder: Path, packed: BufferedRandom) -> str:
     """Pack a folder, the same bytes for the same files, and give the digest."""
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for path in sorted(folder.rglob("*")):
@@ -196,7 +196,7 @@ def _fetch(folder: Path, name: str, version: str) -> None:
         _note(folder, version)
 
 
-def _unpack(packed: IO[bytes], folder: Path) -> None:
+def _unpack(packed: BufferedRandom, folder: Path) -> None:
     draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     old = draft.with_name(f"{draft.name}.old")
     try:
