@@ -23,7 +23,9 @@ def case(more: dict[str, Any] | None = None, **options: Any) -> LegalCase:
 
 
 def finding(page: dict[str, Any], ending: str) -> str:
-    return next(one["finding"] for one in page["items"] if one["article"].endswith(ending) or one["item"] == ending)
+    return next(
+        str(one["finding"]) for one in page["items"] if one["article"].endswith(ending) or one["item"] == ending
+    )
 
 
 def attack(name: str, certain: float) -> dict[str, Any]:
@@ -64,7 +66,7 @@ BROKEN: list[tuple[Callable[[LegalCase], dict[str, Any]], str, LegalCase]] = [
     (safe_harbor, "(i)(Q)", case({"photo": [b"1", b"2"] * 10})),
     (safe_harbor, "(i)(R)", case({"x": [f"KX-{n}-7" for n in NUMBERS]})),
 ]
-ATTACKED = {"attacks": [attack("record-linkage", 0.0), attack("homogeneity", 0.0)]}
+ATTACKED: dict[str, Any] = {"attacks": [attack("record-linkage", 0.0), attack("homogeneity", 0.0)]}
 
 
 @pytest.mark.parametrize(("check", "item", "broken"), BROKEN, ids=[f"{c.__name__} {i}" for c, i, _ in BROKEN])

@@ -58,6 +58,7 @@ def test_intervals_are_over_draws_and_those_at_risk_are_found_in_half_of_them(sh
 def test_knowledge_of_another_time_finds_profiles_and_says_what_cannot_work(shop: History) -> None:
     release = tk.anonymize(shop, method="pseudonyms", lifetime=12, seed=1)
     done = threat_history(shop, release, "data-broker", attacks=["tfidf", "linkage"], draws=1)
+    assert done.scores["tfidf"].baseline is not None
     assert done.scores["tfidf"].value > 3 * done.scores["tfidf"].baseline
     assert done.left_out == {"linkage": "it compares purchases of the same time, and those of another are known"}
     with pytest.raises(InputError, match="can work"):

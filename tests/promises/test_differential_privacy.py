@@ -72,7 +72,8 @@ def sealed(entry: dict[str, Any]) -> str:
 
 
 def test_what_was_spent_adds_up_over_the_chain_and_never_exceeds_the_budget(tmp_path: Path) -> None:
-    spent, earlier, recipe = 0.0, [], None
+    earlier: list[str] = []
+    spent, recipe = 0.0, None
     for number, epsilon in enumerate((0.5, 0.25, 0.25)):
         options = ["--set", f"epsilon={epsilon}", "--set", "budget=1", *earlier]
         made = published(tmp_path, f"r{number}", *options)

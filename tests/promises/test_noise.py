@@ -58,10 +58,12 @@ def test_pram_links_nobody_with_more_than_one_over_k(times: int, tmp_path: Path)
         assert len(after) == len(rows)
         assert all(row[name] in tree[0] for row in after for name, tree in TREES.items())
         kept = recipe["options"]["retain"]
-        records = [[(row["sex"], row["town"]) for row in side] for side in (rows, after)]
+        before: list[tuple[str, ...]]
+        now: list[tuple[str, ...]]
+        before, now = ([(row["sex"], row["town"]) for row in side] for side in (rows, after))
         domains = [TREES["sex"][0], TREES["town"][0]]
         k = done["promises"]["pk-anonymity"]["value"]
-        assert randomized.likeliest_link(*records, [kept, kept], domains) <= 1 / k + 1e-9
+        assert randomized.likeliest_link(before, now, [kept, kept], domains) <= 1 / k + 1e-9
         # No larger k could have been promised.
         assert randomized.worst_case(len(rows), [kept, kept], domains) == pytest.approx(1 / k)
 

@@ -118,7 +118,7 @@ class HistoryThreat:
             frame = frame.with_columns(pl.col("item").str.slice(0, self.item_characters))
         if self.days:
             moved = pl.Series(rng.integers(-self.days, self.days, frame.height, endpoint=True))
-            date = pl.col("date") + pl.duration(days=moved)
+            date = pl.col("date") + pl.duration(days=pl.lit(moved))
             first, last = pl.col("date").dt.month_start(), pl.col("date").dt.month_end()
             frame = frame.with_columns(date=pl.max_horizontal(first, pl.min_horizontal(last, date)))
             # Who is not sure of the day is not sure of the time.

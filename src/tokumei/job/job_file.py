@@ -148,7 +148,9 @@ def _listed(where: Where, found: Mapping[str, Any], name: str) -> list[Section]:
 
 def _reading(source: Section) -> Reading:
     columns = source.section("columns")
-    texts = {key: source.maybe_text(key, "text") for key in ("encoding", "delimiter", "sheet", "date_format", "format")}
+    texts: dict[str, Any] = {
+        key: source.maybe_text(key, "text") for key in ("encoding", "delimiter", "sheet", "date_format", "format")
+    }
     reading = Reading(
         **texts,
         skip_rows=source.whole("skip_rows", 0, MOST, 0),

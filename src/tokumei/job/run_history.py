@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +46,10 @@ class HistoryWork:
         listed: list[Step] = []
         for number, (name, _) in enumerate(self.job.methods, start=1):
             way = f"{number}-{name}"
-            listed.append((f"method-{way}", lambda n=number: self._anonymize(n), self._files(number)))
-            listed.append((f"use-{way}", lambda n=number: self._measure(n), ()))
+            listed.append((f"method-{way}", partial(self._anonymize, number), self._files(number)))
+            listed.append((f"use-{way}", partial(self._measure, number), ()))
             listed += [
-                (f"attack-{way}-{at}-{attack}", lambda n=number, t=threat, a=attack: self._attack(n, t, a), ())
+                (f"attack-{way}-{at}-{attack}", partial(self._attack, number, threat, attack), ())
                 for at, threat in enumerate(self.job.threats, start=1)
                 for attack in threat.attacks
             ]

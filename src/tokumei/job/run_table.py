@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -79,14 +79,14 @@ class TableWork:
         ways: list[Step] = [
             (
                 f"method-{number}-{name}",
-                lambda n=number, m=name, o=options: self._anonymize(n, m, o),
+                partial(self._anonymize, number, name, options),
                 self._files(number, name),
             )
             for number, (name, options) in enumerate(self.job.methods, start=1)
         ]
         after: list[Step] = [("choice", self._choose, (self.release, self.rows)), ("after", self._audit_after, ())]
         attacks: list[Step] = [
-            (f"attack-{number}-{attack}", lambda t=threat, a=attack: self._attack(t, a), ())
+            (f"attack-{number}-{attack}", partial(self._attack, threat, attack), ())
             for number, threat in enumerate(self.job.threats, start=1)
             for attack in threat.attacks
         ]

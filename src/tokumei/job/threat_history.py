@@ -71,7 +71,7 @@ class ThreatReport(Result):
         ranked = sorted(self.scores.items(), key=lambda one: -one[1].value)
         rows = [[name, one.value, one.interval, one.baseline, one.control] for name, one in ranked]
         heads = ["attack", "customers found", "95 % interval", "guessing blindly", "named though absent"]
-        said = [Facts({"who": self.threat.who, **self.facts}), Rows(heads, rows)]
+        said: list[Section] = [Facts({"who": self.threat.who, **self.facts}), Rows(heads, rows)]
         if self.inference is not None:
             inferred = self.inference
             heads = ["rest of baskets learned", "95 % interval", "guessing blindly", "of claims right"]
