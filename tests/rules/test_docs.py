@@ -6,15 +6,23 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from tokumei.cli.catalogue import catalogue, registries
+from tokumei.cli.main import app
 from tokumei.core.registry import part_options
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
+# A call ends with its line, the code that it stands in, or where another program begins.
+CALL = re.compile(r"(?<![\w./-])tokumei ([^`\n|;&]*)")
+OF_OTHER_PROGRAMS = {"--strict", "--many", "--pwprompt", "--owner", "--pty", "--uid"}
 BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -53,8 +61,52 @@ def test_links_in_the_docs_lead_to_files(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def command_options() -> dict[tuple[str, ...], set[str]]:
+    """Give the options of each command by the words that call it."""
+    found: dict[tuple[str, ...], set[str]] = {}
+    left: list[tuple[tuple[str, ...], Any]] = [((), typer.main.get_command(app))]
+    while left:
+        words, command = left.pop()
+        found[words] = {"--help", *(name for one in command.params for name in (*one.opts, *one.secondary_opts))}
+        left += [((*words, name), inner) for name, inner in getattr(command, "commands", {}).items()]
+    return found
+
+
+def wrong_options(text: str, known: Mapping[tuple[str, ...], set[str]]) -> list[str]:
+    """Give the options in a page that no command has, and those in a call that the command called does not have."""
+    every = set().union(*known.values()) | OF_OTHER_PROGRAMS
+    wrong = [name for name in OPTION.findall(text) if name not in every]
+    for call in CALL.findall(text):
+        words = call.split()
+        n_words = max(n for n in range(len(words) + 1) if tuple(words[:n]) in known)
+        own = known[tuple(words[:n_words])] | OF_OTHER_PROGRAMS
+        wrong += [name for name in OPTION.findall(call) if name not in own]
+    return wrong
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_option_in_the_docs_is_one_of_its_command(page: Path) -> None:
+    assert wrong_options(page.read_text(), command_options()) == []
+
+
+def test_option_that_no_command_or_another_has_is_found() -> None:
+    known = command_options()
+    assert wrong_options("Say `tokumei audit a.csv --qi age --kk 5`.", known) == ["--kk", "--kk"]
+    assert wrong_options("$ tokumei audit a.csv --qi age --port 8000", known) == ["--port"]
+    assert wrong_options("`--delimiter` separates", known) == []
+
+
 def test_rooms_of_the_map_are_the_rooms_of_the_package() -> None:
     text = (ROOT / "docs" / "map.md").read_text()
     rooms = {match.split("/")[0] for match in re.findall(r"^\| `([a-z/]+)` \|", text, re.MULTILINE)}
     package = {path.name for path in (ROOT / "src" / "tokumei").iterdir() if (path / "__init__.py").exists()}
     assert rooms == package
+
+
+def test_walks_of_the_map_name_few_files_that_are_there() -> None:
+    text = (ROOT / "docs" / "map.md").read_text().partition("## Two walks")[2].partition("\n## ")[0]
+    walks = [re.findall(r"`([a-z0-9_/]+\.py)`", walk) for walk in text.split("\n**")[1:]]
+    assert len(walks) == 2
+    for named in walks:
+        assert 5 < len(named) <= 15
+        assert [name for name in named if not (ROOT / "src" / "tokumei" / name).is_file()] == []
