@@ -168,6 +168,20 @@ def test_an_offer_that_would_prove_a_class_is_refused_with_the_reason(
     assert not (tmp_path / "desk").exists()
 
 
+def test_a_hierarchy_that_was_made_of_the_data_is_told_to_the_provider(tmp_path: Path, key: PrivateKey) -> None:
+    # Two people of age 3, and all six ages occur: who guesses that the ages were taken from the data knows of the two.
+    frame = pl.concat(
+        [
+            people(400, 3).filter(pl.col("age") != "3"),
+            pl.DataFrame([("3", "f", "p")] * 2, people(1, 1).schema, orient="row"),
+        ]
+    )
+    made = opened(tmp_path, frame, key, criteria=[Criterion("own", 5)])
+    assert made.as_dict()["only_what_occurs"] == ["age"]
+    without = opened(tmp_path, frame.filter(pl.col("age") != "3"), key, "without", criteria=[Criterion("own", 5)])
+    assert without.only_what_occurs == ()
+
+
 def law_of(frame: pl.DataFrame) -> dict[str, Any]:
     return dict(offer_of(frame, 3, predictor="power-law", is_vetted=False)[0].knowledge)
 
@@ -227,6 +241,15 @@ def test_two_desks_of_one_table_with_levels_that_cross_prove_a_class_and_the_sec
     assert attack(one.offer, releases_at(one.desk)).is_safe
     with pytest.raises(NotAllowed, match="offered as"):
         opened(tmp_path, frame, key, "three", first_levels={"age": 2}, registry=registry, **law)
+
+
+def test_desks_that_no_two_tables_fit_are_not_called_safe(tmp_path: Path, key: PrivateKey) -> None:
+    # One left and two came: the later table is not the earlier with newcomers, so that nothing was looked for.
+    frame = people(300, 3)
+    later = pl.concat([frame.tail(-1), frame.sample(2, seed=1)])
+    desks = [opened(tmp_path, each, key, name) for name, each in (("one", frame), ("two", later))]
+    found = attack_two(*((each.offer, releases_at(each.desk)) for each in desks))
+    assert (found.about, found.proven, found.is_safe) == ("no table", (), False)
 
 
 def test_people_are_known_again_by_their_column_and_a_formula_alone_may_be_offered_anew(

@@ -13,6 +13,11 @@ from tokumei.cli.reading import reads_tables
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
+HIDDEN = ("attack", "refused_fails", "lots", "only_what_occurs")
+ONLY_WHAT_OCCURS = (
+    "The hierarchy lists no value but those that occur, some in fewer than k rows. It is published, and whoever "
+    "guesses that it was made of the data knows that each has a row. Add values that there can be."
+)
 NOT_COMPARED = (
     "No table agrees with both desks: people left in between, or they are of different people. What follows from the "
     "two together was not looked for."
@@ -139,13 +144,16 @@ def offer(
         )
     _, signed = opened.desk.offer()
     result = {"offer": signed.digest, **opened.as_dict(), "out": str(desk / "offer.json")}
-    show(Answer(result, [Facts(_offered(result))]), json=json)
+    parts: list[Section] = [Facts(_offered(result))]
+    if opened.only_what_occurs:
+        parts.append(Sentence(f"{', '.join(opened.only_what_occurs)}: {ONLY_WHAT_OCCURS}"))
+    show(Answer(result, parts), json=json)
 
 
 def _offered(result: dict[str, Any]) -> dict[str, Any]:
     """Give what a provider reads of a new offer."""
     found, fails, lots = result["attack"], result["refused_fails"], result["lots"]
-    plain = {name: result[name] for name in result if name not in ("attack", "refused_fails", "lots")}
+    plain = {name: result[name] for name in result if name not in HIDDEN}
     if result["epsilon"] is None:
         plain.pop("epsilon")
     if not result["closed"]:

@@ -25,7 +25,8 @@ from tokumei.exchange.told import Release
 class Opened:
     """A desk that was opened, and what only its provider is told: what the attack found, and how often the rule fails.
 
-    `found` is None where there are too many cells for integer programs.
+    `found` is None where there are too many cells for integer programs. `only_what_occurs` are columns whose published
+    hierarchy lists no value but those that occur, some of them rare: who guesses so knows that each has a row.
     """
 
     desk: DeskFolder
@@ -33,6 +34,7 @@ class Opened:
     found: Found | None
     gamma: Gamma
     before: Before = field(default_factory=Before)
+    only_what_occurs: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Give the opening for JSON."""
@@ -53,6 +55,7 @@ class Opened:
             "first_release": dict(offer.first_release.levels),
             "epsilon": offer.knowledge.get("epsilon"),
             "epsilon_before": self.before.epsilon,
+            "only_what_occurs": list(self.only_what_occurs),
             "closed": [str(each) for each in self.before.replaced],
             "attack": None if self.found is None else self.found.as_dict(),
         }
@@ -109,7 +112,18 @@ def open_offer(
     desk = open_desk(folder, offer, text, source, reading, key, secret=secret, table=table.digest)
     if registry is not None and will_be is None:
         registry.confirm(folder)
-    return Opened(desk, offer, found, measured_gamma(offer, table, secret), before)
+    return Opened(desk, offer, found, measured_gamma(offer, table, secret), before, only_what_occurs(offer, table))
+
+
+def only_what_occurs(offer: Offer, table: CountedTable) -> tuple[str, ...]:
+    """Give the columns whose hierarchy seems to be made of the data, and tells of values of fewer than k rows."""
+    named = []
+    for hierarchy in offer.hierarchies:
+        counts = table.classes(offer.lattice.bottom).over([hierarchy.attribute])
+        occurring = {str(value) for value in counts.domains[0].drop_nulls()}
+        if counts.n_classes and counts.k < offer.k_p and occurring >= set(hierarchy.leaves):
+            named.append(hierarchy.attribute)
+    return tuple(named)
 
 
 def attack_own(offer: Offer, first_release: str, table: CountedTable) -> Found | None:
