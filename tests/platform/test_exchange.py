@@ -565,6 +565,16 @@ def test_criterion_below_the_operators_standard_is_refused(
     assert not PublishedOffer.objects.exists()
 
 
+def test_offer_from_before_a_stricter_standard_serves_nobody_below_it(
+    hosted: PublishedOffer, carol: User, settings: Any
+) -> None:
+    settings.EXCHANGE_LEAST_K = 6
+    with pytest.raises(NotAllowed, match="must be 6 or more"):
+        ask(hosted, carol, PAIRS)
+    settings.EXCHANGE_LEAST_K = 5
+    assert ask(hosted, carol, PAIRS).state == RequestState.SENT
+
+
 def test_attack_of_every_night_is_noted_for_the_team(hosted: PublishedOffer, carol: User) -> None:
     answered(hosted, ask(hosted, carol, PAIRS))
     # It was attacked when it was made, and is again when a day has passed.

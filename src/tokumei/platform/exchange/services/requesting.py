@@ -38,7 +38,7 @@ from tokumei.platform.exchange.models import (
     Vote,
 )
 from tokumei.platform.exchange.services.hosted_answers import start_answering
-from tokumei.platform.exchange.services.offers import document_of
+from tokumei.platform.exchange.services.offers import check_standard, document_of
 from tokumei.platform.exchange.services.recipients import check_criterion, key_of, name_for, name_of, recipient_of
 
 log = logging.getLogger("tokumei.exchange")
@@ -170,6 +170,8 @@ def _send(
 ) -> LevelRequest:
     if published.state != OfferState.OPEN:
         raise NotAllowed(_("The offer takes no more requests."))
+    # The operator may have raised the standard since the offer was published.
+    check_standard([document_of(published)[0].criterion(request.criterion)])
     if not request.purpose.strip() or len(request.purpose) > PURPOSE_LENGTH:
         raise InputError.of(_("a purpose of at most %s characters") % f"{PURPOSE_LENGTH:,}", column="purpose")
     said = _("You may ask %d times a minute and %d times a day. Please wait a while.") % (
