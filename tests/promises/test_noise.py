@@ -58,9 +58,8 @@ def test_pram_links_nobody_with_more_than_one_over_k(times: int, tmp_path: Path)
         assert len(after) == len(rows)
         assert all(row[name] in tree[0] for row in after for name, tree in TREES.items())
         kept = recipe["options"]["retain"]
-        before: list[tuple[str, ...]]
-        now: list[tuple[str, ...]]
-        before, now = ([(row["sex"], row["town"]) for row in side] for side in (rows, after))
+        before: list[tuple[str, ...]] = [(row["sex"], row["town"]) for row in rows]
+        now: list[tuple[str, ...]] = [(row["sex"], row["town"]) for row in after]
         domains = [TREES["sex"][0], TREES["town"][0]]
         k = done["promises"]["pk-anonymity"]["value"]
         assert randomized.likeliest_link(before, now, [kept, kept], domains) <= 1 / k + 1e-9
