@@ -46,7 +46,7 @@ def run() -> list[Figure]:
 def _under_load(name: str, address: str | None, minutes: float) -> list[Figure]:
     with tempfile.TemporaryDirectory() as scratch:
         data = Path(scratch) / "data"
-        with platform.server(data, address) as url:
+        with platform.server(data, address, ["small"]) as url:
             watcher = Watcher(data)
             watcher.start()
             release = (data / "small.csv").read_bytes()

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -80,10 +80,10 @@ def environment(data: Path, address: str | None = None) -> dict[str, str]:
 
 
 @contextmanager
-def server(data: Path, address: str | None = None) -> Iterator[str]:
-    """Fill a new data folder and serve from it; give the address."""
+def server(data: Path, address: str | None = None, contests: Sequence[str] = ("large", "small")) -> Iterator[str]:
+    """Fill a new data folder with these contests and serve from it; give the address."""
     given = environment(data, address)
-    subprocess.run([sys.executable, "-m", "benchmarks.platform"], check=True, env=given)
+    subprocess.run([sys.executable, "-m", "benchmarks.platform", *contests], check=True, env=given)
     command = [sys.executable, "-m", "tokumei", "serve", "--port", "0", "--data", str(data)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=given)
     try:
@@ -94,14 +94,15 @@ def server(data: Path, address: str | None = None) -> Iterator[str]:
         process.wait(60)
 
 
-def make_site() -> None:
-    """Fill a new data folder: users, teams, a large and a small contest, and releases to hand in."""
+def make_site(contests: Sequence[str]) -> None:
+    """Fill a new data folder: users, teams, a large and a small contest or one of them, and releases to hand in."""
     from tokumei.platform.start import configure, prepare
 
     configure()
     prepare()
     _make_people()
-    _make_contest("large", LARGE, n_releases=0)
+    if "large" in contests:
+        _make_contest("large", LARGE, n_releases=0)
     _make_contest("small", SMALL, n_releases=N_TEAMS // 3)
 
 
@@ -299,4 +300,4 @@ def p95(seconds: list[float]) -> float:
 
 
 if __name__ == "__main__":
-    make_site()
+    make_site(sys.argv[1:])

@@ -105,6 +105,17 @@ def test_user_is_in_only_so_many_teams(world: World, monkeypatch: pytest.MonkeyP
     assert made == [302, 302, 429]
 
 
+def test_quota_of_teams_a_day_is_answered_with_its_reason(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teams, "TEAMS_A_DAY", 1)
+    client = person(world, "member")
+    answers = [client.post("/teams/new", {"slug": f"q{n}", "display_name": f"Q{n}"}) for n in range(2)]
+    assert [answer.status_code for answer in answers] == [302, 429]
+    assert "You may make 1 teams a day." in answers[1].content.decode()
+    # Leaving a team gives no new one: the quota is of what was made.
+    assert client.post("/teams/q0/leave").status_code == 302
+    assert client.post("/teams/new", {"slug": "q3", "display_name": "Q3"}).status_code == 429
+
+
 @pytest.mark.parametrize("by", ["page", "program"])
 def test_releases_are_taken_only_so_often(world: World, by: str) -> None:
     contest = Contest.objects.get(slug="draft")
