@@ -2,12 +2,19 @@ from __future__ import annotations
 
 import datetime
 
+import numpy as np
 import polars as pl
 import pytest
 
+from tokumei.anonymize.history.delete import Delete
+from tokumei.anonymize.history.perturb import Perturb
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
-from tokumei.attack.history.linkage import Linkage
+from tokumei.anonymize.pipeline import Pipeline
+from tokumei.attack.history.linkage import Linkage, guesses_of, weigh
 from tokumei.attack.judge import judge
+from tokumei.attack.linkage.epochs import find_epochs
+from tokumei.attack.linkage.fields import PRIOR
+from tokumei.attack.linkage.joining import join_epochs
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
@@ -108,3 +115,42 @@ def test_linkage_of_visits_compares_dates_and_times_alone(original: History) -> 
     assert release.pseudonyms is not None
     guesses = Linkage().guess(visits.known(0.5, seed=1), History(release.frame))
     assert judge(guesses, release.pseudonyms, visits.customers, visits.periods).cell.value > 0.05
+
+
+def test_linkage_that_is_told_how_fields_agree_is_no_stronger_than_noise_over_what_it_learns(original: History) -> None:
+    release = Pipeline(
+        (Perturb(days=10, quantities=0.5, prices=0.3), Delete(random=0.2, once=False), Pseudonyms(12))
+    ).anonymize(original, seed=1)
+    assert release.pseudonyms is not None
+    knowledge, seen = original.known(0.25, seed=1), History(release.frame)
+    evidence, counts = weigh(knowledge, seen)
+    # The truth: how far the fields of each row agree with what they were.
+    compared, told = evidence.compared, {}
+    back = {place: at for at, place in enumerate(compared.known.place.tolist())}
+    rows = original.frame.with_row_index("place").with_columns(released=release.frame["customer"])
+    order = seen.frame.with_row_index("place").filter(pl.col("customer").is_not_null()).sort(pl.exclude("place"))
+    where = {place: at for at, place in enumerate(order["place"].to_list())}
+    theirs = {place: at for at, place in enumerate(compared.released.place.tolist())}
+    kept = [place for place, name in rows.select("place", "released").iter_rows() if name is not None and place in back]
+    for name, field in compared.fields.items():
+        shares = field.usual() * PRIOR
+        ours = np.array([back[place] for place in kept])
+        there = np.array([theirs[where[place]] for place in kept])
+        levels = field.levels_of(compared.known.codes[name][ours], compared.released.codes[name][there])
+        bands = field.bands[compared.released.cases[name][there]]
+        is_told = levels >= 0
+        np.add.at(shares, (bands[is_told], levels[is_told].astype(np.int64)), 1.0)
+        told[name] = shares / shares.sum(axis=1, keepdims=True)
+    epochs = find_epochs(evidence.n_rows, len(compared.customers))
+    success = [
+        judge(
+            guesses_of(compared, join_epochs(evidence, counts, epochs, n_rounds=2, agreement=agreement)),
+            release.pseudonyms,
+            original.customers,
+            original.periods,
+        ).row.value
+        for agreement in (told, None)
+    ]
+    # Three customers of sixty either way.
+    assert success[0] >= success[1] - 0.05
+    assert success[1] >= success[0] - 0.05

@@ -7,10 +7,12 @@ import pytest
 from typer.testing import CliRunner
 
 import tokumei as tk
+from tokumei.attack.history.linkage import Linkage
 from tokumei.cli.main import app
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
+from tokumei.job import attack_history as attack_job
 from tokumei.job.threat_history import threat_history
 
 
@@ -85,3 +87,15 @@ def test_threat_by_the_command_line(shop: History, tmp_path: Path) -> None:
     for incomplete in (["--threat", "spouse"], []):
         asked = ["attack", "history", *incomplete, "--release", str(tmp_path / "A.parquet")]
         assert isinstance(CliRunner().invoke(app, asked).exception, InputError)
+
+
+def test_an_attack_that_the_machine_cannot_hold_is_refused_before_it_starts(
+    shop: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = tk.anonymize(shop, method="pseudonyms", lifetime=12, seed=1)
+    cost = Linkage().estimate(shop.known(0.5, seed=1), release.published)
+    # Forty customers by forty pseudonyms, six numbers of eight bytes each: habits need several epochs.
+    assert cost.n_bytes == 40 * 40 * 8 * 6
+    monkeypatch.setattr(attack_job, "machine_bytes", lambda: cost.n_bytes)
+    with pytest.raises(InputError, match="fewer customers: linkage would take about"):
+        tk.attack(shop.known(0.5, seed=1), release, "linkage")

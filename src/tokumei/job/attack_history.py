@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +15,7 @@ import polars as pl
 from tokumei.attack.generalized import GENERALIZED_ATTACKS
 from tokumei.attack.judge import Verdict, judge
 from tokumei.attack.registry import HISTORY_ATTACKS, HistoryAttack
+from tokumei.core.cost import GIGABYTE, Cost
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
@@ -25,6 +28,9 @@ from tokumei.data.history import History
 from tokumei.job.histories import history_of, known_of, released_of
 from tokumei.job.history_release import HistoryRelease
 from tokumei.report.needs import check_needs
+
+# The rest of the memory is for the rows themselves, and for others.
+MOST_MEMORY = 0.7
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,6 +99,7 @@ def attack_history(
     is_ours = isinstance(release, HistoryRelease)
     seen = release.published if is_ours else released_of(release, reading)
     check_needs(known, part, name)
+    announce(part, name, known, seen)
     with step(f"attacking by {name}"):
         guesses = part.guess(known, seen)
     named = list(customers) if customers is not None else known.customers
@@ -107,6 +114,30 @@ def attack_history(
         "seconds": round(time.perf_counter() - started, 3),
     }
     return Guesses(guesses, named, facts, success, known.kind)
+
+
+def announce(part: Any, name: str, known: History, seen: History) -> None:
+    """Say what an attack that can tell is expected to take; refuse one that the machine cannot hold."""
+    estimate = getattr(part, "estimate", None)
+    if estimate is None:
+        return
+    cost: Cost = estimate(known, seen)
+    cost.say(f"attacking by {name}")
+    if cost.n_bytes > MOST_MEMORY * machine_bytes():
+        raise InputError.of(
+            f"fewer customers: {name} would take {cost}, and this machine has {machine_bytes() / GIGABYTE:.0f} GB; "
+            "'tokumei report --sample' attacks some of them",
+            file=known.name,
+            value=f"{len(known.customers):,} customers and {len(seen.customers):,} pseudonyms",
+        )
+
+
+def machine_bytes() -> float:
+    """Give the memory of this machine; without end where it cannot be told."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return math.inf
 
 
 def success_of(verdict: Verdict) -> dict[str, Any]:

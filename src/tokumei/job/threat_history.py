@@ -24,6 +24,7 @@ from tokumei.core.score import Score
 from tokumei.core.seeds import LARGEST_SEED, generator
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
+from tokumei.job.attack_history import announce
 from tokumei.job.histories import history_of, released_of
 from tokumei.report.needs import lacks
 
@@ -132,6 +133,8 @@ def threat_history(
         for number in range(draws):
             known = model.know(before, seed=_seed_of(seed, number))
             for name in names:
+                if not number:
+                    announce(HISTORY_ATTACKS.make(name), name, known, seen)
                 guesses = HISTORY_ATTACKS.make(name).guess(known, seen).filter(pl.col("period").is_in(months))
                 verdicts[name].append(judge(guesses, truth, customers, months).row)
                 found[name].update(found_customers(guesses, truth, customers, months))

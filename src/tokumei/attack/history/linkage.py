@@ -8,17 +8,22 @@ import numpy as np
 import polars as pl
 
 from tokumei.attack.linkage.counts import CountEvidence, Expected
-from tokumei.attack.linkage.epochs import find_epochs
+from tokumei.attack.linkage.epochs import MOST_NAMES, find_epochs
 from tokumei.attack.linkage.evidence import Evidence
 from tokumei.attack.linkage.fields import Ints
 from tokumei.attack.linkage.joining import join_epochs
-from tokumei.attack.linkage.rows import Compared
+from tokumei.attack.linkage.rows import KIND_CHARACTERS, Compared
+from tokumei.core.cost import Cost
 from tokumei.core.errors import InputError
-from tokumei.data.history import History
+from tokumei.data.history import History, period_of
 
 SCHEMA = {"customer": pl.String, "period": pl.Int32, "pseudonym": pl.String}
 # Believed of knowledge that does not say how many rows there are besides.
 USUAL_DELETED = 0.05
+# As measured on the 2017 set and on made shops of up to 2,000 customers.
+PAIR_SECONDS = 1.2e-7
+CELL_SECONDS = 2e-6
+MATCH_SECONDS = 2e-10
 # Nobody is sure to know everything.
 MOST_KNOWN = 0.98
 
@@ -49,6 +54,19 @@ class Linkage:
         compared = evidence.compared
         epochs = find_epochs(evidence.n_rows, len(compared.customers))
         return guesses_of(compared, join_epochs(evidence, counts, epochs, n_rounds=self.rounds))
+
+    def estimate(self, knowledge: History, published: History) -> Cost:
+        """Say what an attack will take: pairs of rows of one month and kind, and pairs of customers and pseudonyms."""
+        keys = [period_of(pl.col("date")).alias("period"), pl.col("item").str.slice(0, KIND_CHARACTERS).alias("kind")]
+        ours, theirs = (side.kept.group_by(*keys).agg(n=pl.len()) for side in (knowledge, published))
+        both = ours.join(theirs, on=["period", "kind"], nulls_equal=True)
+        n_pairs = float((both["n"].cast(pl.Float64) * both["n_right"].cast(pl.Float64)).sum())
+        n_customers, n_names = len(knowledge.customers), len(published.customers)
+        n_cells = float(n_customers) * n_names
+        # Scores by rows and by numbers of rows, their sums and chances; habits hold seven numbers of each cell, twice.
+        n_bytes = n_cells * 8 * (6 + (14 if self.rounds and n_names > MOST_NAMES * n_customers else 0))
+        seconds = 2 + n_pairs * PAIR_SECONDS + n_cells * CELL_SECONDS + n_cells * n_customers * MATCH_SECONDS
+        return Cost(seconds, n_bytes)
 
 
 def guesses_of(compared: Compared, found: Ints) -> pl.DataFrame:
