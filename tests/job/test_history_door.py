@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import polars as pl
 import pytest
 
 import tokumei as tk
+from tokumei.job.knowledge_history import ABOVE_ONE
 
 COLUMNS = {"customer": "household", "date": "when", "item": "product", "price": "paid", "quantity": "n"}
 
@@ -112,3 +114,20 @@ def test_release_of_a_history_may_stand_alone(shop: pd.DataFrame) -> None:
     a = tk.anonymize(h, method="pseudonyms", lifetime=1, seed=1)
     assert tk.measure(a, measures=["rows"]).scores == tk.measure(h, a, ["rows"]).scores
     assert tk.attack(a, attack="s1").success == tk.attack(h, a, "s1").success
+
+
+def test_theory_above_one_is_shown_as_no_chance_with_a_word_why() -> None:
+    rows = [("a", 1, "x", 1.0, 1), ("a", 2, "y", 2.0, 1), ("b", 3, "x", 3.0, 2), ("c", 4, "z", 4.0, 1)]
+    frame = pl.DataFrame(rows, schema=["customer", "day", "item", "price", "quantity"], orient="row")
+    found = tk.knowledge(
+        tk.History(frame.select("customer", "item", "price", "quantity", date=pl.date(2020, 1, "day")))
+    )
+    above = [one for one in found.to_dict()["attackers"] if one["theory"] > 1]
+    # By the formula three, which no chance is; measured, everybody is found.
+    assert above
+    assert {one["theory"] for one in above} == {3.0}
+    assert not any(one["theory_is_a_chance"] for one in above)
+    assert all(one["measured"] <= 1 for one in above)
+    shown = " ".join(str(vars(section)) for section in found.sections())
+    assert shown.count("above 1: no chance") == len(above)
+    assert ABOVE_ONE in shown
