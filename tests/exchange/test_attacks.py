@@ -21,7 +21,7 @@ from tokumei.exchange.attack import attack, attack_two
 from tokumei.exchange.cells import Cells
 from tokumei.exchange.counted_table import CountedTable, farthest
 from tokumei.exchange.criteria import Criterion
-from tokumei.exchange.desk import DeskFolder, answer_request, check_answer
+from tokumei.exchange.desk import DeskFolder, answer_request
 from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.learning import answers_until_tightening, counted_nodes, tightened
 from tokumei.exchange.noise import drawn, extra_steps, noisy_ks, secret_of, small_nodes
@@ -33,6 +33,7 @@ from tokumei.exchange.request import Approval, Request
 from tokumei.exchange.sensitive import Sensitive
 from tokumei.exchange.sources import Registry
 from tokumei.exchange.told import Knowledge, Release, Told
+from tokumei.exchange.verifying import check_answer
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
 from tokumei.predict.margin import Margin

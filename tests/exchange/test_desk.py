@@ -17,7 +17,7 @@ from tokumei.core.errors import InputError, NotAllowed, PromiseBroken
 from tokumei.exchange.answer import REFUSED
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
-from tokumei.exchange.desk import DeskFolder, answer_request, check_answer, open_desk, remembered, verify_desk
+from tokumei.exchange.desk import DeskFolder, answer_request, open_desk, remembered
 from tokumei.exchange.disclosure import disclosure, disclosure_text
 from tokumei.exchange.documents import Signed
 from tokumei.exchange.keys import PrivateKey
@@ -26,6 +26,7 @@ from tokumei.exchange.offering import Terms
 from tokumei.exchange.opening import open_offer
 from tokumei.exchange.request import Approval, Request
 from tokumei.exchange.transport import FolderTransport, serve
+from tokumei.exchange.verifying import check_answer, verify_desk
 
 RARE = Lots(1e-9, 1e-9)
 

@@ -216,10 +216,11 @@ def verify(
 
     Example: tokumei exchange verify desk --key shop.pub
     """
-    from tokumei.exchange.desk import DeskFolder, check_answer, verify_desk
+    from tokumei.exchange.desk import DeskFolder
     from tokumei.exchange.keys import fingerprint, read_public
     from tokumei.exchange.offer import read_offer
     from tokumei.exchange.public_desk import verify_public
+    from tokumei.exchange.verifying import check_answer, verify_desk
 
     is_desk = path.is_dir()
     offer, signed = read_offer(path / "offer.json" if is_desk else path)

@@ -22,17 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.chain import Link, canonical, digest_of
-from tokumei.core.errors import InputError, NotAllowed, PromiseBroken
+from tokumei.core.errors import InputError, NotAllowed
 from tokumei.data.files.atomic import atomic_path, write_text
-from tokumei.data.files.source import check_is_file
 from tokumei.exchange.answer import REFUSED, WAITING, Answered, Desk, Given, Joint, answer
-from tokumei.exchange.audit_log import AuditLog, LogHead, check_reaches
+from tokumei.exchange.audit_log import AuditLog, LogHead
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.documents import Fields, Signed, read_json, read_signed, sign
-from tokumei.exchange.keys import PrivateKey, fingerprint, write_secret
+from tokumei.exchange.documents import Fields, Signed, read_json, sign
+from tokumei.exchange.keys import PrivateKey, write_secret
 from tokumei.exchange.offer import Offer, read_offer
-from tokumei.exchange.request import REQUEST, Approval, Request, check_fits, request_of
-from tokumei.exchange.request import VERSION as REQUEST_VERSION
+from tokumei.exchange.request import Approval, Request, check_fits
 from tokumei.exchange.sources import check_not_retired
 
 ANSWER, VERSION = "answer", 2
@@ -256,27 +254,6 @@ def _is_removed(links: Sequence[Link]) -> bool:
     return bool(links) and links[-1].payload.get("what") == REMOVED
 
 
-def verify_desk(desk: DeskFolder) -> dict[str, Any]:
-    """Check offer, revisions, both logs and every release that was given; PromiseBroken names what is wrong."""
-    offer, signed = desk.offer()
-    public, private = desk.public_log.read(signed.key), desk.private_log.read(signed.key)
-    told = [link.payload["offer"] for link in public if link.payload["what"] == "offer"]
-    if told != list(desk.digests().values()) or told[-1] != signed.digest:
-        raise PromiseBroken("The revisions are not those that the log tells of.")
-    if [public_part(link.payload) for link in private] != [dict(link.payload) for link in public]:
-        raise PromiseBroken("The public log and the private one do not tell the same.")
-    if digest_of((desk.folder / "first-release.csv").read_bytes()) != offer.first_release.digest:
-        raise PromiseBroken("first-release.csv is not the one that was offered.")
-    for link in private:
-        if digest := link.payload.get("release_file"):
-            path = desk.release_path(digest)
-            if not path.is_file() or digest_of(path.read_bytes()) != digest:
-                raise PromiseBroken(f"{path.name}: is missing or not as it was given.")
-    n_served = sum(link.payload.get("outcome") == "served" for link in public)
-    n_refused = sum(link.payload.get("outcome") == "refused" for link in public)
-    return {"revision": offer.revision, "lines": len(public), "served": n_served, "refused": n_refused}
-
-
 def commitment(nonce: str, digest: str) -> str:
     """Give what the public log tells of a release: nothing to whoever lacks the request or the release."""
     return digest_of(f"{nonce} {digest}".encode()) if digest else ""
@@ -321,47 +298,6 @@ def _line(request: Request, signed: Signed, asked: Joint, found: Answered, appro
         "joints": [{"node": list(each.node), "k": each.k, "counted": found.ks[each.node]} for each in found.joints],
         "approved": approved,
     }
-
-
-def check_answer(
-    path: Path,
-    provider: str,
-    public_log: Path | None = None,
-    *,
-    request: Path | None = None,
-    release: Path | None = None,
-) -> dict[str, Any]:
-    """Check an answer against the provider's key, the request that it is to, the release that came with it, and a log.
-
-    PromiseBroken names what does not fit.
-    """
-    signed = read_signed(path, ANSWER, VERSION)
-    if signed.key != provider:
-        raise PromiseBroken(f"{path}: signed by {fingerprint(signed.key)}, not by the provider.")
-    fields = Fields(signed.body, str(path))
-    result: dict[str, Any] = {"outcome": fields.text("outcome", one_of=["served", "refused", "waiting"])}
-    asked = None
-    if request is not None:
-        asked = read_signed(request, REQUEST, REQUEST_VERSION)
-        if asked.digest != fields.text("request", most=64):
-            raise PromiseBroken(f"{path}: is not the answer to {request}.")
-        result["request"] = asked.digest
-    if release is not None:
-        if digest_of(check_is_file(release).read_bytes()) != fields.text("release", most=64):
-            raise PromiseBroken(f"{release}: is not the release that the answer tells of.")
-        result["release"] = signed.body["release"]
-    if signed.body.get("log") is None or public_log is None:
-        return result
-    head = fields.inside("log")
-    links = AuditLog(public_log).lines()
-    told = LogHead(head.whole("number"), head.text("hash", most=64))
-    check_reaches(links, told, public_log.name)
-    says = links[told.number - 1].payload
-    if (says.get("request"), says.get("outcome")) != (signed.body["request"], result["outcome"]):
-        raise PromiseBroken(f"{public_log.name}, line {told.number}: tells of another answer.")
-    if asked is not None and says.get("release") != commitment(request_of(asked).nonce, str(signed.body["release"])):
-        raise PromiseBroken(f"{public_log.name}, line {told.number}: tells of another release.")
-    return result | {"log_line": told.number}
 
 
 def _answer(offered: Signed, request: Signed, found: Answered, head: LogHead | None, key: PrivateKey) -> Signed:
