@@ -31,7 +31,7 @@ JAPANESE = {
     "level": "一般化の段階",
     "identifier": "識別子",
     "quasi-identifier": "準識別子",
-    "sensitive": "要配慮",
+    "sensitive": "機微な属性",
     "other": "その他",
     "not released": "提供しない",
     "generalized": "一般化",

@@ -67,7 +67,9 @@ def bar_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str) -> str:
     """Draw one horizontal bar for each row, in the order given."""
     import altair as alt
 
-    return to_svg(_rows(points, y, alt.X(f"{_field(x)}:Q", title=x_title, axis=alt.Axis(format="~s")), is_bar=True))
+    return to_svg(
+        _rows(points, y, alt.X(f"{_field(x)}:Q", title=x_title, axis=alt.Axis(format="~s", tickCount=6)), is_bar=True)
+    )
 
 
 def dot_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str) -> str:
