@@ -57,6 +57,23 @@ def test_a_few_telephone_numbers_in_notes_make_the_column_an_identifier() -> Non
     assert (found.role, found.kind) == ("identifier", "mixed")
 
 
+def test_ages_and_years_that_differ_in_every_row_are_no_numbering() -> None:
+    assert column("age", *range(20, 60)).role == "quasi-identifier"
+    assert column("birth year", *range(1950, 1990)).role == "quasi-identifier"
+    assert column("age", *range(20_000_000, 20_000_040)).role == "identifier"
+
+
+def test_one_name_in_every_row_is_still_a_name() -> None:
+    assert column("氏名", *["山田 太郎"] * 40).role == "identifier"
+    assert column("name", *["red", "green"] * 20).role != "identifier"
+
+
+def test_columns_of_rare_types_are_looked_at() -> None:
+    spans = pl.Series("x", [1, 2]).cast(pl.Duration("us"))
+    assert column_facts(spans).n_distinct == 2
+    assert column_facts(pl.Series("x", [[1], [2]])).n_distinct == 0
+
+
 def test_an_empty_column_follows_its_header() -> None:
     assert column("氏名", None, None).role == "identifier"
     assert column("c1", None, "  ").role == "other"

@@ -59,6 +59,8 @@ def column_facts(column: pl.Series) -> ColumnFacts:
     is_text = column.dtype == pl.String or isinstance(column.dtype, (pl.Categorical, pl.Enum))
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         return ColumnFacts(name, str(column.dtype), None, len(column), column.null_count(), 0, 0, (), 0)
+    if column.dtype == pl.Duration:
+        column = column.dt.total_microseconds()
     counted = _counted(column.cast(pl.String) if is_text else column)
     missing = counted.filter(pl.col("value").is_null())["n"].sum()
     there = counted.filter(pl.col("value").is_not_null())

@@ -54,6 +54,13 @@ def names_seen(values: Sequence[str], share_distinct: float) -> str | None:
     )
 
 
+def holds_known_name(values: Sequence[str]) -> bool:
+    """Tell whether a name that many have is among values, for columns that have too few to tell by shares."""
+    words = [word for value in values for word in _latin_words(value)]
+    is_latin = not NOT_NAMES.intersection(words) and any(word in ENGLISH_NAMES or word in _ROMANIZED for word in words)
+    return is_latin or any(_starts_with_surname(value) for value in values)
+
+
 def _share(found: Sequence[bool]) -> float:
     return sum(found) / len(found)
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from tokumei.inspection.column_facts import ColumnFacts
 from tokumei.inspection.content import FEWEST_ROWS, NEARLY_ALL, Seen, content_kind
 from tokumei.inspection.kinds import IDENTIFIER, KINDS, OTHER, QUASI, Kind, Role, header_kind
+from tokumei.inspection.person_names import holds_known_name
 
 # A column that is said to identify people and has so few values for so many rows does not.
 FEW_VALUES, FEW_SHARE = 20, 0.1
+# Ages, heights and years lie below these.
+LARGEST_AMOUNT, YEARS = 300, (1800, 2100)
 # So many rows with a value of their own are no accident.
 FEWEST_ALONE, LARGE_SHARE = 5, 0.4
 # So small a share of cells with an address or a number inside may be an accident; above, the column holds them.
@@ -70,9 +73,19 @@ def _is_explained(said: Kind | None, seen: Seen, facts: ColumnFacts) -> bool:
         # Few rows may each have their own town; a sex that differs in every row is none.
         return not said.is_closed and said.name != "flag"
     if seen.kind.name == "code":
-        numbered = ("postal-code", "thing", "illness", "region")
-        return said.name in numbered or (facts.type != "text" and said.name in ("income", "coordinates", "body"))
+        return said.name in ("postal-code", "thing", "illness", "region") or _is_amount(said, facts)
     return said.name == "thing" and seen.kind.name in ("person-name", "passport", "card", "licence")
+
+
+def _is_amount(said: Kind, facts: ColumnFacts) -> bool:
+    """Tell whether numbers are such as a header says, though every row has its own."""
+    if facts.least is None or facts.greatest is None:
+        return False
+    if said.name in ("age", "body", "household"):
+        return facts.greatest <= LARGEST_AMOUNT
+    if said.name in ("date", "birth-date"):
+        return facts.least >= YEARS[0] and facts.greatest <= YEARS[1]
+    return said.name in ("income", "coordinates", "treatment")
 
 
 def _said_to_identify(facts: ColumnFacts, said: Kind, seen: Seen | None) -> Suggestion:
@@ -82,6 +95,8 @@ def _said_to_identify(facts: ColumnFacts, said: Kind, seen: Seen | None) -> Sugg
         if said.name == "address" and seen.kind.name == "region":
             return _of(seen.kind, f"{seen.reason}, with no house among them")
         return _of(seen.kind, _and_header(seen.reason, said, seen.kind))
+    if said.name == "person-name" and holds_known_name(facts.values):
+        return _of(said, "its header says so, and there is a common name among its values")
     if is_few or (facts.n_distinct <= 2 and facts.n_present >= FEWEST_ROWS):
         reason = (
             f"its header says {said.words}, but it has only {facts.n_distinct:,} values in {facts.n_present:,} rows"
