@@ -146,7 +146,10 @@ def test_proxy_takes_its_file(tmp_path: Path) -> None:
         pytest.skip("nginx is not installed")
     text = re.sub(r"^\s*(listen 443) ssl;|^\s*ssl_certificate.*$", "", (DEPLOY / "nginx.conf").read_text(), flags=re.M)
     whole = tmp_path / "nginx.conf"
-    whole.write_text(f"pid {tmp_path}/pid; error_log {tmp_path}/log; events {{}} http {{ {text} }}")
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    places = " ".join(f"{kind}_temp_path {tmp_path}/{kind};" for kind in kinds)
+    http = f"access_log off; {places} {text}"
+    whole.write_text(f"pid {tmp_path}/pid; error_log {tmp_path}/log; events {{}} http {{ {http} }}")
     done = subprocess.run([nginx, "-t", "-c", str(whole)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
