@@ -70,3 +70,13 @@ def test_sizes_are_those_of_all_classes_one_by_one(pair: list[list[int]], third:
     assert weights.sum() == len(each)
     # Sizes counted together are at most one step apart.
     assert np.repeat(np.sort(sizes), weights[np.argsort(sizes)].astype(int)) == pytest.approx(each, rel=0.05)
+
+
+def test_sizes_of_very_many_labels_are_counted_together_and_lose_nobody() -> None:
+    many = np.random.default_rng(1).integers(1, 90, 9_000).astype(np.float64)
+    few = many.sum() * np.array([0.5, 0.3, 0.2])
+    sizes, weights = expected_sizes({0: many, 1: few, 2: few[::-1]}, {})
+    assert len(sizes) <= 300
+    # Each class of 9,000 × 3 × 3 is there, and all rows are, but for what counting together costs.
+    assert weights.sum() == pytest.approx(81_000)
+    assert (sizes * weights).sum() == pytest.approx(many.sum(), rel=0.01)

@@ -19,6 +19,7 @@ from tokumei.predict.two_way import deviance
 # Sizes within 1.6 % of each other are counted together, at their mean, and wider ones where more would be left.
 LEAST_STEP = 1 / 64
 MOST_SIZES = 256
+MANY_SIZES = 16 * MOST_SIZES
 # Smaller shares of the rows could not be told from 0.
 LEAST_LOG = -600.0
 
@@ -49,7 +50,9 @@ def expected_sizes(rows: Mapping[int, Floats], pairs: Mapping[Pair, Floats]) -> 
         # Each label of a root is gone through; those of an end of the tree are not.
         root = min(left, key=lambda attribute: (len(rows[attribute]), attribute))
         branch = _branch(root, None, rows, ratios, n_rows, left)
-        logs, weights = _product(logs, weights, branch.logs, branch.weights)
+        own = (branch.logs, branch.weights)
+        # Ten thousand birth dates times all sizes so far would be millions: those that are alike come first.
+        logs, weights = _product(logs, weights, *(_together(*own) if len(branch.logs) > MANY_SIZES else own))
     return n_rows * np.exp(np.maximum(logs, LEAST_LOG)), weights
 
 
