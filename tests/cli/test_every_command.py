@@ -15,7 +15,20 @@ from tokumei.cli.reading import OF_HISTORIES, OF_TABLES
 # Commands whose files have a form that a contest, an exchange or the platform declares to the letter, and those that
 # read none: there is nothing that an option could say about how they are read.
 DECLARED = {
-    *("run", "check", "score", "hierarchy show", "serve", "worker", "user", "backup", "restore", "parts", "demo"),
+    *(
+        "run",
+        "verify",
+        "check",
+        "score",
+        "hierarchy show",
+        "serve",
+        "worker",
+        "user",
+        "backup",
+        "restore",
+        "parts",
+        "demo",
+    ),
     *("data make retail", "data make services", "data make survey", "study list", "study run"),
 }
 GROUPS_OF_DECLARED = ("contest ", "remote ", "exchange ")
