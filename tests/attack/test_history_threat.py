@@ -69,7 +69,7 @@ def test_a_broker_knows_the_earlier_months_and_the_later_are_attacked(shop: Hist
 def test_threats_are_found_by_name_in_either_spelling_and_changed_by_text() -> None:
     assert threat_of("neighbour") == THREATS["neighbor"]
     assert threat_of("rivals", share="0.5", draw="uniform") == HistoryThreat(
-        "a contest's rivals", share=0.5, draw="uniform", is_told=True
+        "a contest's rivals", share=0.5, draw="uniform", knows_places=True, is_told=True
     )
     with pytest.raises(UnknownPart, match="insider"):
         threat_of("insidr")

@@ -32,6 +32,7 @@ class HistoryThreat:
     item_characters: items are known by so many first characters, whole if None.
     period: knowledge of the same time as the release, or of the time before: then the earlier half of the months is
         known, only the later half is attacked, and no purchase is in both.
+    knows_places: whether unknown rows are seen in their places, as in the contests: gaps tell how many there are.
     is_told: whether the attacker knows how the release was made, and so chooses the attack that does best on it.
     """
 
@@ -43,6 +44,7 @@ class HistoryThreat:
     price_share: float = 0.0
     item_characters: int | None = 2
     period: Literal["same", "other"] = "same"
+    knows_places: bool = False
     is_told: bool = False
 
     def __post_init__(self) -> None:
@@ -136,7 +138,7 @@ THREATS: Mapping[str, HistoryThreat] = {
     "data-broker": HistoryThreat(
         "a data broker with the purchases of the time before", share=1.0, item_characters=None, period="other"
     ),
-    "rivals": HistoryThreat("a contest's rivals", is_told=True),
+    "rivals": HistoryThreat("a contest's rivals", knows_places=True, is_told=True),
     "insider": HistoryThreat("an insider with the original", share=1.0, item_characters=None, is_told=True),
 }
 

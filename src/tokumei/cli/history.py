@@ -155,7 +155,8 @@ def attack_history(
     """Guess the pseudonym of each customer in each month, from some purchases that are known.
 
     With --threat, somebody of a stated kind attacks several times: who is found, and who is at risk. --set changes what
-    they know (share, rows, draw, days, price_share, item_characters, period, is_told); --out lists those at risk.
+    they know (share, rows, draw, days, price_share, item_characters, period, knows_places, is_told). --out lists those
+    at risk.
 
     Example: tokumei attack history linkage --master M.csv --knowledge T25.csv --release S.csv --out Fh.csv
     """

@@ -124,14 +124,19 @@ def threat_history(
     if not names:
         said = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise InputError.of(f"an attack that can work on this history ({said})", option="attacks")
-    customers = truth["customer"].unique().sort().to_list() if model.period == "other" else before.customers
+    customers = before.customers
+    if model.period == "other":
+        # Who bought in one half only cannot be known by what was bought in the other.
+        earlier = set(before.frame.filter(~before.period.is_in(months))["customer"].drop_nulls())
+        customers = sorted(earlier & set(truth["customer"]))
     verdicts: dict[str, list[Score]] = {name: [] for name in names}
     found: dict[str, Counter[str]] = {name: Counter() for name in names}
     inferred: list[Score] = []
     controls: dict[str, float] = {}
     with step("attacking", draws * len(names) + len(names)) as bar:
         for number in range(draws):
-            known = model.know(before, seed=_seed_of(seed, number))
+            drawn = model.know(before, seed=_seed_of(seed, number))
+            known = drawn if model.knows_places else History(drawn.kept, drawn.name)
             for name in names:
                 if not number:
                     announce(HISTORY_ATTACKS.make(name), name, known, seen)
@@ -144,7 +149,7 @@ def threat_history(
                 bar.advance()
             # Who is not sure of days cannot say what stood beside a purchase.
             if model.period == "same" and model.days == 0 and model.share < 1:
-                inferred.append(judge_baskets(learn_baskets(known, seen), before, known))
+                inferred.append(judge_baskets(learn_baskets(drawn, seen), before, drawn))
     scores = {name: _over_draws(verdicts[name], controls[name]) for name in names}
     best = max(scores, key=lambda name: scores[name].value)
     at_risk = pl.DataFrame(
