@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import ks_2samp
 from tests.exchange.people import LATTICE, SECRET, WORDS, node, offer_of, people
 from tests.exchange.random_offers import play
 
@@ -37,6 +38,7 @@ from tokumei.exchange.verifying import check_answer
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
 from tokumei.predict.margin import Margin
+from tokumei.predict.methods.power_law import PowerLaw
 
 RARE = Lots(1e-9, 1e-9)
 
@@ -499,6 +501,31 @@ def test_the_noise_of_a_law_is_geometric_of_the_stated_epsilon() -> None:
     assert noise[0] == noisy_ks(table, at, LATTICE.top, epsilon=0.5, secret=bytes([0, 0]))[1][1] - table.k(at[1])
     assert len(small_nodes(LATTICE)) <= 12
     assert drawn(SECRET, "a").random() != drawn(SECRET, "b").random()
+
+
+def test_alpha_and_beta_tell_no_more_of_one_row_than_epsilon_allows() -> None:
+    # The table with and without one row, which every smallest class lacks; the attacker draws the best line between
+    # the laws of the two. Whatever they do, they are right at most (e^ε − 1) / (e^ε + 1) more often than by chance.
+    rows = [(age, sex, town) for age in "123456" for sex in "fm" for town in "pqrs" for _ in range(20)]
+    schema = {"age": pl.String, "sex": pl.String, "town": pl.String}
+    with_row = CountedTable(LATTICE, pl.DataFrame(rows, schema, orient="row"))
+    without = CountedTable(LATTICE, pl.DataFrame(rows[1:], schema, orient="row"))
+    nodes = small_nodes(LATTICE)
+
+    def told(table: CountedTable, epsilon: float, n: int) -> tuple[float, float]:
+        secret = n.to_bytes(4, "big") + table.digest.encode()
+        points = noisy_ks(table, nodes, LATTICE.top, epsilon=epsilon, secret=secret)
+        law = PowerLaw().fit_points(LATTICE, *zip(*points, strict=True))
+        return law.alpha, law.beta
+
+    for epsilon, most in ((1.0, 0.462 + 0.1), (100.0, 1.0)):
+        drawn_laws = [np.array([told(table, epsilon, n) for n in range(400)]) for table in (with_row, without)]
+        gained = max(
+            ks_2samp(one, other).statistic for one, other in zip(*(each.T for each in drawn_laws), strict=True)
+        )
+        assert gained <= most
+    # Without noise to speak of the same attacker is nearly always right, so that the test could fail.
+    assert gained > 0.9
 
 
 # 9. Public logs and answers.
