@@ -109,6 +109,9 @@ def _is_number(value: Any) -> bool:
 
 def _width(text: str) -> int:
     """Give how many places of a terminal a text takes: Japanese characters take two."""
+    # Most text is plain, and a wide table has hundreds of thousands of cells.
+    if text.isascii() and text.isprintable():
+        return len(text)
     from rich.cells import cell_len
 
     return cell_len(text)
