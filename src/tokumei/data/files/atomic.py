@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -36,8 +37,22 @@ def atomic_path(target: Path | str) -> Iterator[Path]:
             _replace_folder(draft, target)
         else:
             draft.replace(target)
+    except Exception as error:
+        if (told := _about_disk(error, target)) is None:
+            raise
+        raise told from None
     finally:
         remove_folder(own_folder)
+
+
+def _about_disk(error: Exception, target: Path) -> OSError | None:
+    """Name the file that a disk had no room for: Polars tells neither its name nor, always, that it was the disk."""
+    is_full = f"os error {errno.ENOSPC}" in str(error) or getattr(error, "errno", None) == errno.ENOSPC
+    if is_full:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+    if isinstance(error, OSError) and error.filename is None:
+        return OSError(error.errno or errno.EIO, error.strerror or str(error), str(target))
+    return None
 
 
 def write_text(target: Path | str, text: str) -> None:
