@@ -31,13 +31,14 @@ def main(wanted: list[str]) -> None:
     sys.exit(0 if is_met else 1)
 
 
-def without_minutes(given: list[str]) -> list[str]:
-    """Take `--minutes N`, for how long a server is watched under load, from what was given."""
-    if "--minutes" not in given:
-        return given
-    place = given.index("--minutes")
-    os.environ["BENCHMARK_MINUTES"] = str(float(given[place + 1]))
-    return given[:place] + given[place + 2 :]
+def without_sizes(given: list[str]) -> list[str]:
+    """Take `--minutes N` and `--users N`, how long a server is under load and of how many, from what was given."""
+    for option, variable in (("--minutes", "BENCHMARK_MINUTES"), ("--users", "BENCHMARK_USERS")):
+        if option in given:
+            place = given.index(option)
+            os.environ[variable] = given[place + 1]
+            given = given[:place] + given[place + 2 :]
+    return given
 
 
-main(without_minutes(sys.argv[1:]))
+main(without_sizes(sys.argv[1:]))

@@ -58,6 +58,7 @@ def _under_load(name: str, address: str | None, minutes: float) -> list[Figure]:
     pages = watched.seconds["page"] + watched.seconds["submit"]
     lost = watched.n_submitted - found["n_scored"]
     is_long = minutes >= 15
+    name = f"{name}, {platform.N_USERS} users"
     return [
         Figure(f"{name}: page, p95", 1000 * platform.p95(pages), "ms", 500, f"{len(pages):,} pages"),
         Figure(f"{name}: log-in, p95", 1000 * platform.p95(watched.seconds["log-in"]), "ms", 1000),

@@ -29,12 +29,13 @@ import httpx
 
 from benchmarks.measure import Figure
 
-N_USERS, N_TEAMS = 100, 25
+N_USERS = int(os.environ.get("BENCHMARK_USERS", "100"))
+N_TEAMS = max(N_USERS // 4, 1)
 # At 95 rows a customer.
 LARGE, SMALL = 474, 60
 N_UPLOADS = 3
 # Seconds: over which users arrive, for which they are watched, and that they read a page.
-ARRIVING, WATCHED, READING = 40.0, 30.0, (1.0, 3.0)
+ARRIVING, WATCHED, READING = 0.4 * N_USERS, 30.0, (1.0, 3.0)
 # Of a hundred pages that a user opens, so many are for a submission: all teams hand in within a minute or two.
 SUBMITS_PER_CENT = 1
 PAGES = ("", "contests/", "contests/small", "contests/small/rules", "contests/small/scoreboard") + 2 * (
