@@ -16,11 +16,24 @@ from tokumei.data.files.reading import Reading
 from tokumei.data.files.toml import Section, Where, make_part, parse_toml, read_toml
 from tokumei.hierarchy.builders import BUILDERS
 from tokumei.job.asked import OF_COLUMNS
+from tokumei.job.preparing import WAYS, Preparation
 from tokumei.measure.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 
 KINDS = ("table", "history")
 ROLES = ("identifier", "quasi-identifier", "sensitive", "other")
-SECTIONS = ("job", "input", "roles", "hierarchies", "requirements", "method", "threat", "measures", "bound", "output")
+SECTIONS = (
+    "job",
+    "input",
+    "prepare",
+    "roles",
+    "hierarchies",
+    "requirements",
+    "method",
+    "threat",
+    "measures",
+    "bound",
+    "output",
+)
 MOST = 1_000_000_000
 
 
@@ -68,6 +81,8 @@ class Job:
     file: Path
     reading: Reading
     roles: Mapping[str, str] = field(default_factory=dict)
+    # What is done to single columns before anything else, in this order.
+    preparations: Sequence[Preparation] = ()
     # For each column a file, or a builder by name with its options.
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     requirements: Mapping[str, Any] = field(default_factory=dict)
@@ -110,7 +125,7 @@ def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
             raise where.fault(
                 f"a section: {', '.join(SECTIONS)}", name, "", value if not isinstance(value, dict) else name
             )
-        wanted = list if name in ("method", "threat", "bound") else dict
+        wanted = list if name in ("prepare", "method", "threat", "bound") else dict
         if not isinstance(value, wanted):
             raise where.fault(f"[[{name}]]" if wanted is list else f"[{name}]", name)
     general = Section(where, "job", found.get("job", {}))
@@ -125,6 +140,7 @@ def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
         file=file,
         reading=_reading(source),
         roles=_roles(where, found, kind),
+        preparations=[_preparation(one, folder, kind) for one in _listed(where, found, "prepare")],
         hierarchies=_hierarchies(where, found, folder),
         requirements=_requirements(where, found, kind),
         methods=_methods(where, found, kind),
@@ -171,6 +187,26 @@ def _roles(where: Where, found: Mapping[str, Any], kind: str) -> dict[str, str]:
     if "quasi-identifier" not in roles.values():
         raise section.fault('a column that is a "quasi-identifier", or more')
     return roles
+
+
+def _preparation(section: Section, folder: Path, kind: str) -> Preparation:
+    if kind == "history":
+        raise section.fault("a table, whose columns are prepared")
+    by = section.choice("by", WAYS)
+    needs = {"pseudonyms": ("key",), "shift-dates": ("key", "person", "days"), "top-code": ("at",), "mask": ()}
+    given: dict[str, Any] = {}
+    for name in needs.get(by, ("base",)):
+        if name == "key":
+            given[name] = folder / section.text("key", expected="the file of a key")
+        elif name == "person":
+            given[name] = section.text("person", expected="the column that says whose each row is")
+        elif name == "days":
+            given[name] = section.whole("days", 1, 36_500)
+        else:
+            given[name] = section.number_between(name, -1e15 if name == "at" else 1e-9, 1e15)
+    made = Preparation(section.text("column", expected="a column"), by, **given)
+    section.finish()
+    return made
 
 
 def _hierarchies(where: Where, found: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -274,6 +310,7 @@ def _check_columns_are_declared(job: Job) -> None:
     asked = {
         "hierarchies": list(job.hierarchies),
         "output": list(job.keep),
+        "prepare": [one.column for one in job.preparations],
         "requirements": [column for name in OF_COLUMNS for column in job.requirements.get(name, {})],
     }
     for section, columns in asked.items():

@@ -86,6 +86,7 @@ def run_job(job: Job, out: Path, *, force: bool = False) -> JobResult:
     store = StepStore(out)
     known = {"job": job.where.text, "input": file_hash(job.file), "seed": seed, "tokumei": version("tokumei")}
     known["hierarchies"] = {name: file_hash(one) for name, one in job.hierarchies.items() if isinstance(one, Path)}
+    known["keys"] = [file_hash(one.key) for one in job.preparations if one.key is not None and one.key.is_file()]
     work: Any = TableWork(job, out, seed) if job.kind == "table" else HistoryWork(job, out, seed)
     planned = work.steps()
     with step(f"doing {job.name}", len(planned)) as bar:

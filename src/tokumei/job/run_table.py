@@ -10,7 +10,7 @@ from typing import Any
 from tokumei.core.errors import CannotAnonymize, InputError, nearest
 from tokumei.data.files.formats import PARQUET, format_of, read_frame, scan_frame
 from tokumei.data.files.row_numbers import read_rows
-from tokumei.data.table import Table
+from tokumei.data.table import Table, check_column
 from tokumei.hierarchy.files import read_hierarchy
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.job.anonymize_table import anonymize_table
@@ -53,6 +53,11 @@ class TableWork:
         self.check()
         used = [name for name, role in self.job.roles.items() if role != "identifier"]
         frame = read_frame(self.job.file, self.job.reading)
+        for one in self.job.preparations:
+            check_column(one.person or one.column, frame.columns, "the person of a date", self.job.file.name)
+        raw = frame
+        for one in self.job.preparations:
+            frame = one.apply(frame, raw)
         frame = frame.select(name for name in frame.columns if name in used)
         qi, sensitive = self.job.columns_with("quasi-identifier"), self.job.columns_with("sensitive")
         table = Table(frame, qi, sensitive, name=self.job.file.name)
