@@ -8,4 +8,6 @@ class Migration(migrations.Migration):
 
     dependencies = [("accounts", "0001_initial")]
 
-    operations = [migrations.AddField("user", "deleted_at", models.DateTimeField(blank=True, null=True))]
+    operations = [
+        migrations.AddField("user", "deleted_at", models.DateTimeField(blank=True, editable=False, null=True))
+    ]
