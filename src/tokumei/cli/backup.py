@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from tokumei.cli.output import JsonFlag, print_facts, print_json, showing_progress
+from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.core.result import Answer
 
 DataOption = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder of the platform.")]
 
@@ -35,7 +36,7 @@ def backup(
         if os.environ.get("TOKUMEI_STORE"):
             _fetch_from_store()
         done = back_up(out)
-    (print_json if json else print_facts)(asdict(done))
+    show(Answer(asdict(done)), json=json)
 
 
 def restore(
@@ -52,7 +53,7 @@ def restore(
 
     with showing_progress():
         done = put_back(backup, data.expanduser().resolve(), is_trusted=trust)
-    (print_json if json else print_facts)(asdict(done))
+    show(Answer(asdict(done)), json=json)
 
 
 def _fetch_from_store() -> None:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tokumei.cli.edition import leaves
 from tokumei.cli.options import part_options
-from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.core.errors import InputError, UnknownPart
+from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 
 if TYPE_CHECKING:
     from tokumei.contest.edition import Edition, Standing
@@ -91,7 +93,7 @@ def prepare(
 
 
 @app.command("show")
-def show(folder: ContestArgument, json: JsonFlag = False) -> None:
+def show_contest(folder: ContestArgument, json: JsonFlag = False) -> None:
     """Show where a contest stands, and the hash of its log to publish.
 
     Example: tokumei contest show cup
@@ -248,11 +250,8 @@ def judge(
         | ({} if one.score is None else one.score.as_dict())
         for one in judged
     ]
-    if json:
-        print_json({"judged": rows})
-        return
     columns = ["line", "team", "target", "knowledge", "success"]
-    print_table(columns, [[row[name] for name in columns] for row in rows])
+    show(Answer({"judged": rows}, [Rows(columns, [[row[name] for name in columns] for row in rows])]), json=json)
 
 
 @app.command("rank")
@@ -273,13 +272,11 @@ def rank(
     standings = close(contest) if is_closing else ranking(contest)
     season = contest.season()
     attackers = rank_attackers(season.entries())
-    if json:
-        board = {"ranking": [one.as_dict() for one in standings], "attackers": [one.as_dict() for one in attackers]}
-        print_json({"phase": season.phase} | board)
-        return
-    print_ranking(standings, contest.terms.title)
+    board = {"ranking": [one.as_dict() for one in standings], "attackers": [one.as_dict() for one in attackers]}
+    tables = ranking_sections(standings, contest.terms.title)
     if attackers:
-        print_table(*attacker_table(season.entries()), title="Attackers")
+        tables.append(Rows(*attacker_table(season.entries()), "Attackers"))
+    show(Answer({"phase": season.phase, **board}, tables), json=json)
 
 
 def chosen_edition(edition: str | None, own: Path | None, options: list[str] | None) -> Edition:
@@ -296,8 +293,8 @@ def chosen_edition(edition: str | None, own: Path | None, options: list[str] | N
     return read_setting(own)
 
 
-def print_ranking(standings: Sequence[Standing], title: str) -> None:
-    """Print a scoreboard, with as many of the further numbers as fit; what is to be said of a team follows below."""
+def ranking_sections(standings: Sequence[Standing], title: str) -> list[Section]:
+    """Give a scoreboard, with as many of the further numbers as fit; what is to be said of a team follows below."""
     from tokumei.contest.results_page import ranking_table
 
     columns, rows = ranking_table(standings)
@@ -305,10 +302,8 @@ def print_ranking(standings: Sequence[Standing], title: str) -> None:
     # A column takes its heading, or a number of some eight signs, and three to keep apart.
     ends = list(itertools.accumulate(max(8, len(name)) + 3 for name in columns if name != "team"))
     n_shown = max(len(ALWAYS_SHOWN), sum(end < room for end in ends) + 1)
-    print_table(columns[:n_shown], [row[:n_shown] for row in rows], title=title)
-    for standing in standings:
-        if standing.reason:
-            typer.echo(f"{standing.team}: {standing.reason}")
+    said = [Sentence(f"{standing.team}: {standing.reason}") for standing in standings if standing.reason]
+    return [Rows(columns[:n_shown], [row[:n_shown] for row in rows], title), *said]
 
 
 def _open(folder: Path) -> Contest:
@@ -345,19 +340,10 @@ def _check_either(files: Path | None, played: str | None) -> None:
 
 
 def _show(facts: dict[str, Any], json: bool) -> None:
-    print_json(facts) if json else print_facts(facts)
+    show(Answer(facts), json=json)
 
 
 def _show_score(facts: dict[str, Any], score: dict[str, Any], json: bool) -> None:
-    """Print a score; for people, its details one a line."""
-    if json:
-        print_json(facts | score)
-        return
+    """Show a score; for people, its details one a line."""
     rest = {name: value for name, value in score.items() if name != "details" and value not in (None, [])}
-    print_facts(facts | _leaves(score["details"], "") | rest)
-
-
-def _leaves(value: Any, name: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        return {name: value}
-    return {leaf: one for key, part in value.items() for leaf, one in _leaves(part, f"{name} {key}".strip()).items()}
+    show(Answer(facts | score, [Facts(facts | leaves(score["details"]) | rest)]), json=json)

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from tokumei.cli.options import DrawOption, ForceOption, SeedOption, SourceArgument
-from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_histories, reads_tables
 from tokumei.core.errors import InputError
+from tokumei.core.result import Answer, Facts, Rows
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 app = typer.Typer(help="Clean, make up and describe data.", no_args_is_help=True)
@@ -68,7 +69,7 @@ def clean_retail(
         "last": moments.max(),
         "out": str(out),
     }
-    print_json(result) if json else print_facts(result)
+    show(Answer(result), json=json)
 
 
 @app.command("describe")
@@ -87,12 +88,10 @@ def describe(
 
     with showing_progress():
         described = describe_frame(scan_frame(file, reading))
-    if json:
-        print_json({"file": file, **described})
-        return
     columns = described["columns"]
-    print_facts({"file": file, "rows": described["rows"], "columns": len(columns)})
-    print_table(list(columns[0]), [list(column.values()) for column in columns])
+    facts = Facts({"file": file, "rows": described["rows"], "columns": len(columns)})
+    table = Rows(list(columns[0]), [list(column.values()) for column in columns])
+    show(Answer({"file": file, **described}, [facts, table]), json=json)
 
 
 @app.command("draw-knowledge")
@@ -124,7 +123,7 @@ def draw_knowledge(
     n_unknown = len(set(history.customers) - set(known.customers))
     result: dict[str, Any] = {"rows": known.n_rows, "known": known.kept.height, "draw": draw, "seed": seed}
     result |= {"customers without a known row": n_unknown, "out": str(out)}
-    print_json(result) if json else print_facts(result)
+    show(Answer(result), json=json)
 
 
 @make_app.command("retail")
@@ -162,7 +161,7 @@ def make_retail(
         "seed": seed,
         "files": [str(history), str(master)],
     }
-    print_json(result) if json else print_facts(result)
+    show(Answer(result), json=json)
 
 
 @make_app.command("services")
@@ -203,7 +202,7 @@ def make_services(
             for builder, column in ((Sex(), "sex"), (JapanAge(), "age"), (JapanPrefecture(), "prefecture")):
                 write_hierarchy(builder.build(column, people[column]), folder / f"{column}.csv")
     result: dict[str, Any] = {"rows": n_rows, "services": services, "seed": seed, "hierarchies": str(folder)}
-    print_json(result | {"files": files}) if json else print_facts(result | {"files": str(out)})
+    show(Answer(result | {"files": files}, [Facts(result | {"files": str(out)})]), json=json)
 
 
 @make_app.command("survey")
@@ -226,7 +225,7 @@ def make_survey(
     frame = make(rows, seed=seed)
     write_frame(frame, file)
     result: dict[str, Any] = {"rows": frame.height, "columns": frame.width, "seed": seed, "files": [str(file)]}
-    print_json(result) if json else print_facts(result)
+    show(Answer(result), json=json)
 
 
 def _new_file(folder: Path, name: str, file_format: FileFormat, *, force: bool) -> Path:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from tokumei.cli.options import ForceOption, SeedOption
-from tokumei.cli.output import JsonFlag, print_facts, print_json, showing_progress
+from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.core.result import Answer, Facts
 
 KNOWN_PER_CENT = (25, 50, 75, 100)
 
@@ -55,4 +56,4 @@ def demo(
         "report": str(out),
         "seconds": round(time.perf_counter() - started, 2),
     }
-    print_json(summary) if json else print_facts(summary, title="Tokumei demo")
+    show(Answer(summary, [Facts(summary, "Tokumei demo")]), json=json)

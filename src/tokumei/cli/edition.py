@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tokumei.cli.options import part_options
-from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.core.errors import InputError
+from tokumei.core.result import Answer, Rows, Sentence
 
 if TYPE_CHECKING:
     from tokumei.contest.edition import Edition, FileRole
@@ -53,7 +54,7 @@ def check(
         judge.check(given, _in_order(judge.terms.release_files, release))
     seconds = round(time.perf_counter() - started, 3)
     result = {"edition": edition, "is_valid": True, "rules": len(judge.terms.release_rules), "seconds": seconds}
-    print_json(result) if json else print_facts(result)
+    show(Answer(result), json=json)
 
 
 def score(
@@ -79,13 +80,8 @@ def score(
     files = _in_order(judge.terms.release_files, release)
     with showing_progress():
         found = judge.check_and_score(given, known, files)
-    if json:
-        print_json(found.details)
-        return
-    rows = [[" ".join(path), value] for path, value in leaves(found.details)]
-    print_table(["score", "value"], rows)
-    for flag in found.flags:
-        typer.echo(flag)
+    table = Rows(["score", "value"], list(leaves(found.details).items()))
+    show(Answer(found.details, [table, *map(Sentence, found.flags)]), json=json)
 
 
 def _edition(name: str, options: list[str] | None) -> Edition:
@@ -152,10 +148,8 @@ def _in_order(roles: Sequence[FileRole], paths: Sequence[Path]) -> dict[str, Pat
     return {role.name: path for role, path in zip(roles, paths, strict=True)}
 
 
-def leaves(details: Mapping[str, Any], above: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+def leaves(value: Any, name: str = "") -> dict[str, Any]:
     """Lay an object of objects out as lines: the way to each number, and the number."""
-    found: list[tuple[tuple[str, ...], Any]] = []
-    for name, value in details.items():
-        path = (*above, str(name))
-        found += leaves(value, path) if isinstance(value, Mapping) else [(path, value)]
-    return found
+    if not isinstance(value, Mapping):
+        return {name: value}
+    return {leaf: one for key, part in value.items() for leaf, one in leaves(part, f"{name} {key}".strip()).items()}

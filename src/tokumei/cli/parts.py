@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.output import JsonFlag, print_json, print_table
+from tokumei.cli.output import JsonFlag, show
 from tokumei.core.errors import UnknownPart
+from tokumei.core.result import Answer, Rows
 
 
 def parts(
@@ -28,12 +29,13 @@ def parts(
         for name, registry in known.items()
         if kind in (None, name)
     }
-    if json:
-        print_json(listed)
-        return
-    for name, found in listed.items():
-        rows: list[list[Any]] = [
-            [part["name"], part["summary"], ", ".join(f"{o['name']}={o['default']}" for o in part["options"]) or "–"]
-            for part in found
-        ]
-        print_table(["name", "what it does", "options"], rows, title=name)
+    tables = [
+        Rows(["name", "what it does", "options"], [_row(part) for part in found], name)
+        for name, found in listed.items()
+    ]
+    show(Answer(listed, tables), json=json)
+
+
+def _row(part: dict[str, Any]) -> list[str]:
+    options = [f"{one['name']}={one['default']}" for one in part["options"]]
+    return [part["name"], part["summary"], ", ".join(options) or "–"]

@@ -90,8 +90,8 @@ def _print(found: Mapping[str, Any]) -> None:
     if score is None:
         return
     totals = {name: score[name] for name in ("utility", "safety", "success") if score.get(name) is not None}
-    rows = [[" ".join(path), value] for path, value in leaves(score.get("details") or {})]
-    print_table(["score", "value"], [*rows, *([name, value] for name, value in totals.items())])
+    rows = leaves(score.get("details") or {}) | totals
+    print_table(["score", "value"], list(rows.items()))
     for flag in score.get("flags", []):
         typer.echo(flag)
 

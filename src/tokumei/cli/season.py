@@ -15,11 +15,12 @@ from tokumei.cli.contest import (
     SetOption,
     SourceOption,
     chosen_edition,
-    print_ranking,
+    ranking_sections,
 )
 from tokumei.cli.options import ForceOption, SeedOption
-from tokumei.cli.output import JsonFlag, print_facts, print_json, showing_progress
+from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.core.errors import InputError
+from tokumei.core.result import Answer, Facts
 
 
 def kit(
@@ -50,7 +51,7 @@ def kit(
             rules = chosen_edition(edition, own, options)
             names = kit_of_edition(rules, drafts["--out"], seed=seed, source=source)
     result: dict[str, Any] = {"out": str(out), "files": names}
-    print_json(result) if json else print_facts(result)
+    show(Answer(result), json=json)
 
 
 def replay(
@@ -73,7 +74,7 @@ def replay(
     with showing_progress():
         found = replay_contest(folder, is_quick=is_quick, head=head, source=source)
     result = {"is_true": True} | asdict(found)
-    print_json(result) if json else print_facts(result)
+    show(Answer(result), json=json)
 
 
 def simulate(
@@ -115,8 +116,6 @@ def simulate(
         "page": str(folder / PAGE),
         "seconds": round(time.perf_counter() - started, 1),
     }
-    if json:
-        print_json(result | {"ranking": [standing.as_dict() for standing in standings]})
-        return
-    print_ranking(standings, f"{contest.terms.title}, a simulated season")
-    print_facts(result)
+    told = result | {"ranking": [standing.as_dict() for standing in standings]}
+    board = ranking_sections(standings, f"{contest.terms.title}, a simulated season")
+    show(Answer(told, [*board, Facts(result)]), json=json)

@@ -195,5 +195,6 @@ def _row_html(row: Sequence[Any]) -> str:
     cells = []
     for value in row:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        cells.append(f'<td style="text-align: {"right" if is_number else "left"}">{escape(shown(value))}</td>')
+        align = "right" if is_number else "left"
+        cells.append(f'<td style="text-align: {align}; padding: 0.2em 0.6em">{escape(shown(value))}</td>')
     return f"<tr>{''.join(cells)}</tr>"

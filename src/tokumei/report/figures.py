@@ -8,6 +8,7 @@ import polars as pl
 
 # Told apart by people who see colors differently (Okabe and Ito, 2008).
 COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
+THOUSAND = 1000
 WIDTH, HEIGHT = 640, 320
 
 
@@ -67,9 +68,10 @@ def bar_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str) -> str:
     """Draw one horizontal bar for each row, in the order given."""
     import altair as alt
 
-    return to_svg(
-        _rows(points, y, alt.X(f"{_field(x)}:Q", title=x_title, axis=alt.Axis(format="~s", tickCount=6)), is_bar=True)
-    )
+    # Thousands as k and millions as M; but 50m is no way to write a twentieth.
+    form = "~s" if max((value for value in points[x].to_list() if value is not None), default=0) >= THOUSAND else "~g"
+    across = alt.X(f"{_field(x)}:Q", title=x_title, axis=alt.Axis(format=form, tickCount=6))
+    return to_svg(_rows(points, y, across, is_bar=True))
 
 
 def dot_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str) -> str:
