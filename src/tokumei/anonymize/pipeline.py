@@ -17,7 +17,6 @@ one pseudonym for the whole time.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,7 +30,7 @@ from tokumei.core.errors import InputError, UnknownPart, nearest
 from tokumei.core.progress import step as progress_step
 from tokumei.core.registry import Option, fit_option, part_options
 from tokumei.core.seeds import LARGEST_SEED, check_seed, generator
-from tokumei.data.files.source import check_is_file
+from tokumei.data.files.toml import read_toml
 from tokumei.data.generalized import DELETED
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
@@ -103,16 +102,8 @@ def _countable(release: Release, original: History) -> History:
 
 def read_pipeline(path: Path | str) -> Pipeline:
     """Read a pipeline from its TOML file."""
-    path = check_is_file(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-        settings = tomllib.loads(text)
-    except UnicodeDecodeError:
-        raise InputError.of("text in UTF-8", file=path) from None
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        raise InputError.of(f"TOML ({error})", file=path, line=int(line[1]) if line else None) from None
-    return pipeline_of(settings, where=_Where(str(path), text))
+    where, settings = read_toml(Path(path))
+    return pipeline_of(settings, where=_Where(where.file, where.text))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from tokumei.anonymize.pipeline import pipeline_of
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.data.files.atomic import write_text
-from tokumei.data.files.source import check_is_file
+from tokumei.data.files.toml import read_toml
 from tokumei.data.history import History
 from tokumei.report.evaluation import evaluate
 from tokumei.report.needs import check_needs, lacks
@@ -30,11 +29,7 @@ LINE = {"name": pl.String, "utility": pl.Float64, "found": pl.Float64, "attack":
 
 def read_grid(path: Path | str) -> dict[str, dict[str, Any]]:
     """Read the pipelines of a sweep by name: a TOML file with a [[pipeline]] table for each, as of a pipeline file."""
-    path = check_is_file(path)
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError.of(f"a TOML file ({error})", file=path) from None
+    _, found = read_toml(Path(path))
     pipelines = found.get("pipeline")
     if not isinstance(pipelines, list) or not pipelines:
         raise InputError.of("a [[pipeline]] table for each way to anonymize", file=path)

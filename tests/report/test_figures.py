@@ -1,0 +1,15 @@
+"""Figures that any result may draw."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from tokumei.report.figures import bar_figure
+
+
+@pytest.mark.parametrize(("value", "label"), [(0.05, "0.05"), (40.0, "40"), (5000.0, "5k")])
+def test_bars_are_labeled_in_numbers_that_people_read(value: float, label: str) -> None:
+    svg = bar_figure(pl.DataFrame({"column": ["age"], "loss": [value]}), x="loss", y="column", x_title="loss")
+    assert f">{label}<" in svg
+    assert "m<" not in svg
