@@ -127,8 +127,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         with showing_notes():
             code = app(given, standalone_mode=False)
-        # Here, where a disk that is full can still be told of.
-        sys.stdout.flush()
+        # Here, where a disk that is full can still be told of; a program may be started without any output at all.
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except SystemExit:
+        # The command line library ends with 1, as if a check had failed, where the reader of our output went away.
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper":
+            sys.exit(0)
+        raise
     except typer.Abort:
         sys.exit(130)
     except KeyboardInterrupt:
