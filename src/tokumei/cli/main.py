@@ -149,6 +149,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if error.filename is None and error.errno == errno.ENOSPC:
             error.filename = "standard output"
             _drop_output()
+            # Where a program looks for the error there is no room for it.
+            wants_json = False
         sys.exit(fail(error, wants_json=wants_json))
     except Exception as error:
         if os.environ.get("TOKUMEI_DEBUG"):
