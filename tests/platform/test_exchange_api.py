@@ -105,7 +105,7 @@ def test_team_lists_recipients_and_reads_the_attack_by_token(alice: User, mallor
     for path in ("attack", "recipients"):
         assert program(mallory).get(f"{ROOT}/offers/hosted/{path}").status_code == 404
     reading = program(alice, "read")
-    assert reading.delete(f"{ROOT}/offers/hosted/recipients/mallory").status_code == 403
-    assert own.delete(f"{ROOT}/offers/hosted/recipients/nobody").status_code == 404
-    assert own.delete(f"{ROOT}/offers/hosted/recipients/mallory").status_code == 204
+    assert reading.delete(f"{ROOT}/offers/hosted/recipients?user=mallory").status_code == 403
+    assert own.delete(f"{ROOT}/offers/hosted/recipients?user=nobody").status_code == 404
+    assert own.delete(f"{ROOT}/offers/hosted/recipients?user=mallory").status_code == 204
     assert own.get(f"{ROOT}/offers/hosted/recipients").json()["recipients"] == []

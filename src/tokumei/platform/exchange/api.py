@@ -226,10 +226,8 @@ def list_recipient(request: ApiRequest, slug: Slug, given: TrustIn) -> Status[Re
     return Status(201, _recipients(published))
 
 
-@router.delete(
-    "/exchange/offers/{slug}/recipients/{user}", auth=SUBMIT, tags=PROVIDERS, response={204: None} | REFUSALS
-)
-def drop_recipient(request: ApiRequest, slug: Slug, user: Slug) -> Status[None]:
+@router.delete("/exchange/offers/{slug}/recipients", auth=SUBMIT, tags=PROVIDERS, response={204: None} | REFUSALS)
+def drop_recipient(request: ApiRequest, slug: Slug, user: Line) -> Status[None]:
     """Serve a user of a hosted offer by the strictest criterion again."""
     published = offers.find_own_offer(request.auth.user, slug)
     found = published.trusted.filter(user__username=user).first()
