@@ -120,8 +120,8 @@ def test_threshold_equals_its_plain_definition(values: list[int], n_most: int, k
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"top": -0.1}, "column top: found '-0.1', expected a share from 0 to 1"),
-        ({"bottom": float("nan")}, "column bottom: found 'nan'"),
+        ({"top": -0.1}, "option top: found '-0.1', expected a share from 0 to 1"),
+        ({"bottom": float("nan")}, "option bottom: found 'nan'"),
         ({"low": (1, 2)}, "option low: found '1,2', expected a number for each of income"),
         ({"high": (float("nan"),)}, "option high: found 'nan', expected a finite number"),
         ({"low": (5,), "high": (5,)}, "option high: found '5', expected more than 5, which is low"),

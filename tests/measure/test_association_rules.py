@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from datetime import date
 
 import pytest
@@ -48,3 +49,13 @@ def test_options_out_of_range_are_refused() -> None:
     for options in ({"least_support": 0.0}, {"least_confidence": 2.0}, {"n_rules": 0}):
         with pytest.raises(InputError):
             AssociationRules(**options).measure(_history(["A"]), _history(["A"]))
+
+
+def test_few_large_invoices_have_no_end_of_rules_and_are_asked_for_those_of_more_invoices() -> None:
+    # Twelve invoices of 120 of 300 items: each holds 280,840 sets of three, and a rule in any of them would do.
+    letters, drawn = [chr(0x4E00 + number) for number in range(300)], random.Random(1)
+    baskets = ["".join(drawn.sample(letters, 120)) for _ in range(12)]
+    score = AssociationRules().measure(_history(baskets), _history(baskets))
+    assert score.value == 0
+    assert score.inputs["least_invoices"] > 1
+    assert score.inputs["rules"] == 100

@@ -138,6 +138,7 @@ ATTACKS: Mapping[str, Said] = {
         "Weighs everything that still agrees, month by month",
         "残っている一致をすべて重み付けして照合する攻撃",
     ),
+    "row-counts": ("Compares the numbers of rows in each month", "月ごとの行数だけを比べる攻撃"),
     # On tables.
     "id-rand": ("Draws among the rows with the same quasi-identifiers", "準識別子が同じ行から無作為に選ぶ攻撃"),
     "id-sa": (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,11 +11,20 @@ import numpy as np
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.data.history import History
-from tokumei.measure.utility.frequent_itemsets import Itemset, Matrix, frequent_itemsets, invoice_items
+from tokumei.measure.utility.frequent_itemsets import (
+    Itemset,
+    Matrix,
+    TooManySets,
+    frequent_itemsets,
+    invoice_items,
+    n_holding,
+)
 
 # Of the two sides of a rule only the first may have two items.
 LARGEST_SIZE = 3
 SHOWN_RULES = 5
+# Few invoices of many items each hold more sets than anybody can list.
+MOST_SETS = 100_000
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,9 @@ class AssociationRules:
     divided by the share of invoices with b. The best rules are those with the greatest lift among those that are
     frequent and sure enough (ties: the greater support, then the items in order). Each of the three changes by
     1 − less / more of its values before and after; a rule that the release has no invoice of is lost, 1 in all three.
+
+    Where more than 100,000 sets of items are frequent enough, as in a few large invoices, rules must be in more
+    invoices, until the sets are fewer; the inputs of the score tell in how many.
     """
 
     least_support: float = field(default=0.01, metadata={"help": "Share of the invoices that must hold a whole rule."})
@@ -37,26 +49,47 @@ class AssociationRules:
         """Compare the best rules of the original with what the release says of them."""
         for name in ("least_support", "least_confidence"):
             if not 0 < getattr(self, name) <= 1:
-                raise InputError.of("a share above 0, at most 1", column=name, value=getattr(self, name))
+                raise InputError.of("a share above 0, at most 1", option=name, value=getattr(self, name))
         if self.n_rules < 1:
             raise InputError.of("at least one rule", option="n_rules", value=self.n_rules)
         items = original.kept["item"].unique().sort()
         before, after = (invoice_items(history, items) for history in (original, released))
-        rules = self._best_rules(before)
+        n_least, sets = self._frequent_sets(before)
+        rules = self._best_rules(before, sets)
         changes = [_change(values, rule_values(after, rule)) for rule, values in rules.items()]
         best = [_words(rule, values, items.to_list()) for rule, values in list(rules.items())[:SHOWN_RULES]]
         value = math.fsum(changes) / len(changes) if changes else 0.0
-        return Score("association-rules", value, best=0, worst=1, inputs={"rules": len(rules), "best": best})
+        return Score(
+            "association-rules",
+            value,
+            best=0,
+            worst=1,
+            inputs={"rules": len(rules), "least_invoices": n_least, "best": best},
+        )
 
-    def _best_rules(self, invoices: Matrix) -> Mapping[tuple[Itemset, int], tuple[float, float, float]]:
+    def _frequent_sets(self, invoices: Matrix) -> tuple[int, list[Itemset]]:
+        """Give in how many invoices a rule must be, and the sets of items that are in so many."""
         n_least = max(1, math.ceil(self.least_support * invoices.shape[0] - 1e-9))
+        while True:
+            try:
+                return n_least, frequent_itemsets(invoices, n_least, LARGEST_SIZE, MOST_SETS)
+            except TooManySets:
+                n_least += max(1, n_least // 4)
+
+    def _best_rules(
+        self, invoices: Matrix, sets: Sequence[Itemset]
+    ) -> Mapping[tuple[Itemset, int], tuple[float, float, float]]:
+        n_invoices = invoices.shape[0]
+        # Every part of a frequent set is frequent itself, so that all that a rule needs is counted.
+        n_of = dict(zip(sets, n_holding(invoices, sets).tolist(), strict=True))
         found = {}
-        for itemset in frequent_itemsets(invoices, n_least, LARGEST_SIZE):
+        for itemset, n_both in n_of.items():
             for item in itemset if len(itemset) > 1 else ():
-                rule = tuple(other for other in itemset if other != item), item
-                values = rule_values(invoices, rule)
-                if values[1] >= self.least_confidence:
-                    found[rule] = values
+                if_items = tuple(other for other in itemset if other != item)
+                n_first, n_item = n_of[if_items], n_of[item,]
+                if n_both / n_first >= self.least_confidence:
+                    lift = n_both * n_invoices / (n_first * n_item)
+                    found[if_items, item] = n_both / n_invoices, n_both / n_first, lift
         order = sorted(found, key=lambda rule: (-found[rule][2], -found[rule][0], rule))
         return {rule: found[rule] for rule in order[: self.n_rules]}
 

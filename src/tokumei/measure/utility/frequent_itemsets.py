@@ -53,7 +53,7 @@ class FrequentItemsets:
             raise InputError.of("a share above 0, at most 1", option="least_support", value=self.least_support)
         for name in ("largest_size", "n_sets"):
             if getattr(self, name) < 1:
-                raise InputError.of("1 or more", column=name, value=getattr(self, name))
+                raise InputError.of("1 or more", option=name, value=getattr(self, name))
         items = original.kept["item"].unique().sort()
         # Items that only the release has are left out: no itemset of the original holds them.
         before, after = (invoice_items(history, items) for history in (original, released))
@@ -99,11 +99,16 @@ def invoice_items(history: History, items: pl.Series) -> Matrix:
     return counts
 
 
-def frequent_itemsets(invoices: Matrix, n_least: int, largest_size: int) -> list[Itemset]:
+class TooManySets(Exception):
+    """So many itemsets are so frequent that they are not listed."""
+
+
+def frequent_itemsets(invoices: Matrix, n_least: int, largest_size: int, most_sets: int | None = None) -> list[Itemset]:
     """Find all sets of at most `largest_size` items that at least `n_least` invoices hold, as ascending positions.
 
     Level by level, exactly: one sparse product counts how often each frequent set meets each frequent item, and only
-    items behind the last of a set extend it, so that every set is made once.
+    items behind the last of a set extend it, so that every set is made once. More than `most_sets` of one size are
+    TooManySets.
     """
     frequent = np.flatnonzero(invoices.sum(axis=0) >= n_least)
     holds_item: Matrix = invoices[:, frequent]
@@ -115,6 +120,8 @@ def frequent_itemsets(invoices: Matrix, n_least: int, largest_size: int) -> list
         base, item = together.coords
         is_frequent = (together.data >= n_least) & (item > last[base])
         base, item = base[is_frequent], item[is_frequent]
+        if most_sets is not None and len(base) > most_sets:
+            raise TooManySets
         holds_set = holds_set.tocsc()[:, base].multiply(holds_item.tocsc()[:, item]).tocsr()
         sets, last = np.column_stack([sets[base], item]), item
         found.append(sets)
