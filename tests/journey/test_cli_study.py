@@ -158,21 +158,22 @@ def test_run_of_nothing_that_can_be_run_is_one_clear_error(arguments: list[str],
 
 
 def test_difference_without_a_reason_fails_the_check(own_studies: dict[str, str], tmp_path: Path) -> None:
-    found = study_json("run", "silent", "--out", tmp_path, exit_code=1, env=own_studies)
+    found = study_json("run", "silent", "--out", tmp_path / "pages", exit_code=1, env=own_studies)
     line = found["studies"][0]["lines"][0]
     assert (line["computed"], line["difference"], line["verdict"]) == (None, None, "differs")
-    assert "differs without a reason" in study("run", "silent", "--out", tmp_path, env=own_studies).stdout
+    assert "differs without a reason" in study("run", "silent", "--out", tmp_path / "again", env=own_studies).stdout
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_study_that_fails_keeps_no_other_from_its_page(own_studies: dict[str, str], tmp_path: Path, jobs: int) -> None:
-    arguments = ["run", "failing", TOY, "--jobs", jobs, "--out", tmp_path]
+    pages = tmp_path / "pages"
+    arguments = ["run", "failing", TOY, "--jobs", jobs, "--force", "--out", pages]
     done = study(*arguments, env=own_studies)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert done.stderr.startswith("Error: failing: There is no kind of sheep named 'black'")
-    assert (tmp_path / f"{TOY}.md").exists()
-    assert not (tmp_path / "failing.md").exists()
+    assert (pages / f"{TOY}.md").exists()
+    assert not (pages / "failing.md").exists()
     found = study_json(*arguments, exit_code=2, env=own_studies)
     failing = next(one for one in found["studies"] if one["name"] == "failing")
     assert failing["verdict"] is None
@@ -180,7 +181,7 @@ def test_study_that_fails_keeps_no_other_from_its_page(own_studies: dict[str, st
 
 
 def test_study_whose_process_dies_is_one_clear_error(own_studies: dict[str, str], tmp_path: Path) -> None:
-    done = study("run", "dying", TOY, "--jobs", 2, "--out", tmp_path, env=own_studies)
+    done = study("run", "dying", TOY, "--jobs", 2, "--out", tmp_path / "pages", env=own_studies)
     assert done.returncode == 2
     assert "Error: dying: its process ended before the study did" in done.stderr
     assert "Traceback" not in done.stderr

@@ -64,7 +64,7 @@ def split_items(sets: ItemSets, secret: tuple[str, ...]) -> tuple[ItemSets, Secr
 def check_n_known(n_known: int, option: str) -> None:
     """Raise an InputError for a number of items whose combinations are not counted."""
     if not 1 <= n_known <= LARGEST_SIZE:
-        raise InputError.of(f"from 1 to {LARGEST_SIZE} items", column=option, value=n_known)
+        raise InputError.of(f"from 1 to {LARGEST_SIZE} items", option=option, value=n_known)
 
 
 def _knowing_nothing(sets: ItemSets, secrets: Secrets) -> Exposure:
