@@ -5,7 +5,9 @@ Pictures of the pages are kept in the folder that TOKUMEI_SCREENSHOTS names, `bu
 
 from __future__ import annotations
 
+import email
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -49,6 +51,7 @@ class Words:
     scored: str
     use_lost: str
     meaning: str
+    hidden: str
     found: str
     verdicts: tuple[str, ...]
     index: str
@@ -61,11 +64,12 @@ ENGLISH = Words(
     rules_say="A customer has one pseudonym in all rows.",
     tabs=("Overview", "Rules", "Data", "Submit", "Attack", "My submissions", "Scoreboard"),
     refused="Refused: it breaks a rule",
-    expected="a real date YYYY/M/D without leading zeros",
+    expected="a real date YYYY/M/D, a range [lo;hi] of two such with lo ≤ hi, or *",
     rule_says="The date is a real one written YYYY/M/D",
     scored="Scored",
     use_lost="Use lost",
     meaning="0 if every cell says the true value",
+    hidden="How right this guess was is shown when the contest is over.",
     found="0: nobody is found, 1: everybody",
     verdicts=("This proves the release unsafe.", "This does not prove the release unsafe."),
     index="Place",
@@ -77,11 +81,12 @@ JAPANESE = Words(
     rules_say="同じ顧客の全行に同じ仮名を付ける。",
     tabs=("概要", "ルール", "データ", "提出", "攻撃", "提出一覧", "順位表"),
     refused="不受理",
-    expected="a real date YYYY/M/D without leading zeros",
+    expected="実在する日付 YYYY/M/D、下限が上限以下の範囲 [lo;hi]、または *",
     rule_says="YYYY/M/D",
     scored="評価済み",
     use_lost="有用性の損失",
     meaning="0 は全セルが真の値のまま",
+    hidden="この推定の正しさは、コンテスト終了後に表示します。",
     found="0 は発見なし、1 は全員発見",
     verdicts=("この加工データが安全でないことを証明しました。", "この加工データが安全でないことの証明にはなりません。"),
     index="順位",
@@ -97,6 +102,8 @@ class Player:
     language: str
     words: Words
     folder: Path
+    mail: Path
+    guess_page: str = ""
     complaints: list[str] = field(default_factory=list)
     n_pictures: int = 0
 
@@ -132,11 +139,23 @@ class Player:
             page.fill(f"#id_{label}", typed)
         page.click("main form button")
         page.wait_for_selector("[role=status]")
+        self.confirm(facts["email"])
         page.goto("/teams/new")
         page.fill("#id_display_name", display_name)
         page.fill("#id_slug", f"team-{name}")
         page.click("main form button")
         page.wait_for_url(f"**/teams/team-{name}")
+
+    def confirm(self, address: str) -> None:
+        """Follow the link in the letter, which lies in a folder where no mail server is set."""
+
+        def link() -> str | None:
+            letters = [email.message_from_bytes(file.read_bytes()) for file in self.mail.glob("*")]
+            texts = [str(one.get_payload(decode=True), "utf-8") for one in letters if one["To"] == address]
+            return next((found[0] for text in texts if (found := re.search(r"http\S+/verify/\S+", text))), None)
+
+        self.page.goto(wait_until(link))
+        self.page.wait_for_selector("[role=status]")
 
     def join_and_read_the_rules(self) -> None:
         page = self.page
@@ -225,9 +244,17 @@ class Player:
         self.picture("attack")
         self.choose(self.folder / "Fh.csv")
         said = page.inner_text("main")
+        assert self.words.hidden in said
+        assert self.words.found not in said
+        self.picture("guess")
+        self.guess_page = page.url
+
+    def see_how_right_the_guess_was(self) -> None:
+        self.page.goto(self.guess_page)
+        said = self.page.inner_text("main")
         assert self.words.found in said
         assert any(verdict in said for verdict in self.words.verdicts)
-        self.picture("guess")
+        self.picture("guess-shown")
 
     def see_the_scoreboard(self, n_teams: int) -> None:
         page = self.page
@@ -290,7 +317,18 @@ def begin_attacks(contest: Contest) -> None:
     wait_until(lambda: Contest.objects.get(pk=contest.pk).phase == Phase.ATTACK)
 
 
-def test_two_teams_play_a_contest_in_both_languages(server: str, browser: Any, tmp_path: Path) -> None:
+def close(contest: Contest) -> None:
+    """Let the time for attacks be over, and wait until the worker has ranked the teams."""
+    Contest.objects.filter(pk=contest.pk).update(closes_at=timezone.now())
+    wait_until(lambda: Contest.objects.get(pk=contest.pk).phase == Phase.CLOSED)
+
+
+def test_two_teams_play_a_contest_in_both_languages(
+    site: Site,  # noqa: F811 - a fixture.
+    server: str,
+    browser: Any,
+    tmp_path: Path,
+) -> None:
     contest = make_contest()
     players = []
     for language, words, scheme, width in (("en", ENGLISH, "light", 1280), ("ja", JAPANESE, "dark", 400)):
@@ -299,7 +337,7 @@ def test_two_teams_play_a_contest_in_both_languages(server: str, browser: Any, t
         )
         folder = tmp_path / language
         folder.mkdir()
-        players.append(Player(context.new_page(), language, words, folder))
+        players.append(Player(context.new_page(), language, words, folder, site.folder / "mail"))
     alice, hanako = players
     alice.sign_up_and_form_a_team("alice", "Alice")
     hanako.sign_up_and_form_a_team("hanako", "花子")
@@ -310,7 +348,9 @@ def test_two_teams_play_a_contest_in_both_languages(server: str, browser: Any, t
     begin_attacks(contest)
     alice.attack("team-hanako", "generalized")
     hanako.attack("team-alice", "items-in-common")
+    close(contest)
     for player in players:
+        player.see_how_right_the_guess_was()
         player.see_the_scoreboard(n_teams=2)
         player.page.context.close()
         assert player.complaints == []

@@ -85,7 +85,7 @@ def test_text_that_is_a_number_counts_and_what_is_none_is_an_input_error() -> No
 
 @pytest.mark.parametrize(("option", "value"), [("c", 0.5), ("t", 1), ("share", 1.5)])
 def test_options_out_of_range_are_input_errors(option: str, value: float) -> None:
-    with pytest.raises(InputError, match=f"column {option}"):
+    with pytest.raises(InputError, match=f"option {option}"):
         CTIsolation(**{option: value})  # type: ignore[arg-type]
 
 

@@ -30,6 +30,26 @@ JAPANESE: Mapping[str, str] = {
     ),
     "a quantity of 1 to 6 digits, without leading zeros": "1〜6桁の数量(先頭の 0 なし)",
     "a row number, counted from 1": "行番号(1から数える)",
+    "the name of a country": "国名",
+    "a pseudonym of letters, digits, _ or -": "英数字、_、- からなる仮名",
+    "a pseudonym of 1 to 9 digits, the first not 0": "先頭が 0 でない1〜9桁の仮名",
+    "an invoice of 1 to 9 upper-case letters or digits": "1〜9文字の英大文字・数字の伝票番号",
+    "an item of 1 to 9 upper-case letters or digits": "1〜9文字の英大文字・数字の商品ID",
+    "the first 1 or 2 characters of an item": "商品IDの先頭1〜2文字",
+    "a birth decade 1930/1/1, 1940/1/1, … 1980/1/1": "生年の年代 1930/1/1、1940/1/1、…、1980/1/1",
+    "one of United Kingdom, France, Germany, Others": "United Kingdom、France、Germany、Others のいずれか",
+    # Generalized cells.
+    "a real date YYYY/M/D, a range [lo;hi] of two such with lo ≤ hi, or *": (
+        "実在する日付 YYYY/M/D、下限が上限以下の範囲 [lo;hi]、または *"
+    ),
+    "an item of 1 to 9 upper-case letters or digits, a set {a;b;…} of 1 to 100 different ones, or *": (
+        "1〜9文字の英大文字・数字の商品ID、異なる1〜100個の集合 {{a;b;…}}、または *"
+    ),
+    "a price above 0 of at most 5 digits and 2 decimals, without leading zeros, a range [lo;hi] of two such with "
+    "lo ≤ hi, or *": "整数部5桁・小数部2桁以内の正の単価(先頭に余分な 0 なし)、下限が上限以下の範囲 [lo;hi]、または *",
+    "a quantity of 1 to 6 digits, without leading zeros, a range [lo;hi] of two such with lo ≤ hi, or *": (
+        "1〜6桁の数量(先頭の 0 なし)、下限が上限以下の範囲 [lo;hi]、または *"
+    ),
     # Rows against the original.
     "{n_rows:,} rows as in T, in their order": "T と同じ {n_rows:,} 行(順序も同じ)",
     "at most {n_most:,} of {n_rows:,} rows deleted": "削除は {n_rows:,} 行のうち {n_most:,} 行まで",

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import shutil
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -77,13 +82,28 @@ class SparkEngine(RemoteEngine):
         return as_frame(self._spark_frame(expression).toArrow())
 
     def write(self, expression: Any, out: Path) -> None:
-        """Let Spark write a folder of parts."""
+        """Let Spark write a folder of Parquet files, or parts that are joined to one CSV file."""
         with atomic_path(out) as draft:
-            writer = self._spark_frame(expression).write
+            rows = self._spark_frame(expression)
             if out.suffix == ".parquet":
-                writer.parquet(str(draft))
-            else:
-                writer.csv(str(draft), header=True, quote='"', escape='"', emptyValue="")
+                rows.write.parquet(str(draft))
+                return
+            # Beside the file, where there is room for it; readers of CSV expect one file, not a folder.
+            with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
+                parts = Path(folder) / "parts"
+                rows.write.csv(str(parts), header=False, quote='"', escape='"', emptyValue="")
+                _join_parts(rows.columns, parts, draft)
 
     def _spark_frame(self, expression: Any) -> Any:
         return self.backend._session.sql(self.backend.compile(expression))
+
+
+def _join_parts(columns: Sequence[str], folder: Path, out: Path) -> None:
+    """Write one CSV file of a header and all parts, in the order in which Spark numbered them."""
+    with out.open("wb") as file:
+        header = io.StringIO()
+        csv.writer(header, lineterminator="\n").writerow(columns)
+        file.write(header.getvalue().encode())
+        for part in sorted(folder.glob("part-*")):
+            with part.open("rb") as rows:
+                shutil.copyfileobj(rows, file)
