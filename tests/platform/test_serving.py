@@ -69,7 +69,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def await_end(data: Path) -> list[int]:
-    give_up = time.monotonic() + 20
+    give_up = time.monotonic() + 90
     while (left := processes_of(data)) and time.monotonic() < give_up:
         time.sleep(0.1)
     return left
