@@ -6,6 +6,7 @@ Pictures of the pages are kept in the folder that TOKUMEI_SCREENSHOTS names, `bu
 from __future__ import annotations
 
 import email
+import email.policy
 import os
 import re
 import subprocess
@@ -150,8 +151,9 @@ class Player:
         """Follow the link in the letter, which lies in a folder where no mail server is set."""
 
         def link() -> str | None:
-            letters = [email.message_from_bytes(file.read_bytes()) for file in self.mail.glob("*")]
-            texts = [str(one.get_payload(decode=True), "utf-8") for one in letters if one["To"] == address]
+            files = [file.read_bytes() for file in self.mail.glob("*")]
+            letters = [email.message_from_bytes(file, policy=email.policy.default) for file in files]
+            texts = [one.get_content() for one in letters if one["To"] == address]
             return next((found[0] for text in texts if (found := re.search(r"http\S+/verify/\S+", text))), None)
 
         self.page.goto(wait_until(link))
