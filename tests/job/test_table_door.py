@@ -128,6 +128,15 @@ def test_attack_takes_a_frame_only_with_rows_or_an_order() -> None:
         tk.attack(t, r.frame)
 
 
+def test_attack_that_learns_one_column_learns_each_of_several() -> None:
+    both = tk.Table(people(), qi=["sex", "age"], sensitive=["illness", "region"])
+    r = tk.anonymize(both, k=5)
+    found = tk.attack(both, r)
+    alone = tk.attack(both, r, "homogeneity", sensitive="illness")
+    assert {"homogeneity of illness", "homogeneity of region"} <= set(found.scores)
+    assert found.scores["homogeneity of illness"] == alone.scores["homogeneity"]
+
+
 def test_save_replaces_nothing_unasked(tmp_path: Path) -> None:
     r = tk.anonymize(table(), k=5)
     r.save(tmp_path / "out.csv", rows=tmp_path / "rows.csv", recipe=tmp_path / "recipe.json")

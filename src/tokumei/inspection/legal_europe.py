@@ -21,7 +21,7 @@ def wp216(case: LegalCase) -> dict[str, Any]:
 
 
 def _by_attack(case: LegalCase, criterion: str, attack: str) -> list[Finding]:
-    tried = [one for one in case.attacks if one["attack"] == attack]
+    tried = [one for one in case.attacks if one["attack"].partition(" of ")[0] == attack]
     if not tried:
         return [Finding("WP216, 2.2.2", criterion, JUDGE, f"the attack {attack} was not tried")]
     return [_judged(one, criterion) for one in tried]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -60,8 +60,9 @@ class TableAttack(Result):
         """Give the scores of each attack with what they say, and the facts."""
         parts: list[Section] = []
         for name, scores in self.scores.items():
+            attack = name.partition(" of ")[0]
             rows = [
-                [f"{key}: {said}" if (said := FITTING.get((name, key))) else key, *_numbers_of(score)]
+                [f"{key}: {said}" if (said := FITTING.get((attack, key))) else key, *_numbers_of(score)]
                 for key, score in scores.items()
             ]
             parts.append(Rows([name, "found", "95 % interval", "blindly", "control"], rows))
@@ -138,6 +139,7 @@ def attack_table(
         population=_frame(population, reading, wanted),
         control=_frame(control, reading, wanted),
     )
+    parts = _for_each_sensitive(parts, threat_model.sensitive)
     left_out = {name: lack for name, part in parts.items() if (lack := _lacks(threat_model, part))}
     if attack != ALL and left_out:
         name, lack = next(iter(left_out.items()))
@@ -166,6 +168,17 @@ def _chosen(attack: Any, options: Mapping[str, Any]) -> dict[str, DisclosureAtta
         if not isinstance(one, DisclosureAttack):
             raise InputError.of("an attack on tables by its name", option="attack", value=type(one).__name__)
     return {part_name(one): one for one in made}
+
+
+def _for_each_sensitive(parts: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """Let an attack that learns one column learn each of several in turn, where none is named."""
+    named: dict[str, Any] = {}
+    for name, part in parts.items():
+        if len(columns) > 1 and getattr(part, "sensitive", None) == "":
+            named |= {f"{name} of {column}": replace(part, sensitive=column) for column in columns}
+        else:
+            named[name] = part
+    return named
 
 
 def _lacks(threat_model: ThreatModel, part: DisclosureAttack) -> str | None:

@@ -108,7 +108,7 @@ class TableWork:
             "methods": [one for name, one in results.items() if name.startswith("method-")],
             "before": results["before"],
             "after": results["after"],
-            "attacks": [one for name, one in results.items() if name.startswith("attack-")],
+            "attacks": [tried for name, one in results.items() if name.startswith("attack-") for tried in one["tried"]],
             "use": results["use"],
             "profile": results["profile"],
             "roles": dict(self.job.roles),
@@ -174,7 +174,8 @@ class TableWork:
             hierarchies=self.table.hierarchies,
             seed=1,
         ).to_dict()
-        return {"threat": threat.name, "attack": attack, "known": found["known"], "scores": found["attacks"][attack]}
+        tried = {"threat": threat.name, "known": found["known"]}
+        return {"tried": [{**tried, "attack": name, "scores": scores} for name, scores in found["attacks"].items()]}
 
     def _measure(self) -> dict[str, Any]:
         if not self.rows.exists():
