@@ -13,3 +13,9 @@ def test_bars_are_labeled_in_numbers_that_people_read(value: float, label: str) 
     svg = bar_figure(pl.DataFrame({"column": ["age"], "loss": [value]}), x="loss", y="column", x_title="loss")
     assert f">{label}<" in svg
     assert "m<" not in svg
+
+
+def test_hundreds_on_an_axis_are_written_out() -> None:
+    drawn = bar_figure(pl.DataFrame({"rows": [60, 485], "size": ["2-3", "4-7"]}), x="rows", y="size", x_title="rows")
+    assert ">500<" in drawn
+    assert "e+" not in drawn

@@ -69,7 +69,7 @@ def bar_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str) -> str:
     import altair as alt
 
     # Thousands as k and millions as M; but 50m is no way to write a twentieth.
-    form = "~s" if max((value for value in points[x].to_list() if value is not None), default=0) >= THOUSAND else "~g"
+    form = "~s" if max((value for value in points[x].to_list() if value is not None), default=0) >= THOUSAND else "~r"
     across = alt.X(f"{_field(x)}:Q", title=x_title, axis=alt.Axis(format=form, tickCount=6))
     return to_svg(_rows(points, y, across, is_bar=True))
 
