@@ -29,7 +29,8 @@ def finding(page: dict[str, Any], ending: str) -> str:
 
 
 def attack(name: str, certain: float) -> dict[str, Any]:
-    return {"threat": "rival", "attack": name, "known": ["sex"], "scores": {"certain": {"value": certain}}}
+    scores = {"certain": {"value": certain}}
+    return {"threat": "rival", "attack": name, "sensitive": None, "known": ["sex"], "scores": scores}
 
 
 NUMBERS = [f"{n:03}" for n in range(20)]
@@ -81,6 +82,7 @@ def test_what_only_people_can_know_is_theirs_to_judge() -> None:
     assert finding(safe_harbor(case()), "164.514(b)(2)(ii)") == "yours to judge"
     assert finding(wp216(case()), "linkability") == "yours to judge"
     assert finding(anonymously_processed(case(bounds=[])), "第34条第5号") == "yours to judge"
+    assert finding(anonymously_processed(case(is_secret_apart=None)), "規則第35条") == "yours to judge"
 
 
 @pytest.mark.parametrize(("zips", "met"), [(["902", "100"], "met"), (["036", "100"], "not met")])

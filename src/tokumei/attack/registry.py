@@ -54,3 +54,12 @@ HISTORY_ATTACKS: Registry[HistoryAttack] = Registry(
 )
 TABLE_ATTACKS: Registry[TableAttack] = Registry("table attack", "tokumei.attack.table")
 DISCLOSURE_ATTACKS: Registry[DisclosureAttack] = Registry("disclosure attack", "tokumei.attack.disclosure")
+
+
+def attack_title(attack: str, sensitive: str | None) -> str:
+    """Name an attack that was tried, with the column it learned where that is one of several.
+
+    >>> attack_title("homogeneity", "illness"), attack_title("record-linkage", None)
+    ('homogeneity of illness', 'record-linkage')
+    """
+    return attack if sensitive is None else f"{attack} of {sensitive}"

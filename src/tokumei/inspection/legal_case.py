@@ -46,7 +46,8 @@ class LegalCase:
     k: int
     attacks: Sequence[Mapping[str, Any]] = ()
     bounds: Sequence[Mapping[str, Any]] = ()
-    is_secret_apart: bool = False
+    # None where nobody said where the processing information lies.
+    is_secret_apart: bool | None = None
     secrets: Sequence[str] = field(default_factory=tuple)
 
     @cached_property

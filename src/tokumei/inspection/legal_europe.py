@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tokumei.attack.registry import attack_title
 from tokumei.inspection.legal_case import JUDGE, MET, NOT_MET, Finding, LegalCase
 
 
@@ -21,7 +22,7 @@ def wp216(case: LegalCase) -> dict[str, Any]:
 
 
 def _by_attack(case: LegalCase, criterion: str, attack: str) -> list[Finding]:
-    tried = [one for one in case.attacks if one["attack"].partition(" of ")[0] == attack]
+    tried = [one for one in case.attacks if one["attack"] == attack]
     if not tried:
         return [Finding("WP216, 2.2.2", criterion, JUDGE, f"the attack {attack} was not tried")]
     return [_judged(one, criterion) for one in tried]
@@ -32,7 +33,9 @@ def _judged(attack: Mapping[str, Any], criterion: str) -> Finding:
     scores = attack["scores"]
     certain = scores.get("certain", {}).get("value")
     said = ", ".join(f"{kind} {score['value']:.3g}" for kind, score in scores.items())
-    item = f"{criterion} ({attack['threat']})"
-    if certain is None:
-        return Finding("WP216, 2.2.2", item, JUDGE, f"{attack['attack']}: {said}")
-    return Finding("WP216, 2.2.2", item, NOT_MET if certain > 0 else MET, f"{attack['attack']}: {said}")
+    item, evidence = (
+        f"{criterion} ({attack['threat']})",
+        f"{attack_title(attack['attack'], attack['sensitive'])}: {said}",
+    )
+    finding = JUDGE if certain is None else NOT_MET if certain > 0 else MET
+    return Finding("WP216, 2.2.2", item, finding, evidence)

@@ -107,6 +107,8 @@ def _differences(case: LegalCase) -> Finding:
 def _custody(case: LegalCase) -> Finding:
     article, item = "法第43条第2項・規則第35条", "processing information is kept safe (加工方法等情報の安全管理)"
     listed = ", ".join(case.secrets)
+    if case.is_secret_apart is None:
+        return Finding(article, item, JUDGE, "where the seed, the mapping and the recipe lie is not known here")
     if not case.is_secret_apart:
         return Finding(
             article, item, NOT_MET, f"seed, mapping or recipe can be read by others: {listed or 'not kept apart'}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attack.registry import DISCLOSURE_ATTACKS, DisclosureAttack
+from tokumei.attack.registry import DISCLOSURE_ATTACKS, DisclosureAttack, attack_title
 from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import part_name
@@ -42,14 +42,46 @@ FITTING = {
 }
 
 
+@dataclass(frozen=True)
+class Tried:
+    """One attack that was tried, its scores, and the column it learned where that is one of several."""
+
+    attack: str
+    sensitive: str | None
+    scores: Mapping[str, Score]
+
+    @property
+    def title(self) -> str:
+        """The attack in words."""
+        return attack_title(self.attack, self.sensitive)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TableAttack(Result):
-    """The scores of attacks by name, and what was left out and why."""
+    """The attacks that were tried, and what was left out and why."""
 
-    scores: Mapping[str, Mapping[str, Score]]
+    tried: Sequence[Tried]
     left_out: Mapping[str, str]
     facts: Mapping[str, Any]
     frame_kind: str = "polars"
+
+    @property
+    def scores(self) -> dict[str, Mapping[str, Score]]:
+        """The scores of each attack by its title."""
+        return {one.title: one.scores for one in self.tried}
+
+    def as_records(self, threat: str) -> list[dict[str, Any]]:
+        """Give each attack as a dossier has it: who attacks, what they know, what they learn, and the scores."""
+        return [
+            {
+                "threat": threat,
+                "known": self.facts["known"],
+                "attack": one.attack,
+                "sensitive": one.sensitive,
+                "scores": {key: score.as_dict() for key, score in one.scores.items()},
+            }
+            for one in self.tried
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Give all as `tokumei attack table --json` prints it."""
@@ -59,13 +91,12 @@ class TableAttack(Result):
     def sections(self) -> Sequence[Section]:
         """Give the scores of each attack with what they say, and the facts."""
         parts: list[Section] = []
-        for name, scores in self.scores.items():
-            attack = name.partition(" of ")[0]
+        for one in self.tried:
             rows = [
-                [f"{key}: {said}" if (said := FITTING.get((attack, key))) else key, *_numbers_of(score)]
-                for key, score in scores.items()
+                [f"{key}: {said}" if (said := FITTING.get((one.attack, key))) else key, *_numbers_of(score)]
+                for key, score in one.scores.items()
             ]
-            parts.append(Rows([name, "found", "95 % interval", "blindly", "control"], rows))
+            parts.append(Rows([one.title, "found", "95 % interval", "blindly", "control"], rows))
         out = {f"{name} left out": f"needs {lack}" for name, lack in self.left_out.items()}
         return [*parts, Facts({**self.facts, **out})]
 
@@ -139,12 +170,16 @@ def attack_table(
         population=_frame(population, reading, wanted),
         control=_frame(control, reading, wanted),
     )
-    parts = _for_each_sensitive(parts, threat_model.sensitive)
     left_out = {name: lack for name, part in parts.items() if (lack := _lacks(threat_model, part))}
     if attack != ALL and left_out:
         name, lack = next(iter(left_out.items()))
         raise InputError.of(f"{lack}, which {name} needs")
-    found = {name: dict(part.measure(threat_model, seed=seed)) for name, part in parts.items() if name not in left_out}
+    tried = [
+        Tried(name, column, dict(one.measure(threat_model, seed=seed)))
+        for name, part in parts.items()
+        if name not in left_out
+        for column, one in _for_each_sensitive(part, threat_model.sensitive)
+    ]
     facts = {
         "rows": original.n_rows,
         "released": threat_model.published.table.n_rows,
@@ -152,7 +187,7 @@ def attack_table(
         "seed": seed,
         "seconds": round(time.perf_counter() - started, 3),
     }
-    return TableAttack(found, left_out, facts, original.kind)
+    return TableAttack(tried, left_out, facts, original.kind)
 
 
 def _chosen(attack: Any, options: Mapping[str, Any]) -> dict[str, DisclosureAttack]:
@@ -170,15 +205,11 @@ def _chosen(attack: Any, options: Mapping[str, Any]) -> dict[str, DisclosureAtta
     return {part_name(one): one for one in made}
 
 
-def _for_each_sensitive(parts: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+def _for_each_sensitive(part: Any, columns: Sequence[str]) -> list[tuple[str | None, DisclosureAttack]]:
     """Let an attack that learns one column learn each of several in turn, where none is named."""
-    named: dict[str, Any] = {}
-    for name, part in parts.items():
-        if len(columns) > 1 and getattr(part, "sensitive", None) == "":
-            named |= {f"{name} of {column}": replace(part, sensitive=column) for column in columns}
-        else:
-            named[name] = part
-    return named
+    if len(columns) > 1 and getattr(part, "sensitive", None) == "":
+        return [(column, replace(part, sensitive=column)) for column in columns]
+    return [(None, part)]
 
 
 def _lacks(threat_model: ThreatModel, part: DisclosureAttack) -> str | None:

@@ -23,6 +23,6 @@ def legal_pages(
     frame = read_frame(release) if isinstance(release, (str, Path)) else release
     known = [name for name, role in results["roles"].items() if role == "quasi-identifier" and name in frame.columns]
     kept = [] if secret is None else sorted(one.name for one in secret.iterdir() if one.is_file())
-    is_apart = secret is not None and not secret.stat().st_mode & OTHERS_MAY
+    is_apart = None if secret is None else not secret.stat().st_mode & OTHERS_MAY
     case = LegalCase(frame, known, results["after"]["k"], results["attacks"], bounds, is_apart, kept)
     return [check(case) for check in PAGES]

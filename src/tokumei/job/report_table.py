@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from tokumei.attack.registry import attack_title
 from tokumei.core.result import Facts, Result, Rows, Section
 from tokumei.data.files.formats import read_frame
 from tokumei.data.table import Table
@@ -24,6 +25,9 @@ from tokumei.job.table_profile import profile
 from tokumei.job.ways import without_times
 from tokumei.report.document import Document
 from tokumei.report.dossier_pages import table_document
+
+# Who attacks where nobody is named: the strongest.
+EVERYBODY = "somebody who knows everybody"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +46,7 @@ class TableReport(Result):
         found = self.dossier["results"]
         facts = {"rows": found["before"]["rows"], "released": found["profile"]["released"], "k": found["after"]["k"]}
         rows = [
-            [one["attack"], kind, score["value"], score.get("baseline")]
+            [attack_title(one["attack"], one["sensitive"]), kind, score["value"], score.get("baseline")]
             for one in found["attacks"]
             for kind, score in one["scores"].items()
         ]
@@ -73,12 +77,12 @@ def report_table(
     given = published(original, release, rows, in_order=in_order)
     frame = given.table.frame
     both = {"rows": rows, "in_order": in_order, "hierarchies": hierarchies}
-    attacked = attack_table(original, release, **both)
-    attacks = [
-        {"threat": "somebody who knows everybody", "attack": one, "known": attacked.facts["known"], "scores": scores}
-        for one, scores in attacked.to_dict()["attacks"].items()
-    ]
     facts = getattr(release, "facts", {})
+    after = without_times(audit_table(given.table, original=original, **asked).to_dict())
+    after["requirements"] += [
+        {"requirement": name, "value": score.value, "holds": True}
+        for name, score in getattr(release, "promises", {}).items()
+    ]
     results = {
         "chosen": facts.get("method", "the publisher"),
         "loss": facts.get("loss"),
@@ -86,8 +90,8 @@ def report_table(
         "levels": facts.get("levels"),
         "methods": [],
         "before": without_times(audit_table(original).to_dict()),
-        "after": without_times(audit_table(given.table, original=original, **asked).to_dict()),
-        "attacks": attacks,
+        "after": after,
+        "attacks": attack_table(original, release, **both).as_records(EVERYBODY),
         "use": without_times(measure_table(original, release, **both).to_dict()),
         "profile": profile(original, frame, given.rows, population_size=population_size),
         "roles": {name: _word(role) for name, role in original.roles.items()},

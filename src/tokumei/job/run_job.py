@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from tokumei.attack.registry import attack_title
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.progress import step
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence
@@ -117,8 +118,9 @@ def numbers_of(results: Mapping[str, Any]) -> dict[str, float]:
     for name, score in results.get("after", {}).get("measures", {}).get("worst", {}).items():
         found[name] = score["value"]
     for attack in results.get("attacks", []):
+        title = attack_title(attack["attack"], attack.get("sensitive"))
         for kind, score in attack["scores"].items():
-            found[f"{attack['threat']}: {attack['attack']} {kind}"] = score["value"]
+            found[f"{attack['threat']}: {title} {kind}"] = score["value"]
     for name, score in results.get("use", {}).get("scores", {}).items():
         found.setdefault(name, score["value"])
     return {name: float(value) for name, value in found.items() if value is not None}

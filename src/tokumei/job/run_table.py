@@ -173,9 +173,8 @@ class TableWork:
             rows=str(self.rows) if self.rows.exists() else None,
             hierarchies=self.table.hierarchies,
             seed=1,
-        ).to_dict()
-        tried = {"threat": threat.name, "known": found["known"]}
-        return {"tried": [{**tried, "attack": name, "scores": scores} for name, scores in found["attacks"].items()]}
+        )
+        return {"tried": found.as_records(threat.name)}
 
     def _measure(self) -> dict[str, Any]:
         if not self.rows.exists():

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence, as_kind
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
@@ -151,14 +152,20 @@ class TableRelease(Result):
         if rows is not None and self.rows is not None:
             write_rows(self.rows + 1, rows)
 
-    def report(self, out: Path | str, *, force: bool = False) -> None:
-        """Write one page that says what the release promises, how large its classes are, its risks and its use.
+    def report(self, out: Path | str, *, language: str = "en", force: bool = False) -> None:
+        """Write what the release promises, its risks, who is found by attacks, its use and the law, as one page.
+
+        out: .html, .md or .pdf (where Chromium is installed). language: en or ja.
 
         >>> import tokumei as tk
         >>> r = tk.anonymize(tk.Table({"age": [31, 31, 52, 52]}, qi=["age"]), k=2)
         >>> r.report("release.html")
         """
-        from tokumei.job.table_report import table_report
+        from tokumei.job.report_table import report_table
+        from tokumei.report.document import check_suffix
 
-        with guarded({"out": out}, inputs=[self.original and self.original.name], force=force) as drafts:
-            table_report(self).write(drafts["out"])
+        if self.original is None or self.rows is None:
+            raise InputError.of("a release of rows of people that is in this process, to report on")
+        check_suffix(Path(out))
+        with guarded({"out": out}, inputs=[self.original.name], force=force) as drafts:
+            report_table(self.original, self).document(language).write(drafts["out"], Path(out).suffix)

@@ -65,7 +65,7 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
             "The strongest attack that was tried ({attack}, by {who}) is right for {share} of "
             "people, where blind guessing "
             "is for {blind}.",
-            attack=attack["attack"],
+            attack=_attack_words(document, attack),
             who=attack["threat"],
             share=f"{score['value']:.1%}",
             blind="–" if score.get("baseline") is None else f"{score['baseline']:.1%}",
@@ -154,15 +154,30 @@ def _attacks(document: Document, found: Mapping[str, Any]) -> None:
     document.heading("Who is found by attacks")
     rows = []
     for attack in found["attacks"]:
+        title = _attack_words(document, attack)
         for kind, score in attack["scores"].items():
             low, high = score.get("interval") or (None, None)
             span = "–" if low is None else f"{low:.3g} – {high:.3g}"
             who = f"{attack['threat']} ({', '.join(attack['known'])})"
             rows.append(
-                [who, f"{attack['attack']}, {kind}", score["value"], span, score.get("baseline"), score.get("control")]
+                [
+                    who,
+                    f"{title}, {document.say(kind)}",
+                    score["value"],
+                    span,
+                    score.get("baseline"),
+                    score.get("control"),
+                ]
             )
     head = ["who, and what they know", "attack", "found", "95 % interval", "blindly", "control"]
     document.table(head, rows, "Shares of people; a dash where there is no such number.")
+
+
+def _attack_words(document: Document, attack: Mapping[str, Any]) -> str:
+    """Name an attack in the language of the document, with the column it learned where that is one of several."""
+    name = document.say(attack["attack"])
+    column = attack.get("sensitive")
+    return name if column is None else document.say("{attack} of {column}", attack=name, column=column)
 
 
 def _use(document: Document, found: Mapping[str, Any]) -> None:
