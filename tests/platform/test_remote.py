@@ -168,10 +168,10 @@ def test_whole_contest_from_the_command_line(site: Site, cup: Contest, red: Term
     assert "As many rows as in D." in shown
 
     bad = red.write("bad.csv", "11\nx\n30\n40\n50\n60\n")
-    red.type("submit", "cup", bad, "--wait", code=2)
+    red.type("submit", "cup", bad, "--wait", code=1)
     assert "line 2: found 'x', expected a whole number (rule number)" in red.errors
     assert "0.01" in red.type_for_real("submit", "cup", red.write("R.csv"), "--wait")
-    refused = red.type_json("submit", "cup", bad, "--wait", code=2)
+    refused = red.type_json("submit", "cup", bad, "--wait", code=1)
     assert (refused["state"], refused["n_faults"]) == ("refused", 1)
     made = red.type_json("submit", "cup", "R.csv")
     assert made["state"] == "waiting"

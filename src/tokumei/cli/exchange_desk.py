@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tokumei.cli.options import DeskOption, ForceOption, ProviderKeyOption
-from tokumei.cli.output import JsonFlag, print_json, show, showing_progress
+from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.core.result import Answer, Facts, Rows, Section
 
 
@@ -105,8 +105,11 @@ def serve_requests(
         if once:
             break
         time.sleep(seconds)
-    if json:
-        print_json({"answered": outcomes, "counting_passes": table.n_passes})
+    # People were told of each answer when it was sent.
+    show(
+        Answer({"answered": outcomes, "counting_passes": table.n_passes}, [Facts({"answered": len(outcomes)})]),
+        json=json,
+    )
 
 
 def learn(

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from tokumei.cli import remote_files
-from tokumei.cli.output import JsonFlag, print_facts, print_json, print_table, showing_progress
-from tokumei.cli.remote_results import show_contest, show_submission, wait_for
+from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.remote_results import contest_sections, show_submission, wait_for
 from tokumei.cli.remote_server import (
     SERVER_VARIABLE,
     CodeNeeded,
@@ -23,6 +23,7 @@ from tokumei.cli.remote_server import (
     server_url,
 )
 from tokumei.core.errors import InputError
+from tokumei.core.result import Answer, Facts, Rows, Sentence
 
 app = typer.Typer(help="Take part in the contests of a server, from the command line.", no_args_is_help=True)
 
@@ -69,7 +70,7 @@ def login(
         "expires": me["expires"],
         "kept in": str(file),
     }
-    print_json(shown) if json else print_facts(shown)
+    show(Answer(shown), json=json)
 
 
 @app.command("logout")
@@ -82,7 +83,7 @@ def logout(server: ServerOption = None, insecure: InsecureOption = False, json: 
     reached.call("DELETE", "/tokens/current")
     forget(reached.url)
     shown = {"server": reached.url, "is_logged_in": False}
-    print_json(shown) if json else print_facts(shown)
+    show(Answer(shown), json=json)
 
 
 @app.command("contests")
@@ -100,17 +101,14 @@ def contests(
     if contest is not None:
         found = reached.get(f"/contests/{part(contest)}")
         found["announcements"] = reached.get(f"/contests/{part(contest)}/announcements")
-        print_json(found) if json else show_contest(found)
+        show(Answer(found, contest_sections(found)), json=json)
         return
     page = reached.get("/contests", limit=100)
-    if json:
-        print_json(page)
-        return
     rows = [
         [one["slug"], one["title"], one["phase"], one["closes_at"][:16], (one["team"] or {}).get("slug")]
         for one in page["items"]
     ]
-    print_table(["contest", "title", "phase", "closes", "your team"], rows)
+    show(Answer(page, [Rows(["contest", "title", "phase", "closes", "your team"], rows)]), json=json)
 
 
 @app.command("teams")
@@ -120,10 +118,8 @@ def teams(server: ServerOption = None, insecure: InsecureOption = False, json: J
     Example: tokumei remote teams
     """
     found = find_server(server, allow_plain=insecure).get("/teams")
-    if json:
-        print_json({"teams": found})
-        return
-    print_table(["team", "name", "you are"], [[one["slug"], one["display_name"], one["role"]] for one in found])
+    rows = [[one["slug"], one["display_name"], one["role"]] for one in found]
+    show(Answer({"teams": found}, [Rows(["team", "name", "you are"], rows)]), json=json)
 
 
 @app.command("join")
@@ -141,7 +137,7 @@ def join(
     """
     body = {"team": team, "invitation": invitation}
     found = find_server(server, allow_plain=insecure).call("POST", f"/contests/{part(contest)}/join", json=body)
-    print_json(found) if json else print_facts({"contest": found["slug"], "team": team, "phase": found["phase"]})
+    show(Answer(found, [Facts({"contest": found["slug"], "team": team, "phase": found["phase"]})]), json=json)
 
 
 @app.command("submit")
@@ -201,14 +197,11 @@ def status(
         show_submission(found, json=json)
         return
     page = reached.get("/submissions")
-    if json:
-        print_json(page)
-        return
     rows = [
         [one["key"], one["contest"], one["team"], one["kind"], one["target"], one["at"][:16], one["says"]]
         for one in page["items"]
     ]
-    print_table(["key", "contest", "team", "kind", "target", "at", "state"], rows)
+    show(Answer(page, [Rows(["key", "contest", "team", "kind", "target", "at", "state"], rows)]), json=json)
 
 
 @app.command("scoreboard")
@@ -220,11 +213,8 @@ def scoreboard(
     Example: tokumei remote scoreboard spring-cup
     """
     found = find_server(server, allow_plain=insecure).get(f"/contests/{part(contest)}/scoreboard")
-    if json:
-        print_json(found)
-        return
     if found["is_hidden"]:
-        typer.echo("The scoreboard is hidden until the contest ends.")
+        show(Answer(found, [Sentence("The scoreboard is hidden until the contest ends.")]), json=json)
         return
     extra = list(dict.fromkeys(name for line in found["lines"] for name in line["numbers"]))
     rows = [
@@ -232,7 +222,7 @@ def scoreboard(
         + [line["numbers"].get(name) for name in extra]
         for line in found["lines"]
     ]
-    print_table(["place", "team", "value", "utility", "safety", *extra], rows)
+    show(Answer(found, [Rows(["place", "team", "value", "utility", "safety", *extra], rows)]), json=json)
 
 
 @app.command("download")
@@ -252,10 +242,8 @@ def download(
     reached = find_server(server, allow_plain=insecure)
     with showing_progress():
         fetched = remote_files.fetch_all(reached, contest, to)
-    if json:
-        print_json({"files": [str(path) for path in fetched]})
-        return
-    print_table(["file", "bytes"], [[str(path), path.stat().st_size] for path in fetched])
+    rows = [[str(path), path.stat().st_size] for path in fetched]
+    show(Answer({"files": [name for name, _ in rows]}, [Rows(["file", "bytes"], rows)]), json=json)
 
 
 def _new_token(url: str, username: str | None, scope: str, days: int) -> str:
@@ -284,7 +272,5 @@ def _submit(
     if is_waiting:
         show_submission(wait_for(reached, made["key"]), json=json)
         return
-    if json:
-        print_json(made)
-        return
-    print_facts({"key": made["key"], "state": made["says"], "next": f"tokumei remote status {made['key']} --wait"})
+    facts = {"key": made["key"], "state": made["says"], "next": f"tokumei remote status {made['key']} --wait"}
+    show(Answer(made, [Facts(facts)]), json=json)

@@ -10,9 +10,10 @@ from typing import Any
 import typer
 
 from tokumei.cli.edition import leaves
-from tokumei.cli.output import EXIT_BAD_INPUT, fail, print_facts, print_json, print_table, showing_progress
+from tokumei.cli.output import EXIT_BAD_INPUT, EXIT_CHECK_FAILED, fail, show, showing_progress
 from tokumei.cli.remote_server import NotReached, Server, ServerFailed, input_error, part
 from tokumei.core.progress import step
+from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0
 # How often in a row the server may fail to answer while we only wait: it may be starting again.
@@ -41,59 +42,55 @@ def wait_for(reached: Server, key: str) -> dict[str, Any]:
 
 
 def show_submission(found: Mapping[str, Any], *, json: bool) -> None:
-    """Print a submission; one that was refused or failed ends with an error, as a check on this machine does."""
-    if json:
-        print_json(found)
-    else:
-        _print(found)
-    if found["state"] in (REFUSED, FAILED):
-        raise typer.Exit(EXIT_BAD_INPUT)
-
-
-def show_contest(found: Mapping[str, Any]) -> None:
-    """Print a contest: where it stands, its rules, what is announced."""
-    rules, attempts = found["rules"], found["attempts"]
-    print_facts(
-        {
-            "contest": found["slug"],
-            "title": found["title"],
-            "edition": rules["title"],
-            "phase": found["phase"],
-            "opens": found["opens_at"],
-            "attacks begin": found["attacks_open_at"],
-            "closes": found["closes_at"],
-            "your team": (found["team"] or {}).get("slug"),
-            "releases left": None if attempts is None else attempts["n_left"],
-            "teams": [team["slug"] for team in found["teams"]],
-            "knowledge": [level for level in rules["knowledge_files"] if level],
-        }
-    )
-    typer.echo(f"\n{rules['summary']}\n")
-    for title, kind in (("a release is", "release_files"), ("a guess is", "guess_files")):
-        print_table([title, "holds"], [[one["file_name"], one["holds"]] for one in rules[kind]])
-    print_table(["rule", "says"], [[one["name"], one["says"]] for one in rules["release_rules"] + rules["guess_rules"]])
-    for one in found["announcements"]:
-        typer.echo(f"{one['at'][:16]}  {one['title']}\n{one['text']}\n")
-
-
-def _print(found: Mapping[str, Any]) -> None:
-    facts = {name: found[name] for name in ("key", "contest", "team", "kind", "target", "knowledge") if found[name]}
-    print_facts(facts | {"state": found["says"], "at": found["at"]})
-    if found["state"] == REFUSED:
+    """Show a submission; one that was refused or failed ends as a check on this machine does."""
+    show(Answer(found, _submission_sections(found)), json=json)
+    if found["state"] == REFUSED and not json:
         fail(input_error(found), wants_json=False)
+    if found["reason"] and not json:
         typer.echo(found["reason"], err=True)
-    elif found["reason"]:
-        typer.echo(found["reason"], err=True)
+    if found["state"] in (REFUSED, FAILED):
+        raise typer.Exit(EXIT_CHECK_FAILED if found["state"] == REFUSED else EXIT_BAD_INPUT)
+
+
+def contest_sections(found: Mapping[str, Any]) -> list[Section]:
+    """Lay out a contest: where it stands, its rules, what is announced."""
+    rules, attempts = found["rules"], found["attempts"]
+    facts = {
+        "contest": found["slug"],
+        "title": found["title"],
+        "edition": rules["title"],
+        "phase": found["phase"],
+        "opens": found["opens_at"],
+        "attacks begin": found["attacks_open_at"],
+        "closes": found["closes_at"],
+        "your team": (found["team"] or {}).get("slug"),
+        "releases left": None if attempts is None else attempts["n_left"],
+        "teams": [team["slug"] for team in found["teams"]],
+        "knowledge": [level for level in rules["knowledge_files"] if level],
+    }
+    stated = rules["release_rules"] + rules["guess_rules"]
+    announced = [Facts({one["title"]: one["text"]}, title=one["at"][:16]) for one in found["announcements"]]
+    return [
+        Facts(facts),
+        Sentence(rules["summary"]),
+        Rows(["a release is", "holds"], [[one["file_name"], one["holds"]] for one in rules["release_files"]]),
+        Rows(["a guess is", "holds"], [[one["file_name"], one["holds"]] for one in rules["guess_files"]]),
+        Rows(["rule", "says"], [[one["name"], one["says"]] for one in stated]),
+        *announced,
+    ]
+
+
+def _submission_sections(found: Mapping[str, Any]) -> list[Section]:
+    named = {name: found[name] for name in ("key", "contest", "team", "kind", "target", "knowledge") if found[name]}
+    sections: list[Section] = [Facts(named | {"state": found["says"], "at": found["at"]})]
     if found["is_score_hidden"]:
-        typer.echo("The score is shown when the contest ends.")
+        sections.append(Sentence("The score is shown when the contest ends."))
     score = found["score"]
     if score is None:
-        return
+        return sections
     totals = {name: score[name] for name in ("utility", "safety", "success") if score.get(name) is not None}
     rows = leaves(score.get("details") or {}) | totals
-    print_table(["score", "value"], list(rows.items()))
-    for flag in score.get("flags", []):
-        typer.echo(flag)
+    return [*sections, Rows(["score", "value"], list(rows.items())), *map(Sentence, score.get("flags", []))]
 
 
 def _say_step(found: Mapping[str, Any], before: str) -> str:

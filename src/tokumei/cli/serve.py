@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from tokumei.cli.output import print_facts, showing_progress
+from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.core.errors import InputError, MissingExtra
+from tokumei.core.result import Answer
 
 WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - named here to be asked about.
 
@@ -46,12 +47,12 @@ def serve(
     prepare()
     lines = _set_up_demo() if demo else []
 
-    def show(url: str) -> None:
+    def say(url: str) -> None:
         typer.echo(f"Tokumei is at {url}  (Ctrl-C ends it)")
         for line in lines:
             typer.echo(line)
 
-    run(listener, show, has_jobs=jobs, once=_rest_of_demo() if demo else None)
+    run(listener, say, has_jobs=jobs, once=_rest_of_demo() if demo else None)
 
 
 def add_user(
@@ -66,6 +67,7 @@ def add_user(
         bool, typer.Option("--delete", help="Delete the account for good; asks for its name again.")
     ] = False,
     data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder of the platform.")] = None,
+    json: JsonFlag = False,
 ) -> None:
     """Make an account on this machine's platform, or give rights to one; asks for the password of a new one.
 
@@ -87,7 +89,7 @@ def add_user(
         if typer.prompt("The name again, to delete it for good") != known.username:
             raise InputError.of(f"the name '{known.username}'; nothing was deleted", column="NAME")
         delete_account(known)
-        print_facts({"user": username, "deleted": True})
+        show(Answer({"user": username, "deleted": True}), json=json)
         return
     if known is not None and reset_two_factor:
         second_factor.switch_off(known)
@@ -96,7 +98,8 @@ def add_user(
         raise InputError.of("--email for a new account", column="NAME", value=username)
     password = None if known else typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     user = services.make_user(username, email=email, password=password, is_admin=admin, is_organizer=organizer)
-    print_facts({"user": user.username, "admin": user.is_superuser, "organizer": user.is_organizer})
+    facts = {"user": user.username, "admin": user.is_superuser, "organizer": user.is_organizer}
+    show(Answer(facts), json=json)
 
 
 def _name_hosts(host: str) -> None:
