@@ -21,7 +21,7 @@ from tokumei.exchange.keys import PrivateKey, write_keys
 from tokumei.exchange.learning import rule_quadrants
 from tokumei.exchange.noise import secret_of
 from tokumei.exchange.offer import Lots, Offer, Words
-from tokumei.exchange.offering import Terms, make_offer
+from tokumei.exchange.offering import OfferTerms, make_offer
 from tokumei.exchange.request import Request
 from tokumei.exchange.trying import try_node
 from tokumei.hierarchy.build.from_data import FromData
@@ -78,7 +78,7 @@ def _answering() -> list[Figure]:
         write_keys(folder / "shop", key)
         table = CountedTable(lattice, source)
         secret = secret_of(key, table)
-        terms = Terms([Criterion("own", 50)], lots=RARE, predictor="margins")
+        terms = OfferTerms([Criterion("own", 50)], lots=RARE, predictor="margins")
         offer, text = make_offer("people", WORDS, table, terms, secret)
         assert table.n_passes == 1
         seconds = []
@@ -110,7 +110,7 @@ def _trying() -> list[Figure]:
     columns = survey.columns[:9]
     table = survey.select(pl.col(columns).cast(pl.String))
     lattice = Lattice.of([FromData().build(column, table[column]) for column in columns])
-    terms = Terms([Criterion("own", 5)], is_vetted=False, predictor="margins")
+    terms = OfferTerms([Criterion("own", 5)], is_vetted=False, predictor="margins")
     offer, _ = make_offer("people", WORDS, CountedTable(lattice, table), terms, b"secret")
     fresh = Offer(**{name: getattr(offer, name) for name in Offer.__dataclass_fields__})
     nodes = sorted(lattice, key=lambda node: (lattice.class_count(node), node))
@@ -152,7 +152,7 @@ KINDS = ("margins", "margins, vetted", "law", "law, vetted", "law, served by k i
 def _quadrants_of(kind: str, table: CountedTable, k: int) -> Quadrants:
     """Give the quadrants of one kind of offer: what its rule allows, or what the law's k alone would."""
     method, _, how = kind.partition(", ")
-    terms = Terms(
+    terms = OfferTerms(
         [Criterion("own", k)],
         predictor="margins" if method == "margins" else "power-law",
         is_vetted=how == "vetted",
@@ -179,7 +179,7 @@ def _usefulness() -> list[Figure]:
     for method in ("power-law", "margins"):
         n_served, why = [], Counter[str]()
         for table in _tables(24)[1:]:
-            terms = Terms([Criterion("own", 10)], predictor=method)
+            terms = OfferTerms([Criterion("own", 10)], predictor=method)
             secret = secret_of(PrivateKey(b"k" * 32), table)
             offer, _ = make_offer("service", WORDS, table, terms, secret)
             nodes = sorted(table.lattice, key=table.lattice.class_count, reverse=True)

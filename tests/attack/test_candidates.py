@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.attack.disclosure.threat_models import threat_model
 
 from tokumei.attack import candidates as module
-from tokumei.attack.candidates import Candidates, People, Records
+from tokumei.attack.candidates import CandidateRecords, Candidates, People
 from tokumei.attack.targets import target_people
 from tokumei.attack.threat_model import ThreatModel
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -63,7 +63,7 @@ def test_candidates_equal_a_plain_double_loop(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PIECE_BITS", piece_bits)
         patch.setattr(module, "FEW_LABELS", few_labels)
-        found, released = target_people(drawn, 1), Records.of(drawn, drawn.published.table.frame, "release")
+        found, released = target_people(drawn, 1), CandidateRecords.of(drawn, drawn.published.table.frame, "release")
         candidates = Candidates(found, released)
         n_fitting = candidates.counts()[found.class_of]
         dense = np.zeros((len(found.indices), released.n_classes), bool)
@@ -79,13 +79,13 @@ def test_candidates_equal_a_plain_double_loop(
 
 def test_nothing_known_fits_every_record() -> None:
     nothing = threat_model({"town": ["A", "B"]}, {"town": ["A", "B"]}, known_share=0.0)
-    people, records = target_people(nothing, 1), Records.of(nothing, nothing.published.table.frame, "release")
+    people, records = target_people(nothing, 1), CandidateRecords.of(nothing, nothing.published.table.frame, "release")
     assert Candidates(people, records).counts().tolist() == [2]
 
 
 def test_candidates_without_a_column_are_all_records() -> None:
     people = People.of_indices([], 3)
-    records = Records.of_labels([], [], 70)
+    records = CandidateRecords.of_labels([], [], 70)
     assert Candidates(people, records).counts()[people.class_of].tolist() == [70, 70, 70]
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tokumei.contest.custom.edition import CustomEdition
 from tokumei.contest.custom.template import template
-from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseScore, files_in
+from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
 from tokumei.contest.setting import parse_setting, read_setting
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.data.files.csv import read_csv
@@ -427,9 +427,9 @@ def test_rank_averages_the_best_attacks_over_the_levels() -> None:
     edition = _edition(text)
     assert list(edition.terms.knowledge_files) == ["25", "100"]
 
-    def entry(team: str, safety: float, *attempts: tuple[str, float]) -> Entry:
+    def entry(team: str, safety: float, *attempts: tuple[str, float]) -> TeamEntry:
         judged = [Attempt("x", level, GuessScore(success, {})) for level, success in attempts]
-        return Entry(team, ReleaseScore({"utility": {"rows": 0.0, "price": 0.0}}, 0.0, safety), judged)
+        return TeamEntry(team, ReleaseScore({"utility": {"rows": 0.0, "price": 0.0}}, 0.0, safety), judged)
 
     entries = [
         entry("a", 0.1, ("25", 0.4), ("25", 0.2), ("100", 0.8)),
@@ -473,7 +473,7 @@ def _play(edition: CustomEdition, folder: Path) -> list[Any]:
                 edition.check_guess(data, published, guess)
                 truth = files_in(folder / team / "truth", terms.truth_files)
                 attempts.append(Attempt(attack, level, edition.judge(data, published, truth, guess)))
-        entries.append(Entry(team, score, attempts))
+        entries.append(TeamEntry(team, score, attempts))
     return edition.rank(entries)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tokumei.attack.registry import HISTORY_ATTACKS, TABLE_ATTACKS
 from tokumei.contest.custom.template import template
-from tokumei.contest.edition import Edition, Entry, Measure, files_in
+from tokumei.contest.edition import Edition, Measure, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2015.edition import Pwscup2015
 from tokumei.contest.editions.pwscup2016.edition import Pwscup2016
 from tokumei.contest.editions.pwscup2017.edition import Pwscup2017
@@ -66,7 +66,7 @@ def test_every_number_of_a_score_has_its_measure(edition: Edition, tmp_path: Pat
     guess = files_in(folders["guess"], terms.guess_files)
     judged = edition.judge(data, seen, files_in(folders["truth"], terms.truth_files), guess)
     assert names_of(judged.details) <= explained
-    (standing,) = edition.rank([Entry("red", score)])
+    (standing,) = edition.rank([TeamEntry("red", score)])
     assert set(standing.numbers) <= explained
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseScore, Standing, files_in
+from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, Standing, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2015.edition import Pwscup2015
 from tokumei.contest.editions.pwscup2015.files import Microdata
 from tokumei.contest.editions.pwscup2015.rules import GUESS_RULES, RELEASE_RULES, check_guess, check_release
@@ -342,7 +342,7 @@ def play(folder: Path) -> list[Standing]:
             guess = files_in(at / name, terms.guess_files)
             edition.check_guess(data, published, guess)
             attempts.append(Attempt(f"by {name}", "", edition.judge(data, published, truth, guess)))
-        entries.append(Entry(team, score, attempts))
+        entries.append(TeamEntry(team, score, attempts))
     return edition.rank(entries)
 
 
@@ -360,11 +360,11 @@ def test_season_played_twice_with_a_seed_gives_the_same_bytes_and_ranking(tmp_pa
 
 def entry(
     team: str, attacked: Sequence[tuple[str, float]] = (), flags: tuple[str, ...] = (), **changed: float
-) -> Entry:
+) -> TeamEntry:
     names = {"utility": "U1 U2 U3 U4 U5 U6", "safety": "S1 S2", "reidentification": "E1 E2 E3 E4 E5"}
     details = {kind: {name: changed.get(name, 0.5) for name in listed.split()} for kind, listed in names.items()}
     attempts = [Attempt(attacker, "", GuessScore(success, {})) for attacker, success in attacked]
-    return Entry(team, ReleaseScore(details, 0.5, 0.5, flags), attempts)
+    return TeamEntry(team, ReleaseScore(details, 0.5, 0.5, flags), attempts)
 
 
 def test_rank_adds_up_ranks_and_equals_share_the_mean() -> None:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseScore, files_in
-from tokumei.contest.editions.pwscup2016.attacks import ATTACKS, Seen
+from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
+from tokumei.contest.editions.pwscup2016.attacks import ATTACKS, AttackerView
 from tokumei.contest.editions.pwscup2016.edition import Pwscup2016
 from tokumei.contest.editions.pwscup2016.files import read_history, read_master, read_permutation
 from tokumei.contest.editions.pwscup2016.rules import GUESS_RULES, RELEASE_RULES, Originals, check_guess, check_release
@@ -285,7 +285,7 @@ def _play(folder: Path) -> tuple[list[str], list[tuple[str, float]]]:
             judged = EDITION.judge(data, published, files_in(parts["truth"], TERMS.truth_files), guess)
             attempts.append(Attempt(attack, "", judged))
             successes.append((f"{team} {attack}", judged.success))
-        entries.append(Entry(team, ReleaseScore.of(score.as_dict()), attempts))
+        entries.append(TeamEntry(team, ReleaseScore.of(score.as_dict()), attempts))
     return [standing.team for standing in EDITION.rank(entries)], successes
 
 
@@ -338,9 +338,9 @@ def test_rank_takes_the_best_attack_and_treats_flagged_releases_as_told(flagged:
     edition = Pwscup2016(flagged=flagged)  # type: ignore[arg-type]
     losses = {"frequent-itemsets": 0.1, "rfm-table": 0.2, "crosstab": 0.0}
 
-    def entry(team: str, safety: float, successes: Sequence[float], flags: tuple[str, ...] = ()) -> Entry:
+    def entry(team: str, safety: float, successes: Sequence[float], flags: tuple[str, ...] = ()) -> TeamEntry:
         attempts = [Attempt("x", "", GuessScore(success, {})) for success in successes]
-        return Entry(team, ReleaseScore({"utility": losses}, 0.2, safety, flags), attempts)
+        return TeamEntry(team, ReleaseScore({"utility": losses}, 0.2, safety, flags), attempts)
 
     entries = [entry("a", 0.3, [0.1, 0.9]), entry("b", 0.4, [0.2]), entry("c", 0.0, [], ("A lie.",))]
     standings = edition.rank(entries)
@@ -375,7 +375,7 @@ def test_attacks_on_one_pseudonym_for_all_purchases_name_a_customer_or_none(atta
     )
     released = frame.with_columns(customer=pl.lit("p"))
     names = master.with_columns(customer=pl.Series(["p", "q"]))
-    guess = ATTACKS[attack](Seen(master, frame, names, released))
+    guess = ATTACKS[attack](AttackerView(master, frame, names, released))
     assert len(guess) == 2
     assert set(guess.drop_nulls()) <= {0, 1}
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseScore, files_in
+from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2017 import files as pwscup2017
 from tokumei.contest.editions.pwscup2017.edition import UTILITIES, Pwscup2017
 from tokumei.contest.editions.pwscup2017.rules import check_two_anonymous
@@ -255,13 +255,13 @@ def attempt(attacker: str, level: str, success: float) -> Attempt:
 def test_ranking_takes_the_worst_of_sample_and_submitted_attacks() -> None:
     entries = [
         # Submitted: the mean of 0.8, 0.4, 0 and 0, which is worse than the sample attacks.
-        Entry(
+        TeamEntry(
             "a", ReleaseScore({}, 0.2, 0.1), [attempt("b", "25", 0.8), attempt("c", "25", 0.1), attempt("b", "50", 0.4)]
         ),
         # Its own attack does not count, nor a level that is not played.
-        Entry("b", ReleaseScore({}, 0.1, 0.3), [attempt("b", "25", 1.0), attempt("c", "99", 1.0)]),
-        Entry("c", ReleaseScore({}, 0.4, 0.0)),
-        Entry("d", ReleaseScore({}, 0.9, 0.0), [attempt("a", level, 1.0) for level in ("25", "50", "75", "100")]),
+        TeamEntry("b", ReleaseScore({}, 0.1, 0.3), [attempt("b", "25", 1.0), attempt("c", "99", 1.0)]),
+        TeamEntry("c", ReleaseScore({}, 0.4, 0.0)),
+        TeamEntry("d", ReleaseScore({}, 0.9, 0.0), [attempt("a", level, 1.0) for level in ("25", "50", "75", "100")]),
     ]
     standings = EDITION.rank(entries)
     # (0.2 + 0.3) / 2, (0.1 + 0.3) / 2, (0.4 + 0) / 2 and (0.9 + 1) / 2.
@@ -274,7 +274,7 @@ def test_ranking_takes_the_worst_of_sample_and_submitted_attacks() -> None:
 
 
 def test_ranking_follows_the_weights() -> None:
-    entries = [Entry("a", ReleaseScore({}, 0.2, 0.1)), Entry("b", ReleaseScore({}, 0.1, 0.4))]
+    entries = [TeamEntry("a", ReleaseScore({}, 0.2, 0.1)), TeamEntry("b", ReleaseScore({}, 0.1, 0.4))]
     assert [line.team for line in EDITION.rank(entries)] == ["a", "b"]
     by_use = Pwscup2017(utility_weight=1, safety_weight=0)
     assert [(line.team, line.value) for line in by_use.rank(entries)] == [("b", 0.1), ("a", 0.2)]

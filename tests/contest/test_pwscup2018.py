@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.contest.edition import Attempt, Entry, Files, GuessScore, ReleaseScore, files_in
+from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2018 import files as pwscup2018
 from tokumei.contest.editions.pwscup2018.edition import Pwscup2018
 from tokumei.core.errors import InputError, UnknownPart
@@ -155,13 +155,13 @@ def test_ranking_is_by_use_with_the_unsafe_last() -> None:
     right = Attempt("x", "", GuessScore(1.0, {}, is_proof=True))
     wrong = Attempt("y", "", GuessScore(0.5, {}, is_proof=False))
     entries = [
-        Entry("unsafe", ReleaseScore({}, 0.1), [wrong, right]),
-        Entry("good", ReleaseScore({}, 0.3), [wrong]),
-        Entry("best", ReleaseScore({}, 0.2)),
-        Entry("equal", ReleaseScore({}, 0.3)),
+        TeamEntry("unsafe", ReleaseScore({}, 0.1), [wrong, right]),
+        TeamEntry("good", ReleaseScore({}, 0.3), [wrong]),
+        TeamEntry("best", ReleaseScore({}, 0.2)),
+        TeamEntry("equal", ReleaseScore({}, 0.3)),
         # What a team proves of its own release does not count.
-        Entry("x", ReleaseScore({}, 0.9), [right]),
-        Entry("also unsafe", ReleaseScore({}, 0.5), [right]),
+        TeamEntry("x", ReleaseScore({}, 0.9), [right]),
+        TeamEntry("also unsafe", ReleaseScore({}, 0.5), [right]),
     ]
     standings = EDITION.rank(entries)
     assert [(line.place, line.team, line.value) for line in standings] == [

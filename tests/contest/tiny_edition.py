@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tokumei.contest.edition import (
+    ContestTerms,
     Edition,
-    Entry,
     FileRole,
     Files,
     GuessScore,
     ReleaseScore,
     Rule,
     Standing,
-    Terms,
+    TeamEntry,
 )
 from tokumei.core.errors import FaultList
 from tokumei.core.seeds import generator
@@ -30,8 +30,8 @@ class Tiny(Edition):
     n_guesses: int = 2
 
     @property
-    def terms(self) -> Terms:
-        return Terms(
+    def terms(self) -> ContestTerms:
+        return ContestTerms(
             title="Tiny",
             title_ja="小さな匿名化",
             summary="Numbers are anonymized.",
@@ -104,7 +104,7 @@ class Tiny(Edition):
         n_right = sum(true == guessed for true, guessed in pairs)
         return GuessScore(n_right / len(pairs), {"right": n_right})
 
-    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+    def rank(self, entries: Sequence[TeamEntry]) -> list[Standing]:
         lines = []
         for entry in entries:
             found = max((attempt.score.success for attempt in entry.attempts), default=0.0)

@@ -13,7 +13,7 @@ from tokumei.core.seeds import generator
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.offer import Offer, Words
-from tokumei.exchange.offering import Terms, make_offer
+from tokumei.exchange.offering import OfferTerms, make_offer
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
 
@@ -41,7 +41,7 @@ def offer_of(frame: pl.DataFrame, k: int = 3, **terms: Any) -> tuple[Offer, Coun
     criteria = terms.pop("criteria", [Criterion("own", k)])
     table = CountedTable(LATTICE, frame)
     # Hardly any noise, so that what is tested is the rule.
-    decided = Terms(criteria, **{"predictor": "margins", "epsilon": 100.0, **terms})
+    decided = OfferTerms(criteria, **{"predictor": "margins", "epsilon": 100.0, **terms})
     offer, _ = make_offer("people", WORDS, table, decided, SECRET)
     return offer, table
 

@@ -17,13 +17,13 @@ from tokumei.core.errors import CannotAnonymize
 from tokumei.core.seeds import generator
 from tokumei.exchange.answer import Desk, answer
 from tokumei.exchange.attack import Found, attack
-from tokumei.exchange.cells import Cells, cell_counts
+from tokumei.exchange.cells import CellSpace, cell_counts
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.learning import counted_nodes, tightened
 from tokumei.exchange.offer import Lots, Offer, Words
-from tokumei.exchange.offering import Terms, make_offer, read_release
-from tokumei.exchange.told import Release
+from tokumei.exchange.offering import OfferTerms, make_offer, read_release
+from tokumei.exchange.told import PublishedCounts
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
 
@@ -82,7 +82,7 @@ def play(seed: int, predictor: str | None = None) -> Played:
     table = CountedTable(lattice, frame, carried=["ill"] if rng.random() < 0.3 else ())
     # Half of the time others are served by a smaller k, in a circle of their own.
     criteria = [Criterion("own", k), *([Criterion("trusted", 2)] if k > 2 and rng.random() < 0.5 else [])]
-    terms = Terms(
+    terms = OfferTerms(
         criteria,
         predictor=predictor or str(rng.choice(["margins", "power-law"])),
         epsilon=float(rng.choice([1.0, 10.0])),
@@ -95,17 +95,19 @@ def play(seed: int, predictor: str | None = None) -> Played:
     except CannotAnonymize:
         return Played(0, 0, None)
     offer, releases = _asked(rng, offer, table, text)
-    cells = Cells(lattice)
+    cells = CellSpace(lattice)
     truth = cell_counts(cells, table.classes(lattice.bottom).over(lattice.attributes).to_frame())
     sizes = [np.bincount(cells.classes(node), truth) for node in lattice]
     n_small = sum(int(((each > 0) & (each < k)).sum()) for each in sizes)
     return Played(len(releases) - 1, n_small, attack(offer, releases, truth=truth))
 
 
-def _asked(rng: np.random.Generator, offer: Offer, table: CountedTable, text: str) -> tuple[Offer, list[Release]]:
+def _asked(
+    rng: np.random.Generator, offer: Offer, table: CountedTable, text: str
+) -> tuple[Offer, list[PublishedCounts]]:
     lattice = offer.lattice
     nodes = sorted(lattice, key=lambda node: abs(np.log(offer.predict(node).low / offer.k_p)))
-    releases = [Release.of_frame(lattice, offer.first_node, read_release(text, lattice.attributes))]
+    releases = [PublishedCounts.of_frame(lattice, offer.first_node, read_release(text, lattice.attributes))]
     desk, held = Desk(), [lattice.top]
     counted: dict[Node, int] = {}
     for number in range(N_REQUESTS):
@@ -118,7 +120,7 @@ def _asked(rng: np.random.Generator, offer: Offer, table: CountedTable, text: st
             held.append(node)
             classes = read_release(io.StringIO(found.release).read(), lattice.attributes)
             judged = [(each.node, each.k) for each in found.joints]
-            releases.append(Release.of_frame(lattice, node, classes, k=k, held=judged))
+            releases.append(PublishedCounts.of_frame(lattice, node, classes, k=k, held=judged))
         if number == N_REQUESTS // 2:
             try:
                 offer = tightened(offer, counted_nodes(offer, counted), "digest", b"lots")

@@ -21,7 +21,7 @@ from tokumei.exchange.answer import Answered, Desk, Joint, answer, judge, lot
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.offer import Lots, Offer
-from tokumei.exchange.offering import Terms, make_offer, read_release
+from tokumei.exchange.offering import OfferTerms, make_offer, read_release
 
 # Almost no lots: these tests are about the rule and the count.
 RARE = Lots(1e-9, 1e-9)
@@ -193,7 +193,7 @@ def test_an_offer_takes_one_pass_an_answer_at_most_one_and_a_try_none() -> None:
     frame = people(200, 1)
     offer, _ = make_offer(
         *("people", WORDS, CountedTable(LATTICE, frame, engine=engine)),
-        *(Terms([Criterion("own", 3)], lots=RARE, predictor="margins"), SECRET),
+        *(OfferTerms([Criterion("own", 3)], lots=RARE, predictor="margins"), SECRET),
     )
     assert engine.n_passes == 1
     for at in LATTICE:
@@ -217,7 +217,7 @@ def test_an_offer_takes_one_pass_an_answer_at_most_one_and_a_try_none() -> None:
 def test_columns_that_are_carried_go_along_and_classes_are_counted_without_them() -> None:
     frame = ages(8, 8, 8, 8, 8, 8).with_columns(ill=pl.Series(["yes", "no"] * 24))
     table = CountedTable(LATTICE, frame, carried=["ill"])
-    terms = Terms([Criterion("own", 8)], first_levels={"age": 1}, lots=RARE)
+    terms = OfferTerms([Criterion("own", 8)], first_levels={"age": 1}, lots=RARE)
     offer, text = make_offer("people", WORDS, table, terms, SECRET)
     # Everybody gets the first release: the columns that are carried along are not in it.
     assert text.splitlines() == ["age,sex,town,n_rows", "a,*,*,16", "b,*,*,16", "c,*,*,16"]

@@ -19,7 +19,7 @@ from tests.exchange.random_offers import play
 from tokumei.core.chain import digest_of
 from tokumei.core.errors import CannotAnonymize, InputError, NotAllowed, PromiseBroken
 from tokumei.exchange.attack import attack, attack_two
-from tokumei.exchange.cells import Cells
+from tokumei.exchange.cells import CellSpace
 from tokumei.exchange.counted_table import CountedTable, farthest
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, answer_request
@@ -27,13 +27,13 @@ from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.learning import answers_until_tightening, counted_nodes, tightened
 from tokumei.exchange.noise import drawn, extra_steps, noisy_ks, secret_of, small_nodes
 from tokumei.exchange.offer import Lots, Offer, Recipient, check_offer
-from tokumei.exchange.offering import SLOPES, Terms, make_offer, measured_gamma, odds, read_release
+from tokumei.exchange.offering import SLOPES, OfferTerms, make_offer, measured_gamma, odds, read_release
 from tokumei.exchange.opening import Opened, open_offer, releases_at
 from tokumei.exchange.program import Program
 from tokumei.exchange.request import Approval, Request
 from tokumei.exchange.sensitive import Sensitive
-from tokumei.exchange.sources import Registry
-from tokumei.exchange.told import Knowledge, Release, Told
+from tokumei.exchange.sources import SourceRegistry
+from tokumei.exchange.told import CellKnowledge, PublishedCounts, Told
 from tokumei.exchange.verifying import check_answer
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
@@ -50,7 +50,7 @@ def opened(folder: Path, frame: pl.DataFrame, key: PrivateKey, name: str = "desk
     lattice = more.pop("lattice", LATTICE)
     registry, person = more.pop("registry", None), more.pop("person", None)
     table = CountedTable(lattice, str(source), carried=more.pop("carried", ()))
-    terms = Terms(**{"criteria": [Criterion("own", 3)], "predictor": "margins", "lots": RARE, **more})
+    terms = OfferTerms(**{"criteria": [Criterion("own", 3)], "predictor": "margins", "lots": RARE, **more})
     return open_offer(
         *(folder / name, "people", WORDS, table, terms),
         key=key,
@@ -73,7 +73,7 @@ def ask(desk: DeskFolder, key: PrivateKey, made: Request, user: PrivateKey) -> t
 # 1. What offer.json alone proves.
 
 
-def bounds(known: Knowledge, inside: np.ndarray[Any, Any], n_rows: int) -> tuple[int, int]:
+def bounds(known: CellKnowledge, inside: np.ndarray[Any, Any], n_rows: int) -> tuple[int, int]:
     """Give the least and the most rows that a class can have."""
     program = Program(len(known.cells))
     program.learn(known, [0], n_rows)
@@ -86,7 +86,7 @@ def bounds(known: Knowledge, inside: np.ndarray[Any, Any], n_rows: int) -> tuple
 def test_leaves_listed_as_not_empty_and_a_filler_known_to_be_large_prove_a_small_leaf() -> None:
     # As it was published before: Kagoshima and Okinawa 14, both listed, and the filler the larger: k = 10.
     places = Lattice.of([Hierarchy.of_levels("place", [["Kagoshima", "Okinawa"], ["*", "*"]])])
-    known = Knowledge(Cells(places))
+    known = CellKnowledge(CellSpace(places))
     kagoshima, okinawa, missing = (known.cells.leaves[0] == leaf for leaf in range(3))
     known.told += [Told(kagoshima | okinawa, 14), Told(missing, 0)]
     known.occur += [okinawa, kagoshima]
@@ -94,7 +94,7 @@ def test_leaves_listed_as_not_empty_and_a_filler_known_to_be_large_prove_a_small
     known.hold.append((kagoshima, 10))
     assert bounds(known, okinawa, 14) == (1, 4)
     # As it is published now: either may be empty, and not both have ten.
-    now = Knowledge(known.cells, known.told, [((kagoshima, 10), (okinawa, 10))])
+    now = CellKnowledge(known.cells, known.told, [((kagoshima, 10), (okinawa, 10))])
     assert bounds(now, okinawa, 14) == (0, 14)
 
 
@@ -104,9 +104,9 @@ def test_margins_of_any_sizes_prove_no_value_small(sizes: list[int], k: int) -> 
     lattice = Lattice.of([Hierarchy.of_levels("x", [leaves, ["*"] * len(leaves)])])
     frame = pl.DataFrame({"x": [leaf for leaf, n in zip(leaves, sizes, strict=True) for _ in range(n)]})
     table = CountedTable(lattice, frame)
-    terms = Terms([Criterion("own", k)], predictor="margins", is_vetted=False)
+    terms = OfferTerms([Criterion("own", k)], predictor="margins", is_vetted=False)
     offer, text = make_offer("x", WORDS, table, terms, SECRET)
-    first = Release.of_frame(lattice, offer.first_node, read_release(text, ["x"]))
+    first = PublishedCounts.of_frame(lattice, offer.first_node, read_release(text, ["x"]))
     found = attack(offer, [first])
     assert (found.proven, found.n_open) == ((), 0)
     assert found.n_classes == len(sizes) + 2
@@ -144,7 +144,7 @@ def test_margins_and_named_two_way_tables_prove_nothing_together() -> None:
         except CannotAnonymize:
             continue
         n_tables += len(offer.knowledge["tables"])
-        first = Release.of_frame(LATTICE, LATTICE.top, table.classes(LATTICE.top).to_frame())
+        first = PublishedCounts.of_frame(LATTICE, LATTICE.top, table.classes(LATTICE.top).to_frame())
         assert attack(offer, [first]).is_safe
     assert n_tables >= 4
 
@@ -157,7 +157,8 @@ def test_an_offer_that_would_prove_a_class_is_refused_with_the_reason(
     narrow = pl.concat([frame.filter(pl.col("age") != "3"), frame.filter(pl.col("age") == "3").head(1)])
     table = CountedTable(LATTICE, narrow)
     crossing = [
-        Release.of_frame(LATTICE, at, table.classes(at).to_frame()) for at in (node({"age": 1}), node({"age": 2}))
+        PublishedCounts.of_frame(LATTICE, at, table.classes(at).to_frame())
+        for at in (node({"age": 1}), node({"age": 2}))
     ]
     law = replace(offer, knowledge=law_of(narrow), is_vetted=False)
     found = attack(law, crossing)
@@ -214,7 +215,7 @@ def test_two_offers_a_newcomer_apart_give_the_newcomer_away_and_the_second_is_re
 ) -> None:
     frame = people(500, 3)
     grown = pl.concat([frame, pl.DataFrame([("2", "m", "r")], schema=frame.schema, orient="row")])
-    registry = Registry(tmp_path / "sources", key)
+    registry = SourceRegistry(tmp_path / "sources", key)
     first = opened(tmp_path, frame, key, "first", registry=registry)
     careless = opened(tmp_path, grown, key, "careless")
     found = attack_two(*((each.offer, releases_at(each.desk)) for each in (first, careless)))
@@ -235,7 +236,7 @@ def test_two_desks_of_one_table_with_levels_that_cross_prove_a_class_and_the_sec
     frame = pl.DataFrame(rows, schema=["age", "sex", "town"], orient="row")
     pairs = Lattice.of([LATTICE.hierarchies[0].from_level(0), *LATTICE.hierarchies[1:]])
     assert pairs.n_nodes == LATTICE.n_nodes
-    registry = Registry(tmp_path / "sources", key)
+    registry = SourceRegistry(tmp_path / "sources", key)
     law = {"criteria": [Criterion("own", 10)], "predictor": "power-law", "epsilon": 100.0, "is_vetted": False}
     one = opened(tmp_path, frame, key, "one", first_levels={"age": 1}, registry=registry, **law)
     two = opened(tmp_path, frame, key, "two", first_levels={"age": 2}, **law)
@@ -259,7 +260,7 @@ def test_people_are_known_again_by_their_column_and_a_formula_alone_may_be_offer
     tmp_path: Path, key: PrivateKey
 ) -> None:
     frame = people(400, 3).with_row_index("id")
-    registry = Registry(tmp_path / "sources", key)
+    registry = SourceRegistry(tmp_path / "sources", key)
     law = {"predictor": "power-law", "registry": registry, "person": "id"}
     first = opened(tmp_path, frame, key, "first", **law)
     # Half of the people are others, and all have moved: their rows tell nothing.
@@ -586,7 +587,7 @@ def test_random_offers_serve_something_and_have_small_classes_to_hide() -> None:
 
 def test_what_is_offered_by_default_is_a_formula_without_the_distribution() -> None:
     table = CountedTable(LATTICE, people(2_000, 3))
-    offer, text = make_offer("people", WORDS, table, Terms([Criterion("own", 3)]), SECRET)
+    offer, text = make_offer("people", WORDS, table, OfferTerms([Criterion("own", 3)]), SECRET)
     assert offer.knowledge["method"] == "power-law"
     assert set(offer.knowledge) == {
         *("method", "alpha", "beta", "spread", "middle", "extent", "n_sampled", "caution", "epsilon")

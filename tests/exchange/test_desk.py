@@ -22,7 +22,7 @@ from tokumei.exchange.disclosure import disclosure, disclosure_text
 from tokumei.exchange.documents import Signed
 from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.offer import Lots, Recipient
-from tokumei.exchange.offering import Terms
+from tokumei.exchange.offering import OfferTerms
 from tokumei.exchange.opening import open_offer
 from tokumei.exchange.request import Approval, Request
 from tokumei.exchange.transport import FolderTransport, serve
@@ -35,7 +35,7 @@ def make_desk(folder: Path, key: PrivateKey, **terms: object) -> DeskFolder:
     source = folder / "people.parquet"
     people(200, 3).write_parquet(source)
     table = CountedTable(LATTICE, str(source))
-    decided = Terms([Criterion("own", 3)], **{"predictor": "margins", "lots": RARE, **terms})  # type: ignore[arg-type]
+    decided = OfferTerms([Criterion("own", 3)], **{"predictor": "margins", "lots": RARE, **terms})  # type: ignore[arg-type]
     opened = open_offer(
         *(folder / "desk", "people", WORDS, table, decided), key=key, source=str(source), reading={}, registry=None
     )

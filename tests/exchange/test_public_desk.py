@@ -14,7 +14,7 @@ from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, answer_request
 from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.offer import Lots
-from tokumei.exchange.offering import Terms
+from tokumei.exchange.offering import OfferTerms
 from tokumei.exchange.opening import open_offer
 from tokumei.exchange.public_desk import verify_public
 from tokumei.exchange.repeating import repeat_answer
@@ -26,7 +26,7 @@ from tokumei.exchange.transport import Incoming
 def desk(tmp_path: Path, key: PrivateKey) -> DeskFolder:
     people(400, 1).write_csv(tmp_path / "people.csv")
     source = str(tmp_path / "people.csv")
-    terms = Terms([Criterion("own", 3)], lots=Lots(1e-9, 1e-9), predictor="margins")
+    terms = OfferTerms([Criterion("own", 3)], lots=Lots(1e-9, 1e-9), predictor="margins")
     table = CountedTable(LATTICE, source)
     return open_offer(
         *(tmp_path / "desk", "people", WORDS, table, terms), key=key, source=source, reading={}, registry=None

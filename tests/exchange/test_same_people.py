@@ -18,7 +18,7 @@ from tokumei.core.errors import CannotAnonymize, NotAllowed
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.same_people import HashedTable, chance_of, hashed, likeness
-from tokumei.exchange.sources import MOST_EPSILON, Registry, place_of
+from tokumei.exchange.sources import MOST_EPSILON, SourceRegistry, place_of
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
 
@@ -134,7 +134,7 @@ def test_what_is_kept_of_a_table_can_be_read_again_and_names_nobody() -> None:
 
 
 def offered(folder: Path, frame: pl.DataFrame, key: PrivateKey, name: str, **more: Any) -> Any:
-    return opened(folder, frame, key, name, registry=Registry(folder / "sources", key), **more)
+    return opened(folder, frame, key, name, registry=SourceRegistry(folder / "sources", key), **more)
 
 
 def test_an_offer_whose_desk_was_removed_is_not_forgotten(tmp_path: Path, key: PrivateKey) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.problem import JudgedNode, Problem
 from tokumei.anonymize.table.optimal import Optimal
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
@@ -38,7 +38,7 @@ def test_optimal_equals_every_node_counted(adult: Adult) -> None:
     keys = list(itertools.product(KS, SUPPRESSIONS, LOSS_NAMES))
     asked = {key: problem(adult, *key) for key in keys}
     shared = asked[keys[0]].packed
-    best: dict[tuple[int, float, str], Judged | None] = dict.fromkeys(keys)
+    best: dict[tuple[int, float, str], JudgedNode | None] = dict.fromkeys(keys)
     n_holding = 0
     for one in asked.values():
         # Counting is shared, judging is not: each node is rolled up once for all questions.

@@ -13,7 +13,7 @@ from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder
 from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.offer import Lots, Words
-from tokumei.exchange.offering import Terms
+from tokumei.exchange.offering import OfferTerms
 from tokumei.exchange.opening import open_offer
 from tokumei.hierarchy.files import read_hierarchies
 from tokumei.hierarchy.lattice import Lattice
@@ -64,7 +64,7 @@ def make_desk(folder: Path, key: PrivateKey, name: str = "people", **terms: Any)
     source = str(folder / "people.csv")
     table = CountedTable(lattice, source, **reading)
     return open_offer(
-        *(folder / "desk", name, WORDS, table, Terms(**decided)),
+        *(folder / "desk", name, WORDS, table, OfferTerms(**decided)),
         key=key,
         source=source,
         reading=reading,

@@ -22,13 +22,13 @@ from tokumei.platform.contests.models import Contest, Kind, Phase, State, Submis
 from tokumei.platform.contests.services import scoreboard
 from tokumei.platform.demo import play, set_up
 from tokumei.platform.demo.dating import move
-from tokumei.platform.demo.script import ATTACK, CLOSED, OPEN, SIDES, Guess, Release, Script
+from tokumei.platform.demo.script import ATTACK, CLOSED, OPEN, SIDES, Script, ScriptedGuess, ScriptedRelease
 from tokumei.platform.jobs.process import Interrupted
 from tokumei.platform.teams.models import Team
 
 SMALL: dict[str, Any] = {"edition": "odd", "options": {}}
-RELEASES = (Release("sakura", "as-is"), Release("maple", "tens"))
-GUESSES = (Guess("sakura", "maple", "nearest", "all"), Guess("maple", "sakura", "in-order", "half"))
+RELEASES = (ScriptedRelease("sakura", "as-is"), ScriptedRelease("maple", "tens"))
+GUESSES = (ScriptedGuess("sakura", "maple", "nearest", "all"), ScriptedGuess("maple", "sakura", "in-order", "half"))
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def demo(site: Site, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Site:
     """A site whose demo is played by the same people in a moment."""
     settings.DATA = site.folder
     monkeypatch.setattr(set_up, "ATTACK", replace(ATTACK, **SMALL, releases=RELEASES, guesses=GUESSES))
-    spoilt = (Release("maple", "tens", is_spoilt=True), Release("maple", "tens"))
+    spoilt = (ScriptedRelease("maple", "tens", is_spoilt=True), ScriptedRelease("maple", "tens"))
     monkeypatch.setattr(set_up, "OPEN", replace(OPEN, **SMALL, releases=spoilt))
     monkeypatch.setattr(set_up, "CLOSED", replace(CLOSED, **SMALL, releases=RELEASES, guesses=GUESSES[:1]))
     return site

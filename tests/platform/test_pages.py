@@ -23,7 +23,7 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.errors import TooMany
 from tokumei.platform.logs import JsonLines
 from tokumei.platform.pages import slots
-from tokumei.platform.pages.slots import Entry, Section
+from tokumei.platform.pages.slots import NavLink, PageSection
 
 CANARY = "canary-c0ffee"
 ERRORS: dict[str, Exception] = {
@@ -65,9 +65,9 @@ def test_home_without_an_account_says_what_this_is_and_offers_one(client: Client
 def test_home_shows_what_other_apps_put_there(
     client: Client, alice: User, log_in: LogIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    section = Section("pages/error.html", {"status": 1})
+    section = PageSection("pages/error.html", {"status": 1})
     monkeypatch.setattr(
-        slots, "NAVIGATION", [Entry("For users", "teams:mine", for_users=True), Entry("All", "pages:home")]
+        slots, "NAVIGATION", [NavLink("For users", "teams:mine", for_users=True), NavLink("All", "pages:home")]
     )
     monkeypatch.setattr("tokumei.platform.pages.views.HOME", [lambda request: section, lambda request: None])
     shown = client.get("/").content.decode()

@@ -9,7 +9,7 @@ import pytest
 from tokumei.core import progress
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.studies import running
-from tokumei.studies.running import Outcome, chosen_studies, missing_files, run_studies, run_study
+from tokumei.studies.running import StudyOutcome, chosen_studies, missing_files, run_studies, run_study
 from tokumei.studies.study import STUDIES, Findings, StudyLine, Verdict
 
 TOY, SUCCESS = "knowledge-toy", "pwscup2017-success"
@@ -139,7 +139,7 @@ def test_progress_advances_once_for_each_study() -> None:
 
 
 def test_what_stops_the_caller_stops_the_studies(bad_data: Path) -> None:
-    def refuse(outcome: Outcome) -> None:
+    def refuse(outcome: StudyOutcome) -> None:
         raise InputError.of("a disk that is not full", value=outcome.name)
 
     with pytest.raises(InputError, match="a disk that is not full"):
@@ -147,5 +147,5 @@ def test_what_stops_the_caller_stops_the_studies(bad_data: Path) -> None:
 
 
 def test_verdict_of_an_outcome_is_that_of_its_findings() -> None:
-    assert Outcome("a", Findings([StudyLine.near("k", 1, 2, within=0)])).verdict is Verdict.DIFFERS
-    assert Outcome("a", error={"error": "InputError", "message": "no"}).verdict is None
+    assert StudyOutcome("a", Findings([StudyLine.near("k", 1, 2, within=0)])).verdict is Verdict.DIFFERS
+    assert StudyOutcome("a", error={"error": "InputError", "message": "no"}).verdict is None

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from tokumei.attack.candidates import Candidates, People, Records, classes_of
+from tokumei.attack.candidates import CandidateRecords, Candidates, People, classes_of
 from tokumei.attack.targets import Floats
 from tokumei.attack.threat_model import ThreatModel, column_of
 from tokumei.core.errors import InputError
@@ -26,7 +26,7 @@ class SensitiveRecords:
     """The sensitive values of released records, counted in each class: classes × labels."""
 
     column: str
-    records: Records
+    records: CandidateRecords
     labels: LeafSets
     counts: sparse.csr_array
     label_of_index: Ints
@@ -40,7 +40,7 @@ class SensitiveRecords:
     @classmethod
     def _count(cls, threat_model: ThreatModel, column: str) -> SensitiveRecords:
         table = threat_model.published.table
-        records = Records.of(threat_model, table.frame, table.name)
+        records = CandidateRecords.of(threat_model, table.frame, table.name)
         codes, labels = threat_model.vocabulary(column).read(column_of(table.frame, column, table.name))
         is_single = labels.sizes[labels.label] == 1
         label_of_index = np.full(labels.n_indices, NONE)

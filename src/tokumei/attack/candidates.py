@@ -58,7 +58,7 @@ class People:
         Values that no release tells apart are looked up as one, so that classes are few however fine the values are.
         """
         releases = [one.table for one in (threat_model.published, *threat_model.earlier)]
-        records = [Records.of(threat_model, table.frame, table.name) for table in releases]
+        records = [CandidateRecords.of(threat_model, table.frame, table.name) for table in releases]
         columns = []
         for index, column in enumerate(threat_model.known_columns):
             cells = column_of(frame, column, name)
@@ -97,7 +97,7 @@ class People:
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class CandidateRecords:
     """Released records by their labels in the known columns: the number of each label, a row each class."""
 
     labels: Ints
@@ -105,12 +105,12 @@ class Records:
     sets: Sequence[LeafSets]
 
     @classmethod
-    def of(cls, threat_model: ThreatModel, frame: pl.DataFrame, name: str) -> Records:
+    def of(cls, threat_model: ThreatModel, frame: pl.DataFrame, name: str) -> CandidateRecords:
         """Read the labels of a release, once for all attacks."""
         return threat_model.once(("records", id(frame)), lambda: cls._read(threat_model, frame, name))
 
     @classmethod
-    def _read(cls, threat_model: ThreatModel, frame: pl.DataFrame, name: str) -> Records:
+    def _read(cls, threat_model: ThreatModel, frame: pl.DataFrame, name: str) -> CandidateRecords:
         columns, sets = [], []
         for column in threat_model.known_columns:
             codes, leaf_sets = threat_model.vocabulary(column).read(column_of(frame, column, name))
@@ -119,7 +119,7 @@ class Records:
         return cls.of_labels(columns, sets, frame.height)
 
     @classmethod
-    def of_labels(cls, columns: Sequence[Ints], sets: Sequence[LeafSets], n_records: int) -> Records:
+    def of_labels(cls, columns: Sequence[Ints], sets: Sequence[LeafSets], n_records: int) -> CandidateRecords:
         """Group records that say the same."""
         first, class_of = classes_of(columns, n_records)
         return cls(_rows_of(columns, first), class_of, sets)
@@ -160,7 +160,7 @@ class Candidates:
     """The classes of records that fit each class of people, as bits, piece by piece."""
 
     people: People
-    records: Records
+    records: CandidateRecords
 
     def chunks(self) -> list[Ints]:
         """Give classes of people that are compared at once, like beside like: few records fit any of them."""

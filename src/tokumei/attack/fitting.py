@@ -63,7 +63,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Cells:
+class PseudonymRows:
     """The rows of one pseudonym: bounds of date, price and quantity, and item numbers (None where any item fits)."""
 
     low: Floats
@@ -80,7 +80,7 @@ class Cells:
         return tuple(sorted(lines))
 
 
-def cells_by_pseudonym(published: GeneralizedHistory, known: Known) -> dict[str, Cells]:
+def cells_by_pseudonym(published: GeneralizedHistory, known: Known) -> dict[str, PseudonymRows]:
     """Take the kept rows of each pseudonym, in alphabetical order."""
     kept = published.filter(~published.is_deleted)
     bounds = {"low": -np.inf, "high": np.inf}
@@ -100,12 +100,12 @@ def cells_by_pseudonym(published: GeneralizedHistory, known: Known) -> dict[str,
     ]
     rows = pl.DataFrame({"pseudonym": kept.customer}).with_row_index("row").group_by("pseudonym").agg("row")
     return {
-        pseudonym: Cells(low[:, mine], high[:, mine], [items[row] for row in mine])
+        pseudonym: PseudonymRows(low[:, mine], high[:, mine], [items[row] for row in mine])
         for pseudonym, mine in sorted(rows.rows())
     }
 
 
-def find_fitting(known: Known, cells: dict[str, Cells]) -> Floats:
+def find_fitting(known: Known, cells: dict[str, PseudonymRows]) -> Floats:
     """Weigh who fits, in logarithms: pseudonyms × customers, minus infinity for those who do not.
 
     A customer fits a pseudonym if each of the pseudonym's rows can stand for another row of the customer. One whose
@@ -123,7 +123,7 @@ def find_fitting(known: Known, cells: dict[str, Cells]) -> Floats:
     return weights
 
 
-def _fitting(known: Known, cells: Cells) -> tuple[Indices, Floats]:
+def _fitting(known: Known, cells: PseudonymRows) -> tuple[Indices, Floats]:
     """Give the customers that fit the rows of one pseudonym, and the logarithm of the ways in which they do."""
     may_fit = known.n_rows >= len(cells)
     ways = np.zeros(len(may_fit))
@@ -145,7 +145,7 @@ def _fitting(known: Known, cells: Cells) -> tuple[Indices, Floats]:
     return customers, ways[customers]
 
 
-def _rows_in_reach(known: Known, cells: Cells, line: int) -> Indices:
+def _rows_in_reach(known: Known, cells: PseudonymRows, line: int) -> Indices:
     """Give the known rows to look at for one row: those of its items or, where any item fits, of its dates."""
     items, starts = cells.items[line], known.item_starts
     if items is not None:
@@ -155,7 +155,7 @@ def _rows_in_reach(known: Known, cells: Cells, line: int) -> Indices:
     return known.by_date[first:last]
 
 
-def _matched(known: Known, cells: Cells, pairs: list[tuple[int, Indices]], customers: Indices) -> Indices:
+def _matched(known: Known, cells: PseudonymRows, pairs: list[tuple[int, Indices]], customers: Indices) -> Indices:
     """Keep the customers who have a row of their own for each row of the pseudonym."""
     if not len(customers):
         return customers

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tokumei.attack.candidates import People, Records
+from tokumei.attack.candidates import CandidateRecords, People
 from tokumei.attack.judge import wilson_interval
 from tokumei.attack.threat_model import NOBODY, Published, ThreatModel
 from tokumei.core.score import Score
@@ -48,7 +48,7 @@ def own_records(published: Published, targets: Ints, n_people: int) -> tuple[Int
     return index[records], records
 
 
-def n_own_fitting(people: People, records: Records, owners: Ints, own: Ints) -> Ints:
+def n_own_fitting(people: People, records: CandidateRecords, owners: Ints, own: Ints) -> Ints:
     """Count for each person the records that are theirs and fit what is known of them."""
     fits = records.fit(people, owners, own)
     return np.bincount(owners[fits], minlength=len(people.class_of))

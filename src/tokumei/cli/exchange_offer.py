@@ -105,10 +105,10 @@ def offer(
     from tokumei.exchange.criteria import Criterion, read_criterion
     from tokumei.exchange.keys import read_private, read_public
     from tokumei.exchange.offer import Words
-    from tokumei.exchange.offering import Terms
+    from tokumei.exchange.offering import OfferTerms
     from tokumei.exchange.opening import open_offer
     from tokumei.exchange.sensitive import Sensitive
-    from tokumei.exchange.sources import Registry
+    from tokumei.exchange.sources import SourceRegistry
     from tokumei.hierarchy.files import read_hierarchies
     from tokumei.hierarchy.lattice import Lattice
 
@@ -119,7 +119,7 @@ def offer(
     source = str(Path(file).resolve()) if Path(file).exists() else file
     carried = names(carry, "--carry") if carry else ()
     counted = CountedTable(lattice, source, carried=carried, sensitive=Sensitive(l, t), **read_by)
-    decided = Terms(
+    decided = OfferTerms(
         criteria=[read_criterion(each) for each in criterion] if criterion else [Criterion("own", k)],
         predictor=method,
         first_levels=level_pairs(levels) if levels else None,
@@ -139,7 +139,7 @@ def offer(
             key=signing,
             source=source,
             reading=read_by,
-            registry=None if other_people else Registry.beside(key, signing),
+            registry=None if other_people else SourceRegistry.beside(key, signing),
             person=person,
         )
     _, signed = opened.desk.offer()

@@ -11,7 +11,7 @@ from tokumei.cli.options import ForceOption
 from tokumei.cli.output import EXIT_BAD_INPUT, EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
 
 if TYPE_CHECKING:
-    from tokumei.studies.running import Outcome
+    from tokumei.studies.running import StudyOutcome
 
 app = typer.Typer(help="Compute published tables and figures again.", no_args_is_help=True)
 
@@ -62,7 +62,7 @@ def run(
     check_folder(out, own, option="--out", inputs=[data], force=force)
     prepare_folder(out)
 
-    def write(outcome: Outcome) -> None:
+    def write(outcome: StudyOutcome) -> None:
         if outcome.findings is not None:
             write_page(out, outcome.name, outcome.findings)
 

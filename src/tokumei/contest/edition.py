@@ -135,7 +135,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Entry:
+class TeamEntry:
     """A team's release that counts, and all judged attacks on it."""
 
     team: str
@@ -174,7 +174,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Terms:
+class ContestTerms:
     """What an edition says of itself, for the rules page, the kit and the forms; both languages.
 
     `summary` tells in a few sentences what is anonymized, what attackers know and how teams are ranked.
@@ -210,7 +210,7 @@ class Edition(ABC):
 
     @property
     @abstractmethod
-    def terms(self) -> Terms:
+    def terms(self) -> ContestTerms:
         """What the edition says of itself."""
 
     @abstractmethod
@@ -254,7 +254,7 @@ class Edition(ABC):
         """Hold a guess that passed the check against the truth."""
 
     @abstractmethod
-    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+    def rank(self, entries: Sequence[TeamEntry]) -> list[Standing]:
         """Order the teams, the best first; the order of the entries does not matter."""
 
     @abstractmethod

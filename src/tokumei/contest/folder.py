@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tokumei.contest.edition import Edition, FileRole, Terms, files_in
+from tokumei.contest.edition import ContestTerms, Edition, FileRole, files_in
 from tokumei.contest.log import Log, locked_log, read_log
-from tokumei.contest.season import Guess, Release, Season
+from tokumei.contest.season import PlayedGuess, PlayedRelease, Season
 from tokumei.contest.secret import Secret, public_digest
 from tokumei.contest.setting import SETTING, read_setting
 from tokumei.core.errors import InputError, NotFound, PromiseBroken
@@ -54,7 +54,7 @@ class Contest:
         return read_setting(self.folder / SETTING)
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> ContestTerms:
         """What its edition says of itself."""
         return self.edition.terms
 
@@ -126,7 +126,7 @@ class Contest:
         """Find the knowledge of all levels, from among the secrets."""
         return self.verified(season, f"{SECRET}/knowledge", self.terms.all_knowledge_files)
 
-    def release_files(self, season: Season, release: Release) -> dict[str, Path]:
+    def release_files(self, season: Season, release: PlayedRelease) -> dict[str, Path]:
         """Find a release as it was submitted."""
         folder = f"{SECRET}/submissions/{release.team}/{release.number:03d}"
         return self.verified(season, folder, self.terms.release_files)
@@ -139,7 +139,7 @@ class Contest:
         """Find the truth behind a release."""
         return self.verified(season, f"{SECRET}/truth/{team}", self.terms.truth_files)
 
-    def guess_files(self, season: Season, guess: Guess) -> dict[str, Path]:
+    def guess_files(self, season: Season, guess: PlayedGuess) -> dict[str, Path]:
         """Find a guess as it was submitted."""
         folder = f"{SECRET}/guesses/{guess.attacker}/{guess.number:04d}"
         return self.verified(season, folder, self.terms.guess_files)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tokumei.contest.custom.edition import CustomEdition
-from tokumei.contest.edition import Edition, FileRole, Terms, files_in
+from tokumei.contest.edition import ContestTerms, Edition, FileRole, files_in
 from tokumei.contest.folder import PUBLIC, Contest, files_below
 from tokumei.contest.rules_page import rules_text
 from tokumei.contest.season import ATTACK, CLOSED
@@ -149,7 +149,7 @@ def readme_text(edition: Edition) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _knowledge_words(terms: Terms) -> str:
+def _knowledge_words(terms: ContestTerms) -> str:
     if not terms.all_knowledge_files:
         return "nothing: attackers of this contest know all data"
     return "knowledge drawn for the sample; the real one comes when attacks begin"

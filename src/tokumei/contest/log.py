@@ -23,7 +23,7 @@ LOG, HEAD = "log.jsonl", "head.json"
 
 
 @dataclass(frozen=True)
-class Line:
+class LogLine:
     """One step of a contest: its number from 1, what was done, the facts, and the hash that the next is bound to."""
 
     number: int
@@ -32,7 +32,7 @@ class Line:
     hash: str
 
     @classmethod
-    def of(cls, link: Link) -> Line:
+    def of(cls, link: Link) -> LogLine:
         """Read a step from a line of the chain."""
         step, facts = link.payload.get("step"), link.payload.get("facts")
         if not isinstance(step, str) or not isinstance(facts, dict):
@@ -46,9 +46,9 @@ class Log:
     def __init__(self, folder: Path, links: list[Link]) -> None:
         self._folder = folder
         self._links = links
-        self.lines = [Line.of(link) for link in links]
+        self.lines = [LogLine.of(link) for link in links]
 
-    def append(self, step: str, facts: Mapping[str, Any]) -> Line:
+    def append(self, step: str, facts: Mapping[str, Any]) -> LogLine:
         """Add a line and see it onto the disk before saying so; where that fails, the log is as it was."""
         payload = {"step": step, "facts": dict(facts)}
         line = _file(self._folder).append(self._links, payload, lambda link: _write_head(self._folder, link))
@@ -70,11 +70,11 @@ def locked_log(folder: Path) -> Iterator[Log]:
         yield Log(folder, _read_links(folder))
 
 
-def read_log(folder: Path) -> list[Line]:
+def read_log(folder: Path) -> list[LogLine]:
     """Read the log of a contest; a changed, missing or moved line is named."""
     _check_exists(folder)
     with _file(folder).locked(is_shared=True):
-        return [Line.of(link) for link in _read_links(folder)]
+        return [LogLine.of(link) for link in _read_links(folder)]
 
 
 def _file(folder: Path) -> ChainFile:
@@ -93,9 +93,9 @@ def _read_links(folder: Path) -> list[Link]:
     return links
 
 
-def _write_head(folder: Path, link: Link) -> Line:
+def _write_head(folder: Path, link: Link) -> LogLine:
     write_text(folder / HEAD, canonical({"hash": link.hash, "number": link.number}) + "\n")
-    return Line.of(link)
+    return LogLine.of(link)
 
 
 def _check_head(folder: Path, links: list[Link]) -> None:

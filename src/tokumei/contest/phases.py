@@ -21,7 +21,7 @@ from pathlib import Path
 from tokumei.contest.edition import Edition, Files, GuessScore, OpenFiles, ReleaseScore, Standing, files_in
 from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, move, seal, take_in
 from tokumei.contest.log import start_log
-from tokumei.contest.season import ATTACK, Guess, Season
+from tokumei.contest.season import ATTACK, PlayedGuess, Season
 from tokumei.contest.secret import Secret, public_digest
 from tokumei.contest.setting import SETTING, source_of, write_setting
 from tokumei.core.chain import canonical
@@ -208,7 +208,7 @@ def attack(contest: Contest, team: str, target: str, given: Path, *, knowledge: 
     return Attacked(line.number, contest.terms.n_guesses_allowed - n_made)
 
 
-def judge(contest: Contest, line: int | None = None) -> list[Guess]:
+def judge(contest: Contest, line: int | None = None) -> list[PlayedGuess]:
     """Judge the guess of one line of the log, or all that are not judged yet."""
     season = contest.season()
     season.check_phase(ATTACK, "Judging")
@@ -228,7 +228,7 @@ def judge(contest: Contest, line: int | None = None) -> list[Guess]:
     return judged
 
 
-def judge_guess(contest: Contest, data: dict[str, Path], season: Season, guess: Guess) -> GuessScore:
+def judge_guess(contest: Contest, data: dict[str, Path], season: Season, guess: PlayedGuess) -> GuessScore:
     """Hold one guess against the truth."""
     published = contest.published_files(season, guess.target)
     truth = contest.truth_files(season, guess.target)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tokumei.contest.edition import Entry, Standing
+from tokumei.contest.edition import Standing, TeamEntry
 
 # Values that differ by less are equal: the difference is rounding.
 DIGITS = 12
@@ -21,7 +21,7 @@ def place_teams(lines: Sequence[Standing]) -> list[Standing]:
     return [replace(line, place=1 + sum(other < keys[line.team] for other in keys.values())) for line in ordered]
 
 
-def best_attack(entry: Entry) -> float:
+def best_attack(entry: TeamEntry) -> float:
     """Give the success of the best attack of another team, 0 where nobody attacked.
 
     A team knows its own truth, so what it finds in its own release proves nothing.
@@ -30,7 +30,7 @@ def best_attack(entry: Entry) -> float:
 
 
 @dataclass(frozen=True)
-class Attacker:
+class AttackPlace:
     """One line of the board of attackers: the mean over the releases of others of its best success on each."""
 
     place: int
@@ -43,7 +43,7 @@ class Attacker:
         return {"place": self.place, "team": self.team, "found": self.found, "attacked": self.n_attacked}
 
 
-def rank_attackers(entries: Sequence[Entry]) -> list[Attacker]:
+def rank_attackers(entries: Sequence[TeamEntry]) -> list[AttackPlace]:
     """Order the attackers by what they found, the most first; of a release that one did not attack it found nothing.
 
     Where there are several levels of knowledge, the best of them counts.
@@ -60,7 +60,7 @@ def rank_attackers(entries: Sequence[Entry]) -> list[Attacker]:
     }
     ordered = sorted(means, key=lambda team: (-means[team], team))
     return [
-        Attacker(1 + sum(other > means[team] for other in means.values()), team, means[team], len(best[team]))
+        AttackPlace(1 + sum(other > means[team] for other in means.values()), team, means[team], len(best[team]))
         for team in ordered
     ]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, open_contest
-from tokumei.contest.log import LOG, Line, read_log
+from tokumei.contest.log import LOG, LogLine, read_log
 from tokumei.contest.phases import judge_guess, publish_release
 from tokumei.contest.season import Season
 from tokumei.contest.secret import public_digest
@@ -49,7 +49,7 @@ def replay(
     return Replayed(len(lines), n_files, n_worked_out, lines[-1].hash, contest.season().phase)
 
 
-def _check_rules(contest: Contest, lines: list[Line]) -> None:
+def _check_rules(contest: Contest, lines: list[LogLine]) -> None:
     """See that each line was allowed where it stands."""
     try:
         commitment = contest.key.commitment
@@ -68,7 +68,7 @@ def _check_rules(contest: Contest, lines: list[Line]) -> None:
         season.read(line)
 
 
-def _check_files(contest: Contest, lines: list[Line]) -> int:
+def _check_files(contest: Contest, lines: list[LogLine]) -> int:
     """See that every file is as the log tells, and that there are no others."""
     expected = Season.of(contest.terms, lines).files
     with step("verifying files", len(expected)) as bar:
@@ -94,9 +94,9 @@ class _Worker:
     n_worked_out: int = 0
     season: Season = field(init=False)
 
-    def work_out(self, lines: list[Line]) -> int:
+    def work_out(self, lines: list[LogLine]) -> int:
         self.season = Season(self.contest.terms)
-        by_step: dict[str, Callable[[Line], None]] = {
+        by_step: dict[str, Callable[[LogLine], None]] = {
             "prepare": self._prepare,
             "submit": self._submit,
             "publish": self._publish,
@@ -117,12 +117,12 @@ class _Worker:
                 bar.advance()
         return self.n_worked_out
 
-    def _same(self, line: Line, what: str, found: Any, told: Any) -> None:
+    def _same(self, line: LogLine, what: str, found: Any, told: Any) -> None:
         if canonical(found) != canonical(told):
             raise PromiseBroken(f"{_place(line)}: {what} is {_first_difference(found, told)}.")
         self.n_worked_out += 1
 
-    def _same_files(self, line: Line, folder: Path, at: str) -> None:
+    def _same_files(self, line: LogLine, folder: Path, at: str) -> None:
         """Hold files written again against those that the log tells of, under the folder they belong in."""
         told = {name: digest for name, digest in line.facts["files"].items() if name.startswith(f"{at}/")}
         # A secret file's digest is keyed, wherever the file itself stands.
@@ -130,7 +130,7 @@ class _Worker:
         found = {f"{at}/{path.relative_to(folder).as_posix()}": digest(path) for path in files_below(folder)}
         self._same(line, "the digest of", found, told)
 
-    def _prepare(self, line: Line) -> None:
+    def _prepare(self, line: LogLine) -> None:
         contest, key = self.contest, self.contest.key
         is_sampled = line.facts["source"] is not None
         if self.source is not None:
@@ -145,13 +145,13 @@ class _Worker:
             contest.edition.draw_knowledge(contest.data_files(self.season), knowledge, seed=key.seed("knowledge"))
             self._same_files(line, knowledge, f"{SECRET}/knowledge")
 
-    def _submit(self, line: Line) -> None:
+    def _submit(self, line: LogLine) -> None:
         contest, season = self.contest, self.season
         data, files = contest.data_files(season), contest.release_files(season, season.releases[-1])
         score = contest.edition.check_and_score(data, contest.knowledge_files(season), files)
         self._same(line, "the score", score.as_dict(), line.facts["score"])
 
-    def _publish(self, line: Line) -> None:
+    def _publish(self, line: LogLine) -> None:
         contest, season = self.contest, self.season
         data = contest.data_files(season)
         with tempfile.TemporaryDirectory() as draft:
@@ -167,25 +167,25 @@ class _Worker:
                 raise PromiseBroken(f"{contest.name(shown)}: is not the knowledge {name} that was drawn.")
             self.n_worked_out += 1
 
-    def _attack(self, line: Line) -> None:
+    def _attack(self, line: LogLine) -> None:
         contest, season = self.contest, self.season
         guess = season.guesses[line.number]
         published = contest.published_files(season, guess.target)
         contest.edition.check_guess(contest.data_files(season), published, contest.guess_files(season, guess))
         self.n_worked_out += 1
 
-    def _judge(self, line: Line) -> None:
+    def _judge(self, line: LogLine) -> None:
         guess = self.season.guesses[line.facts["guess"]]
         found = judge_guess(self.contest, self.contest.data_files(self.season), self.season, guess)
         self._same(line, "the verdict", found.as_dict(), line.facts["score"])
 
-    def _close(self, line: Line) -> None:
+    def _close(self, line: LogLine) -> None:
         standings = self.contest.edition.rank(self.season.entries())
         told = json.loads(self.contest.path(RANKING).read_bytes())["ranking"]
         self._same(line, "the ranking", [standing.as_dict() for standing in standings], told)
 
 
-def _place(line: Line) -> str:
+def _place(line: LogLine) -> str:
     team = line.facts.get("team")
     return f"{LOG}, line {line.number} ({line.step}{f' by {team}' if team else ''})"
 

@@ -7,13 +7,15 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.contest.edition import Entry, Standing, Terms
+from tokumei.contest.edition import ContestTerms, Standing, TeamEntry
 from tokumei.contest.places import rank_attackers
 from tokumei.report.contest_figures import attack_figure, standings_figure
 from tokumei.report.page import Page
 
 
-def results_page(terms: Terms, entries: Sequence[Entry], standings: Sequence[Standing], *, introduction: str) -> Page:
+def results_page(
+    terms: ContestTerms, entries: Sequence[TeamEntry], standings: Sequence[Standing], *, introduction: str
+) -> Page:
     """Make the page of a contest that is over, or as it stands."""
     page = Page(f"{terms.title}: results")
     page.paragraph(introduction)
@@ -51,13 +53,13 @@ def ranking_table(standings: Sequence[Standing]) -> tuple[list[str], list[list[A
     return ["place", "team", "value", "utility", "safety", *names], rows
 
 
-def attacker_table(entries: Sequence[Entry]) -> tuple[list[str], list[list[Any]]]:
+def attacker_table(entries: Sequence[TeamEntry]) -> tuple[list[str], list[list[Any]]]:
     """Give the columns and the rows of the board of attackers."""
     rows = [[line.place, line.team, line.found, line.n_attacked] for line in rank_attackers(entries)]
     return ["place", "attacker", "found", "releases attacked"], rows
 
 
-def utility_and_safety_svg(entries: Sequence[Entry], standings: Sequence[Standing]) -> str:
+def utility_and_safety_svg(entries: Sequence[TeamEntry], standings: Sequence[Standing]) -> str:
     """Draw each team by its loss of use and its loss of safety.
 
     Where an edition gives no number for safety, it is the success of the best attack.
@@ -77,7 +79,7 @@ def utility_and_safety_svg(entries: Sequence[Entry], standings: Sequence[Standin
     return standings_figure(points, x_title="use lost", y_title="safety lost")
 
 
-def attack_matrix_svg(entries: Sequence[Entry], standings: Sequence[Standing]) -> str:
+def attack_matrix_svg(entries: Sequence[TeamEntry], standings: Sequence[Standing]) -> str:
     """Draw the best success of each attacker on each release, the releases in the order of the ranking."""
     places = {standing.team: number for number, standing in enumerate(standings)}
     cells = [
@@ -93,7 +95,7 @@ def attack_matrix_svg(entries: Sequence[Entry], standings: Sequence[Standing]) -
     return attack_figure(best, attacker_title="attacker", target_title="release of", success_title="found")
 
 
-def _attack_table(entries: Sequence[Entry]) -> tuple[list[str], list[list[Any]]]:
+def _attack_table(entries: Sequence[TeamEntry]) -> tuple[list[str], list[list[Any]]]:
     levels = list(dict.fromkeys(one.knowledge for entry in entries for one in entry.attempts))
     rows: list[list[Any]] = []
     for entry in entries:

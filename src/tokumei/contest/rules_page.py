@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tokumei.contest.edition import FileRole, Rule, Terms
+from tokumei.contest.edition import ContestTerms, FileRole, Rule
 
 Language = Literal["en", "ja"]
 
@@ -98,7 +98,7 @@ JAPANESE = _Words(
 )
 
 
-def rules_text(terms: Terms, language: Language = "en") -> str:
+def rules_text(terms: ContestTerms, language: Language = "en") -> str:
     """Write the rules of an edition as Markdown, in English or Japanese."""
     words = JAPANESE if language == "ja" else ENGLISH
     title, summary = (terms.title_ja, terms.summary_ja) if language == "ja" else (terms.title, terms.summary)

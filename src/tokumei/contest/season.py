@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tokumei.contest.edition import Attempt, Entry, GuessScore, ReleaseScore, Terms
-from tokumei.contest.log import LOG, Line
+from tokumei.contest.edition import Attempt, ContestTerms, GuessScore, ReleaseScore, TeamEntry
+from tokumei.contest.log import LOG, LogLine
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
 
 ANONYMIZE, ATTACK, CLOSED = "anonymize", "attack", "closed"
@@ -16,7 +16,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Release:
+class PlayedRelease:
     """A release that passed the check: the team's number for it, its files by path, and its score."""
 
     line: int
@@ -27,7 +27,7 @@ class Release:
 
 
 @dataclass(frozen=True)
-class Guess:
+class PlayedGuess:
     """A guess that passed the check; its score is missing until it is judged."""
 
     line: int
@@ -46,36 +46,36 @@ class Season:
     The same questions (`check_may_…`) are asked before a step is done and when the log is replayed.
     """
 
-    terms: Terms
+    terms: ContestTerms
     phase: str = ANONYMIZE
-    releases: list[Release] = field(default_factory=list)
-    guesses: dict[int, Guess] = field(default_factory=dict)
+    releases: list[PlayedRelease] = field(default_factory=list)
+    guesses: dict[int, PlayedGuess] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, terms: Terms, lines: Iterable[Line]) -> Season:
+    def of(cls, terms: ContestTerms, lines: Iterable[LogLine]) -> Season:
         """Read a whole log."""
         season = cls(terms)
         for line in lines:
             season.read(line)
         return season
 
-    def read(self, line: Line) -> None:
+    def read(self, line: LogLine) -> None:
         """Take in one line."""
         try:
             self._read(line)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise PromiseBroken(f"{LOG}, line {line.number} ({line.step}): lacks facts.") from None
 
-    def _read(self, line: Line) -> None:
+    def _read(self, line: LogLine) -> None:
         facts = line.facts
         if line.step == "submit":
             score = ReleaseScore.of(facts["score"])
-            self.releases.append(Release(line.number, facts["team"], facts["number"], facts["files"], score))
+            self.releases.append(PlayedRelease(line.number, facts["team"], facts["number"], facts["files"], score))
         elif line.step == "publish":
             self.phase = ATTACK
         elif line.step == "attack":
-            self.guesses[line.number] = Guess(
+            self.guesses[line.number] = PlayedGuess(
                 line.number, facts["team"], facts["target"], facts["knowledge"], facts["number"], facts["files"]
             )
         elif line.step == "judge":
@@ -85,15 +85,15 @@ class Season:
             self.phase = CLOSED
         self.files.update(facts.get("files", {}))
 
-    def counting_releases(self) -> dict[str, Release]:
+    def counting_releases(self) -> dict[str, PlayedRelease]:
         """Give the last release of each team, which is the one that counts, in the order of their names."""
         last = {release.team: release for release in self.releases}
         return {team: last[team] for team in sorted(last)}
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[TeamEntry]:
         """Gather what the ranking is made of."""
         return [
-            Entry(
+            TeamEntry(
                 team,
                 release.score,
                 tuple(
@@ -105,7 +105,7 @@ class Season:
             for team, release in self.counting_releases().items()
         ]
 
-    def waiting(self) -> list[Guess]:
+    def waiting(self) -> list[PlayedGuess]:
         """List the guesses that are not judged yet."""
         return [guess for guess in self.guesses.values() if guess.score is None]
 
@@ -180,7 +180,7 @@ class Season:
         if self.waiting():
             raise NotAllowed(f"Guesses not judged yet: {len(self.waiting())}; 'tokumei contest judge' judges them.")
 
-    def check_may(self, line: Line) -> None:
+    def check_may(self, line: LogLine) -> None:
         """Ask whether the rules allowed a line of the log at its place."""
         facts: Mapping[str, Any] = line.facts
         if line.step == "submit":

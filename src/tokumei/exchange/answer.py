@@ -64,7 +64,7 @@ class Desk:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Ruling:
     """What is said of a request before anything is counted."""
 
     is_served: bool
@@ -106,19 +106,19 @@ def joints_of(offer: Offer, node: Node, k: int, given: Sequence[Given]) -> tuple
     return tuple(joints)
 
 
-def judge(offer: Offer, node: Node, k: int, desk: Desk, secret: bytes) -> Judged:
+def judge(offer: Offer, node: Node, k: int, desk: Desk, secret: bytes) -> Ruling:
     """Judge a request by what is published, what is out, and by lot."""
     joints = joints_of(offer, node, k, desk.given)
     zones = [offer.zone(each.node, each.k).zone for each in joints]
     zone: Zone = "refused" if "refused" in zones else "discretion" if "discretion" in zones else "allowed"
     if zone == "refused":
-        return Judged(False, "rule", zone, joints)
+        return Ruling(False, "rule", zone, joints)
     if any(_is_refused(offer, each, desk.refused) for each in joints):
-        return Judged(False, "before", zone, joints)
+        return Ruling(False, "before", zone, joints)
     shares = {"allowed": offer.lots.allowed, "discretion": offer.lots.discretion}
     if any(lot(secret, each) < shares[where] for each, where in zip(joints, zones, strict=True)):
-        return Judged(False, "lot", zone, joints)
-    return Judged(True, "", zone, joints)
+        return Ruling(False, "lot", zone, joints)
+    return Ruling(True, "", zone, joints)
 
 
 def answer(

@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
-from tokumei.exchange.cells import Cells, Labels, check_size, merged_lattice
+from tokumei.exchange.cells import CellSpace, Labels, check_size, merged_lattice
 from tokumei.exchange.offer import Offer
 from tokumei.exchange.program import Program
-from tokumei.exchange.told import Bools, Release, knowledge_in, knowledge_of
+from tokumei.exchange.told import Bools, PublishedCounts, knowledge_in, knowledge_of
 from tokumei.hierarchy.lattice import Node
 from tokumei.predict.margin import Ints
 
@@ -94,7 +94,7 @@ class Found:
 
 def attack(
     offer: Offer,
-    releases: Sequence[Release],
+    releases: Sequence[PublishedCounts],
     *,
     truth: Ints | None = None,
     most_programs: int = MOST_PROGRAMS,
@@ -123,7 +123,7 @@ class _Search:
     """Goes through the classes of some nodes; a table that was found clears all classes that are not small in it."""
 
     def __init__(
-        self, cells: Cells, program: Program, part: int, k: int, nodes: Sequence[Node], truth: Ints | None
+        self, cells: CellSpace, program: Program, part: int, k: int, nodes: Sequence[Node], truth: Ints | None
     ) -> None:
         self.cells, self.program, self.part, self.k, self.nodes = cells, program, part, k, nodes
         self.classes = [cells.classes(node) for node in nodes]
@@ -181,13 +181,13 @@ class _Search:
 
 
 def attack_two(
-    first: tuple[Offer, Sequence[Release]],
-    second: tuple[Offer, Sequence[Release]],
+    first: tuple[Offer, Sequence[PublishedCounts]],
+    second: tuple[Offer, Sequence[PublishedCounts]],
     *,
     most_programs: int = MOST_PROGRAMS,
 ) -> Found:
     """Look for classes that two offers prove small together: of one table, or of the newcomers to a table that grew."""
-    cells = Cells(merged_lattice(first[0].lattice, second[0].lattice))
+    cells = CellSpace(merged_lattice(first[0].lattice, second[0].lattice))
     check_size(cells)
     widest = min(first[0].k_p, second[0].k_p)
     narrower = {one.k for offer, _ in (first, second) for one in offer.criteria if one.k < widest}
@@ -198,9 +198,9 @@ def attack_two(
 
 
 def _attack_two(
-    cells: Cells,
-    first: tuple[Offer, Sequence[Release]],
-    second: tuple[Offer, Sequence[Release]],
+    cells: CellSpace,
+    first: tuple[Offer, Sequence[PublishedCounts]],
+    second: tuple[Offer, Sequence[PublishedCounts]],
     k: int,
     most_programs: int,
 ) -> Found:

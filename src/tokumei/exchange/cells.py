@@ -21,7 +21,7 @@ Labels = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CellSpace:
     """All combinations of values, the missing one included: what a table has so many rows of."""
 
     lattice: Lattice
@@ -71,7 +71,7 @@ class Cells:
         return int(np.ravel_multi_index(places, sizes))
 
 
-def cell_counts(cells: Cells, classes: pl.DataFrame) -> Ints:
+def cell_counts(cells: CellSpace, classes: pl.DataFrame) -> Ints:
     """Give the rows of each cell from the finest classes of a table."""
     counts = np.zeros(len(cells), np.int64)
     bottom = cells.lattice.bottom
@@ -107,7 +107,7 @@ def merged_lattice(one: Lattice, other: Lattice) -> Lattice:
     return Lattice.of(merged)
 
 
-def check_size(cells: Cells) -> None:
+def check_size(cells: CellSpace) -> None:
     """Refuse more cells than programs can be made of."""
     if len(cells) > MOST_CELLS:
         raise InputError.of(f"at most {MOST_CELLS:,} combinations of values", column="attributes", value=len(cells))

@@ -54,7 +54,7 @@ SPREAD = 0.4
 
 
 @dataclass(frozen=True)
-class Terms:
+class OfferTerms:
     """What a provider decides about an offer: for whom, by which formula, and who must agree.
 
     `lots` are the shares that are refused by lot; None makes them from how often the formula fails. `tables` are the
@@ -75,7 +75,7 @@ class Terms:
     approvers: Sequence[str] = ()
 
 
-def make_offer(name: str, words: Words, table: CountedTable, terms: Terms, secret: bytes) -> tuple[Offer, str]:
+def make_offer(name: str, words: Words, table: CountedTable, terms: OfferTerms, secret: bytes) -> tuple[Offer, str]:
     """Make an offer and the text of its first release, in one counting pass.
 
     A vetted offer has been held against the true k of all its nodes: its slope is at least the least of a few with
@@ -238,7 +238,7 @@ def read_release(text: str, attributes: Iterable[str], *, file: str | None = Non
         raise InputError.of(expected, file=file) from None
 
 
-def _fit(lattice: Lattice, table: CountedTable, terms: Terms, k_p: int, secret: bytes) -> tuple[Knowledge, Node]:
+def _fit(lattice: Lattice, table: CountedTable, terms: OfferTerms, k_p: int, secret: bytes) -> tuple[Knowledge, Node]:
     """Fit the formula, and choose the node of the first release."""
     first = lattice.top if terms.first_levels is None else lattice.node(_for_all(lattice, terms.first_levels))
     if terms.predictor == "margins":
@@ -255,7 +255,7 @@ def _fit(lattice: Lattice, table: CountedTable, terms: Terms, k_p: int, secret: 
     return law.knowledge | {"epsilon": terms.epsilon}, first
 
 
-def _fit_margins(lattice: Lattice, count: Callable[[Node], ClassCounts], terms: Terms, k_p: int) -> Knowledge:
+def _fit_margins(lattice: Lattice, count: Callable[[Node], ClassCounts], terms: OfferTerms, k_p: int) -> Knowledge:
     margins = Margins(k_p=k_p, two_way=False, spread=SPREAD)
     with step("fitting"):
         fitted = margins.fit(lattice, count)

@@ -10,15 +10,15 @@ from typing import Any
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.counting.class_counts import SIZE
 from tokumei.exchange.attack import Found, attack
-from tokumei.exchange.cells import MOST_CELLS, Cells, cell_counts
+from tokumei.exchange.cells import MOST_CELLS, CellSpace, cell_counts
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.desk import DeskFolder, open_desk
 from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.noise import secret_of
 from tokumei.exchange.offer import Offer, Words
-from tokumei.exchange.offering import Gamma, Terms, make_offer, measured_gamma, odds, read_release
-from tokumei.exchange.sources import Before, Registry, people_of, place_of
-from tokumei.exchange.told import Release
+from tokumei.exchange.offering import Gamma, OfferTerms, make_offer, measured_gamma, odds, read_release
+from tokumei.exchange.sources import Before, SourceRegistry, people_of, place_of
+from tokumei.exchange.told import PublishedCounts
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ def open_offer(
     name: str,
     words: Words,
     table: CountedTable,
-    terms: Terms,
+    terms: OfferTerms,
     *,
     key: PrivateKey,
     source: str,
     reading: Mapping[str, Any],
-    registry: Registry | None,
+    registry: SourceRegistry | None,
     person: str | None = None,
     seed_key: PrivateKey | None = None,
     will_be: Path | None = None,
@@ -128,23 +128,25 @@ def only_what_occurs(offer: Offer, table: CountedTable) -> tuple[str, ...]:
 
 def attack_own(offer: Offer, first_release: str, table: CountedTable) -> Found | None:
     """Attack an offer and its first release with the truth at hand; None if there are too many cells."""
-    cells = Cells(offer.lattice)
+    cells = CellSpace(offer.lattice)
     if len(cells) > MOST_CELLS:
         return None
     attributes = offer.lattice.attributes
     classes = table.classes(offer.lattice.bottom).over(attributes).to_frame()
-    first = Release.of_frame(offer.lattice, offer.first_node, read_release(first_release, attributes))
+    first = PublishedCounts.of_frame(offer.lattice, offer.first_node, read_release(first_release, attributes))
     return attack(offer, [first], truth=cell_counts(cells, classes))
 
 
-def releases_at(desk: DeskFolder) -> list[Release]:
+def releases_at(desk: DeskFolder) -> list[PublishedCounts]:
     """Give all releases of a desk that can be read: the first, and those given where its private half is here."""
     offer, signed = desk.offer()
     attributes = offer.lattice.attributes
     path = desk.folder / "first-release.csv"
     if not path.is_file():
         raise InputError.of("a desk, with the first release", file=path)
-    found = [Release.of_frame(offer.lattice, offer.first_node, read_release(path.read_text("utf-8"), attributes))]
+    found = [
+        PublishedCounts.of_frame(offer.lattice, offer.first_node, read_release(path.read_text("utf-8"), attributes))
+    ]
     if desk.private_log.path.is_file():
         for link in desk.private_log.read(signed.key):
             if digest := link.payload.get("release_file"):
@@ -152,5 +154,5 @@ def releases_at(desk: DeskFolder) -> list[Release]:
                 classes = read_release(text, attributes).select(*attributes, SIZE)
                 held = [(tuple(each["node"]), int(each["k"])) for each in link.payload["joints"]]
                 node, k = tuple(link.payload["node"]), int(link.payload["k"])
-                found.append(Release.of_frame(offer.lattice, node, classes, k=k, held=held))
+                found.append(PublishedCounts.of_frame(offer.lattice, node, classes, k=k, held=held))
     return found

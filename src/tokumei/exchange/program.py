@@ -11,7 +11,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, hstack, vstack
 
 from tokumei.core.errors import TokumeiError
-from tokumei.exchange.told import Bools, Knowledge
+from tokumei.exchange.told import Bools, CellKnowledge
 from tokumei.predict.margin import Ints
 
 
@@ -31,7 +31,7 @@ class Program:
         self._switched: list[tuple[int, int, float]] = []
         self.n_solved = 0
 
-    def learn(self, known: Knowledge, parts: Sequence[int], n_rows: int) -> None:
+    def learn(self, known: CellKnowledge, parts: Sequence[int], n_rows: int) -> None:
         """Add what is known of the sum of some of the tables, which have this many rows at most."""
         for told in known.told:
             self._add(told.cells, parts, told.rows, told.rows)

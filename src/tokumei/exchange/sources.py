@@ -28,7 +28,7 @@ OPEN_END = ".open"
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class OfferSource:
     """One table that is offered: its hashes, where it and its desk are, and the ε of its formula.
 
     `epsilon` is None where the offer publishes more than a formula.
@@ -51,14 +51,14 @@ class Before:
 
 
 @dataclass(frozen=True)
-class Registry:
+class SourceRegistry:
     """All sources of one provider: a folder that only they can read, and the key that their hashes are made by."""
 
     folder: Path
     key: PrivateKey
 
     @classmethod
-    def beside(cls, key_file: Path, key: PrivateKey) -> Registry:
+    def beside(cls, key_file: Path, key: PrivateKey) -> SourceRegistry:
         """Give the registry beside a key's file."""
         return cls(key_file.with_suffix(".sources"), key)
 
@@ -71,12 +71,12 @@ class Registry:
         name: str,
         epsilon: float | None,
         person: str | None = None,
-    ) -> Source:
+    ) -> OfferSource:
         """Make what the registry keeps of a table, with its people if a column names them."""
         people = people_of(table, person) if person else ()
-        return Source(hashed(table, self.key.secret, people), str(desk.resolve()), name, place, epsilon)
+        return OfferSource(hashed(table, self.key.secret, people), str(desk.resolve()), name, place, epsilon)
 
-    def check(self, source: Source) -> Before:
+    def check(self, source: OfferSource) -> Before:
         """Refuse a source whose people were offered before; tell what the new offer takes the place of.
 
         An earlier desk may be replaced where both offers publish a formula alone, and nothing was given at it.
@@ -104,7 +104,7 @@ class Registry:
             )
         return Before(tuple(replaced), spent)
 
-    def add(self, source: Source, before: Before) -> None:
+    def add(self, source: OfferSource, before: Before) -> None:
         """Note a source before its offer is published, and what it takes the place of."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         shape = {
@@ -140,13 +140,13 @@ class Registry:
                     write_secret(retired, canonical({"for": own}) + "\n")
             write_secret(mark, "")
 
-    def _known(self) -> Iterator[Source]:
+    def _known(self) -> Iterator[OfferSource]:
         for path in sorted(self.folder.glob("*.json")):
             shape: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             desk, name, place = (str(shape[each]) for each in ("desk", "name", "place"))
             epsilon = None if shape["epsilon"] is None else float(shape["epsilon"])
             is_open = path.with_suffix(OPEN_END).exists() or (Path(desk) / "offer.json").is_file()
-            yield Source(HashedTable.of_dict(shape["table"]), desk, name, place, epsilon, is_open)
+            yield OfferSource(HashedTable.of_dict(shape["table"]), desk, name, place, epsilon, is_open)
 
 
 def people_of(table: CountedTable, person: str) -> list[object]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.counting.class_counts import SIZE
-from tokumei.exchange.cells import Cells, Labels, check_size
+from tokumei.exchange.cells import CellSpace, Labels, check_size
 from tokumei.exchange.offer import Offer
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.fitted_margins import FittedMargins
@@ -22,7 +22,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Release:
+class PublishedCounts:
     """A release that is out: its node, and the rows of each of its classes; all other classes have none.
 
     `k` is that of the criterion it was given by, and so of those who know it; None for everybody. `held` are nodes that
@@ -43,7 +43,7 @@ class Release:
         *,
         k: int | None = None,
         held: Iterable[tuple[Node, int]] = (),
-    ) -> Release:
+    ) -> PublishedCounts:
         """Take the classes of a release as they were read."""
         rows = classes.select(*lattice.attributes, SIZE).rows()
         return cls(node, {row[:-1]: int(row[-1]) for row in rows}, k, tuple(held))
@@ -62,10 +62,10 @@ class Told:
 
 
 @dataclass
-class Knowledge:
+class CellKnowledge:
     """What is known of one table, cell by cell."""
 
-    cells: Cells
+    cells: CellSpace
     told: list[Told] = field(default_factory=list)
     # Of each pair of some cells and how many rows would be enough to part them, not both have enough.
     halves: list[tuple[tuple[Bools, int], tuple[Bools, int]]] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Knowledge:
     # Each has no row or at least k.
     hold: list[tuple[Bools, int]] = field(default_factory=list)
 
-    def learn_release(self, release: Release) -> None:
+    def learn_release(self, release: PublishedCounts) -> None:
         """Add the counts of a release; what it lacks has no row."""
         classes = self.cells.classes(release.node)
         absent = np.ones(len(classes), bool)
@@ -126,10 +126,10 @@ class Knowledge:
         return [self.cells.lattice.attributes.index(name) for name in offer.lattice.attributes]
 
 
-def knowledge_of(offer: Offer, releases: Iterable[Release], k: int | None = None) -> Knowledge:
+def knowledge_of(offer: Offer, releases: Iterable[PublishedCounts], k: int | None = None) -> CellKnowledge:
     """Give what an offer and releases of it tell those who are served by a criterion of k; the strictest if none."""
     k = offer.k_p if k is None else k
-    known = Knowledge(Cells(offer.lattice))
+    known = CellKnowledge(CellSpace(offer.lattice))
     check_size(known.cells)
     known.learn_offer(offer)
     held: set[tuple[Node, int]] = set()
@@ -164,7 +164,7 @@ def _finest(lattice: Lattice, held: Iterable[tuple[Node, int]]) -> list[tuple[No
     ]
 
 
-def knowledge_in(cells: Cells, offer: Offer, releases: Sequence[Release], k: int) -> Knowledge:
+def knowledge_in(cells: CellSpace, offer: Offer, releases: Sequence[PublishedCounts], k: int) -> CellKnowledge:
     """Give what an offer and releases of it tell, in cells of a larger lattice."""
     known = knowledge_of(offer, releases, k)
     own = known.cells
@@ -175,7 +175,7 @@ def knowledge_in(cells: Cells, offer: Offer, releases: Sequence[Release], k: int
         leaves = [order[leaf] for leaf in cells.lattice.hierarchies[place].leaves]
         leaf_of.append(np.array([*leaves, len(leaves)])[cells.leaves[place]])
     at = np.ravel_multi_index(leaf_of, own.shape)
-    return Knowledge(
+    return CellKnowledge(
         cells,
         [Told(each.cells[at], each.rows) for each in known.told],
         [((one[at], k), (other[at], bound)) for (one, k), (other, bound) in known.halves],

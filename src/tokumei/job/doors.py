@@ -17,7 +17,7 @@ from tokumei.data.history import History
 from tokumei.data.table import Table
 
 
-class Job:
+class RoomDoor:
     """A job that shares its name with a room: it is called as a function, and leads to the modules of the room."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -67,7 +67,7 @@ def audit(table: Any, qi: Any = None, **options: Any) -> Any:
     return _run("audit", _with_roles(table, qi, options), options)
 
 
-@Job
+@RoomDoor
 def anonymize(data: Any, qi: Any = None, **options: Any) -> Any:
     """Anonymize a table or a history so that it keeps what is asked for, with as little loss as the method can.
 
@@ -90,7 +90,7 @@ def anonymize(data: Any, qi: Any = None, **options: Any) -> Any:
     return _run("anonymize", _with_roles(data, qi, options), options)
 
 
-@Job
+@RoomDoor
 def attack(original: Any, release: Any = None, attack: Any = None, **options: Any) -> Any:
     """Attack a release as somebody would who knows people, by one attack or by all that what is given allows.
 
@@ -111,7 +111,7 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
     return _run("attack", original, options, release, *([] if attack is None else [attack]))
 
 
-@Job
+@RoomDoor
 def measure(original: Any, release: Any = None, measures: Any = None, **options: Any) -> Any:
     """Measure how much use a release lost, by every measure that its columns allow or by those that are named.
 
@@ -140,7 +140,7 @@ def compare(table: Any, qi: Any = None, **options: Any) -> Any:
     return _run("compare", _with_roles(table, qi, options), options)
 
 
-@Job
+@RoomDoor
 def predict(table: Any, qi: Any = None, **options: Any) -> Any:
     """Predict the k of every node of a table from few counts, and compare it with the k that counting gives.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tokumei.core.result import Drawing, Result, Rows, Section, Sentence
 from tokumei.studies.page import shown
-from tokumei.studies.running import Outcome
+from tokumei.studies.running import StudyOutcome
 from tokumei.studies.study import STUDIES, StudyLine, Verdict
 
 KEYS = ("what", "published", "computed", "difference", "verdict", "why")
@@ -41,7 +41,7 @@ class StudyList(Result):
 class StudyRun(Result):
     """The outcomes of some studies, in their order."""
 
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[StudyOutcome]
 
     @property
     def is_unexplained(self) -> bool:
@@ -77,7 +77,7 @@ class StudyRun(Result):
         return f"StudyRun({', '.join(f'{verdicts.count(word)} {word}' for word in Verdict)})"
 
 
-def _as_dict(outcome: Outcome) -> dict[str, Any]:
+def _as_dict(outcome: StudyOutcome) -> dict[str, Any]:
     study = STUDIES.get(outcome.name)
     lines = outcome.findings.lines if outcome.findings else ()
     return {
@@ -96,7 +96,7 @@ def _line_as_dict(line: StudyLine) -> dict[str, Any]:
     return {key: every[key] for key in KEYS}
 
 
-def _sections(outcome: Outcome) -> list[Section]:
+def _sections(outcome: StudyOutcome) -> list[Section]:
     title = f"{STUDIES.get(outcome.name).title} ({outcome.name})"
     if outcome.missing:
         return [Sentence(f"{title}: needs data, {', '.join(outcome.missing)} in the folder of --data")]

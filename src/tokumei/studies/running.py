@@ -24,7 +24,7 @@ THREADS_SETTINGS = ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREA
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StudyOutcome:
     """What became of one study: its findings, or the files it lacks, or the error that stopped it."""
 
     name: str
@@ -64,17 +64,17 @@ def missing_files(name: str, data: Path | None) -> tuple[str, ...]:
     return tuple(file for file in STUDIES.get(name).needs if data is None or not (data / file).exists())
 
 
-def run_study(name: str, data: Path | None) -> Outcome:
+def run_study(name: str, data: Path | None) -> StudyOutcome:
     """Run one study in this process; an error that is meant for a user becomes part of the outcome."""
     missing = missing_files(name, data)
     if missing:
-        return Outcome(name, missing=missing)
+        return StudyOutcome(name, missing=missing)
     started = time.perf_counter()
     try:
         findings = STUDIES.make(name).run(data or Path())
     except TokumeiError as error:
-        return Outcome(name, error=error.as_dict(), seconds=time.perf_counter() - started)
-    return Outcome(name, findings, seconds=time.perf_counter() - started)
+        return StudyOutcome(name, error=error.as_dict(), seconds=time.perf_counter() - started)
+    return StudyOutcome(name, findings, seconds=time.perf_counter() - started)
 
 
 def run_studies(
@@ -82,15 +82,15 @@ def run_studies(
     data: Path | None,
     *,
     jobs: int = 1,
-    finished: Callable[[Outcome], None] | None = None,
-) -> list[Outcome]:
+    finished: Callable[[StudyOutcome], None] | None = None,
+) -> list[StudyOutcome]:
     """Run studies, so many at a time; give the outcomes in the order of the names, whichever finished first.
 
     Each outcome is also handed to `finished` at once, so that what is done is not lost when a later study breaks.
     """
     if data is not None and not data.is_dir():
         raise InputError.of("a folder that exists", file=data)
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, StudyOutcome] = {}
     in_pool = jobs > 1 and len(names) > 1
     source = _run_in_pool(names, data, jobs) if in_pool else (run_study(name, data) for name in names)
     # Closed even if an error is on its way out of here, so that the processes end with it.
@@ -103,7 +103,7 @@ def run_studies(
     return [outcomes[name] for name in names]
 
 
-def _run_in_pool(names: Sequence[str], data: Path | None, jobs: int) -> Generator[Outcome]:
+def _run_in_pool(names: Sequence[str], data: Path | None, jobs: int) -> Generator[StudyOutcome]:
     """Run studies in processes that start afresh; give outcomes as they come."""
     # The long ones first, so that none is left alone at the end while a core is idle.
     ordered = sorted(names, key=lambda name: STUDIES.get(name).is_quick)
@@ -116,7 +116,7 @@ def _run_in_pool(names: Sequence[str], data: Path | None, jobs: int) -> Generato
                 try:
                     yield future.result()
                 except BrokenProcessPool:
-                    yield Outcome(futures[future], error=_cut_short().as_dict())
+                    yield StudyOutcome(futures[future], error=_cut_short().as_dict())
         except BaseException:
             # Whatever stopped us, nobody waits for what still runs.
             for child in set(multiprocessing.active_children()) - before:

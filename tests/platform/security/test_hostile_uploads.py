@@ -30,7 +30,7 @@ from tokumei.platform.contests.models import State, Submission
 from tokumei.platform.jobs import process
 from tokumei.platform.jobs.child import Refused, faults_of
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.process import Answer as WorkAnswer
+from tokumei.platform.jobs.process import ChildAnswer as WorkAnswer
 from tokumei.platform.jobs.process import answer_of
 from tokumei.platform.jobs.running import run
 

@@ -39,7 +39,7 @@ from tokumei.platform.exchange.services import recipients, requesting
 from tokumei.platform.jobs import process
 from tokumei.platform.jobs.child import call
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.process import Answer as WorkAnswer
+from tokumei.platform.jobs.process import ChildAnswer as WorkAnswer
 from tokumei.platform.jobs.running import run
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Team

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tokumei.anonymize.local.recoding import Cells, LocalRecoding
+from tokumei.anonymize.local.recoding import LabelCells, LocalRecoding
 from tokumei.anonymize.local.task import Bools, Codes, Floats, Ints, LocalTask
 from tokumei.anonymize.local.value_tree import ValueTree
 from tokumei.counting.grouping import group_rows
@@ -97,7 +97,7 @@ class CellLevels:
         """Give the cells as they are now, some classes being left out."""
         pairs = zip(self.nodes, self.trees, strict=True)
         return LocalRecoding(
-            tuple(Cells(nodes, tree.labels, tree.node_costs(Ncp())) for nodes, tree in pairs), is_suppressed
+            tuple(LabelCells(nodes, tree.labels, tree.node_costs(Ncp())) for nodes, tree in pairs), is_suppressed
         )
 
 

@@ -14,7 +14,7 @@ from tokumei.hierarchy.leaves import read_number
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class LabelCells:
     """The cells of one attribute: for each class the index of its label, and what each label costs.
 
     The cost is the certainty penalty: the share of the attribute's values that a label covers, or of its width if it is
@@ -30,7 +30,7 @@ class Cells:
 class LocalRecoding:
     """The cells of every class, an attribute each, and the classes that are left out."""
 
-    cells: tuple[Cells, ...]
+    cells: tuple[LabelCells, ...]
     is_suppressed: Bools
 
     @classmethod
@@ -51,7 +51,7 @@ class LocalRecoding:
         return out
 
 
-def cells_of_groups(attribute: LocalAttribute, group_of: Ints) -> Cells:
+def cells_of_groups(attribute: LocalAttribute, group_of: Ints) -> LabelCells:
     """Give each group the closest label that covers its leaves.
 
     That is a range for a numeric attribute, for others the finest label of the hierarchy; where the missing value
@@ -59,12 +59,12 @@ def cells_of_groups(attribute: LocalAttribute, group_of: Ints) -> Cells:
     """
     n_groups = int(group_of.max(initial=-1)) + 1
     if not n_groups:
-        return Cells(np.zeros(len(group_of), np.int32), (SUPPRESSED,), np.ones(1))
+        return LabelCells(np.zeros(len(group_of), np.int32), (SUPPRESSED,), np.ones(1))
     low, high = _ends(attribute.leaf_of, group_of, n_groups)
     cells = _ranges(attribute, low, high) if attribute.is_numeric else _labels(attribute, group_of, low, high)
     label_of_group, labels, costs = cells
     # A class that is left out has no cell; it is given the first label, which nobody will see.
-    return Cells(np.where(group_of >= 0, label_of_group[group_of], 0).astype(np.int32), labels, costs)
+    return LabelCells(np.where(group_of >= 0, label_of_group[group_of], 0).astype(np.int32), labels, costs)
 
 
 Labeled = tuple[Ints, tuple[str | None, ...], Floats]

@@ -10,7 +10,7 @@ import numpy as np
 
 from tokumei.anonymize.local.judging import groups_hold, may_be_empty
 from tokumei.anonymize.local.parts import balanced_cuts
-from tokumei.anonymize.local.recoding import Cells, LocalRecoding, range_labels
+from tokumei.anonymize.local.recoding import LabelCells, LocalRecoding, range_labels
 from tokumei.anonymize.local.task import Bools, Floats, Ints, LocalAttribute, LocalTask
 from tokumei.counting.grouping import group_rows
 from tokumei.hierarchy.hierarchy import SUPPRESSED
@@ -131,7 +131,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class SplitState:
     """The groups of rows that are labeled alike, and what is lost."""
 
     group_of: Ints
@@ -164,7 +164,7 @@ class Specializing:
         for index, labels in enumerate(self.labels):
             self._offer(index, labels[0])
 
-    def run(self) -> Standing:
+    def run(self) -> SplitState:
         """Take the best step until none is left, and give where that leads."""
         while (best := self._best()) is not None:
             step, self.now = best
@@ -186,7 +186,7 @@ class Specializing:
             for code, label in enumerate(labels):
                 code_of[label.leaves] = code
             texts = tuple(one.text for one in told)
-            cells.append(Cells(code_of[attribute.leaf_of], texts, np.array([one.cost for one in told])))
+            cells.append(LabelCells(code_of[attribute.leaf_of], texts, np.array([one.cost for one in told])))
         return LocalRecoding(tuple(cells), ~is_kept)
 
     def _offer(self, index: int, label: Label) -> None:
@@ -197,13 +197,13 @@ class Specializing:
         if gain > 0:
             heapq.heappush(self.steps, (-gain, next(self._number), Step(index, label, below, gain)))
 
-    def _best(self) -> tuple[Step, Standing] | None:
+    def _best(self) -> tuple[Step, SplitState] | None:
         """Give the step with the most gain for the anonymity it costs; of equals the one with the larger gain.
 
         Steps are looked at by the gain they can have at best, so that most need no counting.
         """
         seen: list[tuple[float, int, Step]] = []
-        best: tuple[Step, Standing] | None = None
+        best: tuple[Step, SplitState] | None = None
         best_score = 0.0
         # Rows that are left out now may hold in finer groups, and then gain all.
         more = self.now.n_suppressed / max(1, self.task.n_rows)
@@ -220,7 +220,7 @@ class Specializing:
                 heapq.heappush(self.steps, entry)
         return best
 
-    def _after(self, step: Step) -> Standing:
+    def _after(self, step: Step) -> SplitState:
         """Give what a step would lead to."""
         attribute = self.task.attributes[step.index]
         child_of = np.zeros(attribute.n_leaves + 1, np.int32)
@@ -235,7 +235,7 @@ class Specializing:
         costs = self.now.costs - float(self.task.column_weights[step.index]) * falls[attribute.leaf_of]
         return self._judged(group_of, costs)
 
-    def _judged(self, group_of: Ints, costs: Floats) -> Standing:
+    def _judged(self, group_of: Ints, costs: Floats) -> SplitState:
         """Say which groups hold, whether the others may be left out, and what is lost."""
         task = self.task
         rows = np.bincount(group_of, task.sizes).astype(np.int64)
@@ -246,7 +246,7 @@ class Specializing:
             is_allowed = self._holds_without(group_of, rows, holds)
         loss = float(np.where(holds[group_of], costs, 1.0) @ task.sizes) / max(1, task.n_rows)
         k = int(rows[holds & (rows > 0)].min(initial=task.n_rows))
-        return Standing(group_of, holds, costs, loss, k, n_suppressed, is_allowed)
+        return SplitState(group_of, holds, costs, loss, k, n_suppressed, is_allowed)
 
     def _holds_without(self, group_of: Ints, rows: Ints, holds: Bools) -> bool:
         """Say whether what holds still does when the others are gone, since some requirements speak of all rows."""

@@ -22,7 +22,7 @@ from tokumei.measure.safety.k_anonymity import KAnonymity
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedNode:
     """What was found out about a node by counting it."""
 
     node: Node
@@ -64,7 +64,7 @@ class Problem:
             raise InputError.of("at least one requirement, such as k")
         check_asked(self.lattice.attributes, self.suppression, self.weights, (*self.preference, *self.numeric))
         self.started = time.perf_counter()
-        self._judged: dict[Node, Judged] = {}
+        self._judged: dict[Node, JudgedNode] = {}
 
     @cached_property
     def packed(self) -> PackedLattice:
@@ -92,7 +92,7 @@ class Problem:
         """Whether a coarser node never suppresses a record that a finer one keeps."""
         return not self.n_may_suppress or all(self._is_strong(one) for one in self.requirements)
 
-    def judge(self, node: Node) -> Judged:
+    def judge(self, node: Node) -> JudgedNode:
         """Count a node and say whether it holds and what it loses; a node is counted once."""
         if node not in self._judged:
             self.n_nodes_checked += 1
@@ -164,13 +164,13 @@ class Problem:
         """Whether a coarser node never has a larger penalty."""
         return self.suppresses_less_above and getattr(self.loss, "penalty_shrinks", True)
 
-    def is_better(self, judged: Judged, best: Judged | None) -> bool:
+    def is_better(self, judged: JudgedNode, best: JudgedNode | None) -> bool:
         """Whether a node that holds is better than the best so far: less loss, or as much and preferred."""
         if best is None or judged.loss < best.loss - self.slack(best):
             return True
         return judged.loss <= best.loss + self.slack(best) and self.is_preferred(judged.node, best.node)
 
-    def slack(self, best: Judged) -> float:
+    def slack(self, best: JudgedNode) -> float:
         """Losses that differ by less are equal: they are sums of the same numbers in another order."""
         return 1e-12 * max(1.0, abs(best.loss))
 
@@ -179,7 +179,7 @@ class Problem:
         first = [self.lattice.attributes.index(name) for name in self.preference]
         return ([node[index] for index in first], node) < ([other[index] for index in first], other)
 
-    def _judge(self, classes: NodeClasses) -> Judged:
+    def _judge(self, classes: NodeClasses) -> JudgedNode:
         sizes = classes.classes.sizes
         kept = self.kept(classes)
         n_suppressed = int(sizes.sum() - sizes[kept].sum())
@@ -195,7 +195,7 @@ class Problem:
             penalty = self._cell_penalty(classes, kept)
         elif n_suppressed:
             penalty = size_loss.penalty(sizes[kept], sizes[~kept], self.n_rows)
-        return Judged(classes.node, int(sizes.min()) if len(sizes) else 0, k, n_suppressed, holds, rise, penalty)
+        return JudgedNode(classes.node, int(sizes.min()) if len(sizes) else 0, k, n_suppressed, holds, rise, penalty)
 
     def _cell_penalty(self, classes: NodeClasses, kept: npt.NDArray[np.bool_]) -> float:
         """Add up what the suppressed records still had to lose."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.problem import JudgedNode, Problem
 from tokumei.core.errors import CannotAnonymize, InputError
 
 
@@ -12,11 +12,11 @@ from tokumei.core.errors import CannotAnonymize, InputError
 class Found:
     """The node a search settled on, and whether no other that holds loses less."""
 
-    judged: Judged
+    judged: JudgedNode
     is_proven: bool
 
     @classmethod
-    def of(cls, problem: Problem, judged: Judged | None, *, is_proven: bool) -> Found:
+    def of(cls, problem: Problem, judged: JudgedNode | None, *, is_proven: bool) -> Found:
         """Give what was found, or raise CannotAnonymize and say how far even the coarsest node is from holding."""
         if judged is not None:
             return cls(judged, is_proven)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.problem import JudgedNode, Problem
 from tokumei.anonymize.search.result import Found
 from tokumei.hierarchy.lattice import Node
 
@@ -54,6 +54,6 @@ def _most_labels(problem: Problem, node: Node) -> Node | None:
     return None if best is None else best[1]
 
 
-def _is_bottom(problem: Problem, judged: Judged) -> bool:
+def _is_bottom(problem: Problem, judged: JudgedNode) -> bool:
     """Only a bottom that suppresses nothing is known to be best."""
     return judged.node == problem.lattice.bottom and judged.n_suppressed == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.problem import JudgedNode, Problem
 from tokumei.anonymize.search.result import Found
 from tokumei.core.progress import step
 
@@ -32,7 +32,7 @@ class Exhaustive:
 
     def search(self, problem: Problem) -> Found:
         """Count from the bottom up, so that every node has a finer one close by to be rolled up from."""
-        best: Judged | None = None
+        best: JudgedNode | None = None
         with step("checking nodes", problem.lattice.n_nodes) as bar:
             for layer in problem.lattice.by_height:
                 for node in layer:

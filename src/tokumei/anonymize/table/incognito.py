@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.problem import JudgedNode, Problem
 from tokumei.anonymize.search.result import Found, check_monotone
 from tokumei.core.progress import step
 from tokumei.hierarchy.lattice import Node
@@ -41,7 +41,7 @@ class Incognito:
                     for subset in itertools.combinations(attributes, size)
                 }
                 bar.advance()
-        best: Judged | None = None
+        best: JudgedNode | None = None
         for node in sorted(_minimal(problem, held[tuple(attributes)])):
             judged = problem.judge(node)
             if judged.holds and problem.is_better(judged, best):

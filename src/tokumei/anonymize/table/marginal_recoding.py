@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from tokumei.anonymize.local.judging import groups_hold
-from tokumei.anonymize.local.recoding import Cells, LocalRecoding
+from tokumei.anonymize.local.recoding import LabelCells, LocalRecoding
 from tokumei.anonymize.local.task import Ints, LocalAttribute, LocalTask
 from tokumei.core.errors import CannotAnonymize, InputError
 
@@ -90,7 +90,7 @@ def read_ranges(table: str) -> tuple[str, list[str], list[str]]:
     return lines[0][0].strip(), down, along
 
 
-def _cells(attribute: LocalAttribute, ranges: Sequence[str], table: str) -> Cells:
+def _cells(attribute: LocalAttribute, ranges: Sequence[str], table: str) -> LabelCells:
     """Give each class the range of its value."""
     range_of = np.full(attribute.n_leaves + 1, -1, np.int32)
     leaves = attribute.hierarchy.leaves
@@ -108,7 +108,7 @@ def _cells(attribute: LocalAttribute, ranges: Sequence[str], table: str) -> Cell
         value = None if lost[0] == attribute.missing else leaves[lost[0]]
         raise InputError.of(f"a value in one of the ranges of {table}", column=attribute.name, value=value)
     costs = [_cost(attribute, np.flatnonzero(range_of[:-1] == number)) for number in range(len(ranges))]
-    return Cells(codes, tuple(ranges), np.array(costs))
+    return LabelCells(codes, tuple(ranges), np.array(costs))
 
 
 def _leaves_in(attribute: LocalAttribute, text: str, table: str) -> Ints:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.problem import JudgedNode, Problem
 from tokumei.anonymize.search.result import Found, check_monotone
 from tokumei.anonymize.search.tags import Tags, check_size
 from tokumei.core.progress import step
@@ -34,7 +34,7 @@ class Ola:
         with step("searching"):
             halving = _Halving(problem)
             halving.search(problem.lattice.bottom, problem.lattice.top)
-        best: Judged | None = None
+        best: JudgedNode | None = None
         for node in halving.minimal():
             judged = problem.judge(node)
             if judged.holds and problem.is_better(judged, best):

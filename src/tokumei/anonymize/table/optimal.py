@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokumei.anonymize.search.margins import prove_by_margins
-from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.problem import JudgedNode, Problem
 from tokumei.anonymize.search.result import Found
 from tokumei.anonymize.search.tags import Tags, check_size
 from tokumei.core.progress import step
@@ -53,10 +53,10 @@ class _BranchAndBound:
         self.is_known_to_hold = self.tags.marks()
         self.rise = self._rises()
         self.penalty: npt.NDArray[np.float64] = np.zeros(self.tags.shape)
-        self.best: Judged | None = None
+        self.best: JudgedNode | None = None
         self._learn_from_margins()
 
-    def run(self) -> Judged | None:
+    def run(self) -> JudgedNode | None:
         while (node := self._most_promising()) is not None:
             if self.is_known_to_hold[node] or not self.problem.is_monotone:
                 self._look_at(node)
@@ -144,7 +144,7 @@ class _BranchAndBound:
                 low = middle + 1
             middle = (low + high) // 2
 
-    def _look_at(self, node: Node) -> Judged:
+    def _look_at(self, node: Node) -> JudgedNode:
         """Count a node and note all that follows."""
         problem = self.problem
         judged = problem.judge(node)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokumei.anonymize.search.counted_table import CountedTable
-from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.problem import JudgedNode, Problem
 from tokumei.anonymize.search.result import Found, check_monotone
 from tokumei.anonymize.search.tags import Tags, check_size
 from tokumei.core.errors import InputError
@@ -128,7 +128,7 @@ class _FromLaw:
         nearest = self.class_counts[far == far.min()].min()
         return int(np.flatnonzero(self.class_counts == nearest)[0])
 
-    def go_coarser(self, start: int) -> Judged | None:
+    def go_coarser(self, start: int) -> JudgedNode | None:
         """Look at the start and, as long as nothing holds, at all that has no more classes, most classes first."""
         for index in range(start, len(self.order)):
             node = self._node(index)
@@ -136,7 +136,7 @@ class _FromLaw:
                 return judged
         return None
 
-    def go_finer(self, best: Judged | None) -> Judged | None:
+    def go_finer(self, best: JudgedNode | None) -> JudgedNode | None:
         """Look at all with more classes, fewest first, that are not finer than one that failed."""
         n_classes = self.problem.lattice.class_count(best.node) if best else 0
         for index in self._with_more_than(n_classes):
@@ -150,13 +150,13 @@ class _FromLaw:
         n_nodes = int(np.count_nonzero(self.class_counts > n_classes))
         return np.argsort(self.class_counts[:n_nodes], kind="stable")
 
-    def _has_more(self, judged: Judged, best: Judged | None) -> bool:
+    def _has_more(self, judged: JudgedNode, best: JudgedNode | None) -> bool:
         if best is None:
             return True
         ours, theirs = (self.problem.lattice.class_count(one.node) for one in (judged, best))
         return ours > theirs or (ours == theirs and self.problem.is_preferred(judged.node, best.node))
 
-    def _look_at(self, node: Node) -> Judged:
+    def _look_at(self, node: Node) -> JudgedNode:
         judged = self.problem.judge(node)
         if not judged.holds:
             self.fails[self.tags.finer(node)] = True

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.problem import JudgedNode, Problem
 from tokumei.anonymize.search.result import Found, check_monotone
 from tokumei.anonymize.search.tags import Tags, check_size
 from tokumei.core.errors import InputError
@@ -76,7 +76,7 @@ class _FromPrediction:
         self.problem, self.fitted, self.k = problem, fitted, k
         self.tags = Tags(problem.lattice)
         self.is_done = self.tags.marks()
-        self.best: Judged | None = None
+        self.best: JudgedNode | None = None
         levels = [[float(np.log(len(level))) for level in h.levels] for h in problem.lattice.hierarchies]
         self.class_counts: npt.NDArray[np.float64] = self.tags.sum_over_levels(levels)
         self.rise = (
@@ -133,7 +133,7 @@ class _FromPrediction:
                 return node
             node = below
 
-    def _look_at(self, node: Node) -> Judged:
+    def _look_at(self, node: Node) -> JudgedNode:
         """Check a node and rule out what follows."""
         judged = self.problem.judge(node)
         self.is_done[node] = True
@@ -156,7 +156,7 @@ class _FromPrediction:
             limit = float(self.rise[self.best.node])
         return ~self.is_done & (self.rise <= limit)
 
-    def _is_better(self, judged: Judged) -> bool:
+    def _is_better(self, judged: JudgedNode) -> bool:
         if self.problem.is_cell_loss or self.best is None:
             return self.problem.is_better(judged, self.best)
         return bool(self.rise[judged.node] < self.rise[self.best.node])

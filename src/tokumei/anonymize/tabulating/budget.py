@@ -18,7 +18,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """One release: what it spent, the budget it kept to, and a digest of itself and of the release before."""
 
     epsilon: float
@@ -48,13 +48,13 @@ class Entry:
 class Ledger:
     """All entries that are known, by digest, and the last ones: more than one where releases went on side by side."""
 
-    entries: dict[str, Entry]
+    entries: dict[str, LedgerEntry]
     last: tuple[str, ...]
 
     @classmethod
     def read(cls, paths: Sequence[str]) -> Ledger:
         """Put the chains of some recipes together; an entry that two of them share was spent once."""
-        entries: dict[str, Entry] = {}
+        entries: dict[str, LedgerEntry] = {}
         ends: list[str] = []
         for path in paths:
             chain = _chain(path)
@@ -79,11 +79,11 @@ class Ledger:
         limit = min(limits, default=None)
         if limit is not None and self.spent + epsilon > limit + ROUNDING:
             raise NotAllowed(f"ε = {epsilon:g} on top of {self.spent:g} spent exceeds the budget of {limit:g}.")
-        entry = Entry(epsilon, limit, secrets.token_hex(16), self.last)
+        entry = LedgerEntry(epsilon, limit, secrets.token_hex(16), self.last)
         return Ledger({**self.entries, entry.digest: entry}, (entry.digest,))
 
 
-def _chain(path: str) -> list[Entry]:
+def _chain(path: str) -> list[LedgerEntry]:
     """Read the chain of one recipe, from its first entry to its last."""
     file = check_is_file(path)
     try:
@@ -105,9 +105,9 @@ def _chain(path: str) -> list[Entry]:
     return chain
 
 
-def _entry(fields: dict[str, Any]) -> Entry:
+def _entry(fields: dict[str, Any]) -> LedgerEntry:
     budget = fields["budget"]
-    made = Entry(
+    made = LedgerEntry(
         float(fields["epsilon"]),
         None if budget is None else float(budget),
         str(fields["nonce"]),

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from tokumei.attack.candidates import Candidates, People, Records
+from tokumei.attack.candidates import CandidateRecords, Candidates, People
 from tokumei.attack.targets import drawn_success, n_own_fitting, own_records, share_score, target_people
 from tokumei.attack.threat_model import Published, ThreatModel, column_of
 from tokumei.core.errors import InputError
@@ -88,7 +88,7 @@ def _linked(
             codes, leaf_sets = threat_model.vocabulary(column).read(column_of(one.table.frame, column, one.table.name))
             columns.append(codes[record])
             sets.append(leaf_sets)
-    joint = Records.of_labels(columns, sets, len(targets))
+    joint = CandidateRecords.of_labels(columns, sets, len(targets))
     known = People(np.tile(people.indices, len(releases)), people.class_of)
     everyone = np.arange(len(targets))
     return Candidates(known, joint).counts()[known.class_of], n_own_fitting(known, joint, everyone, everyone)
@@ -99,14 +99,14 @@ def _unlinked(threat_model: ThreatModel, people: People, targets: Ints) -> tuple
     last = threat_model.published.table
     tables = [last, *(one.table for one in threat_model.earlier)]
     shared = [name for name in threat_model.sensitive if all(name in table.frame.columns for table in tables)]
-    known, sensitive = Records.of(threat_model, last.frame, last.name), _Labels.of(threat_model, last, shared)
+    known, sensitive = CandidateRecords.of(threat_model, last.frame, last.name), _Labels.of(threat_model, last, shared)
     # Records are told apart by their sensitive values as well.
     columns = [known.labels[known.class_of, index] for index in range(known.labels.shape[1])]
-    whole = Records.of_labels([*columns, sensitive.codes], known.sets, last.n_rows)
-    records = Records(whole.labels[:, : len(columns)], whole.class_of, known.sets)
+    whole = CandidateRecords.of_labels([*columns, sensitive.codes], known.sets, last.n_rows)
+    records = CandidateRecords(whole.labels[:, : len(columns)], whole.class_of, known.sets)
     before = [
         _Earlier(
-            Records.of(threat_model, one.table.frame, one.table.name),
+            CandidateRecords.of(threat_model, one.table.frame, one.table.name),
             _Labels.of(threat_model, one.table, shared),
             sensitive,
         )
@@ -191,7 +191,7 @@ def _n_joined(pairs: sparse.csr_array, labels: Ints, others: Ints) -> int:
 class _Earlier:
     """An earlier release: its records, and which combinations of the last release each of theirs agrees with."""
 
-    records: Records
+    records: CandidateRecords
     labels: _Labels
     last: _Labels
 
@@ -211,7 +211,7 @@ class _Earlier:
 
 
 def _pieces(
-    people: People, records: Records, before: Sequence[_Earlier]
+    people: People, records: CandidateRecords, before: Sequence[_Earlier]
 ) -> Iterator[tuple[Ints, sparse.csr_array, list[sparse.csr_array]]]:
     """Give the candidates of some people at a time, with the labels that each earlier release allows."""
     all_candidates = [Candidates(people, one) for one in (records, *(earlier.records for earlier in before))]

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from tokumei.attack.candidates import Candidates, People, Records, classes_of
+from tokumei.attack.candidates import CandidateRecords, Candidates, People, classes_of
 from tokumei.attack.targets import Floats, share_score
 from tokumei.attack.threat_model import ThreatModel, column_of
 from tokumei.core.errors import InputError
@@ -47,7 +47,7 @@ class Presence:
         known = threat_model.known_mask(everybody.height, "population", seed)
         people, records = (
             People.of(threat_model, everybody, "population", known),
-            Records.of(threat_model, table.frame, table.name),
+            CandidateRecords.of(threat_model, table.frame, table.name),
         )
         chances = presence_chances(people, records)[people.class_of]
         is_in = members(threat_model, everybody, seed)
@@ -62,7 +62,7 @@ class Presence:
         }
 
 
-def presence_chances(people: People, records: Records) -> Floats:
+def presence_chances(people: People, records: CandidateRecords) -> Floats:
     """Give for each class of people the chance that one of them is in the release."""
     candidates = Candidates(people, records)
     n_fitting = np.zeros(records.n_classes)

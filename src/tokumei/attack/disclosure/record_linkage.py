@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tokumei.attack.candidates import Candidates, Records
+from tokumei.attack.candidates import CandidateRecords, Candidates
 from tokumei.attack.targets import (
     control_people,
     drawn_success,
@@ -44,7 +44,7 @@ class RecordLinkage:
     def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Compare every known person with every record."""
         table = threat_model.published.table
-        people, records = target_people(threat_model, seed), Records.of(threat_model, table.frame, table.name)
+        people, records = target_people(threat_model, seed), CandidateRecords.of(threat_model, table.frame, table.name)
         n_fitting = Candidates(people, records).counts()[people.class_of]
         owners, own = own_records(threat_model.published, threat_model.targets, threat_model.original.n_rows)
         n_own = n_own_fitting(people, records, owners, own)

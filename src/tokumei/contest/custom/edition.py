@@ -13,21 +13,21 @@ import polars as pl
 
 from tokumei.contest.custom.forms import kept_mask, kept_rows, read_known, read_original, read_release, write_form
 from tokumei.contest.custom.kinds import HISTORY, ROW, TABLE
-from tokumei.contest.custom.microdata import Microdata
-from tokumei.contest.custom.purchases import Purchases
+from tokumei.contest.custom.microdata import OwnMicrodata
+from tokumei.contest.custom.purchases import OwnPurchases
 from tokumei.contest.custom.rules import check_original, check_release, release_rules
 from tokumei.contest.custom.settings import Named, Settings, settings_of
 from tokumei.contest.custom.strategy import Strategy
 from tokumei.contest.edition import (
+    ContestTerms,
     Edition,
-    Entry,
     FileRole,
     Files,
     GuessScore,
     Measure,
     ReleaseScore,
     Standing,
-    Terms,
+    TeamEntry,
     read_once,
 )
 from tokumei.contest.measures import attack_measure, loss_measure
@@ -45,7 +45,7 @@ TRIAL_SEED = 0
 # Built-in attacks that draw must give the organizer and the team the same digits.
 SCORE_SEED = 0
 
-STRATEGIES: Mapping[str, Strategy] = {HISTORY: Purchases(), TABLE: Microdata()}
+STRATEGIES: Mapping[str, Strategy] = {HISTORY: OwnPurchases(), TABLE: OwnMicrodata()}
 DATA = (FileRole("T", "the original data", "元データ"),)
 RELEASE = (FileRole("A", "the release, row by row as T", "加工データ(行の順序は T と同じ)"),)
 PUBLISHED = (FileRole("S", "the rows that were kept, shuffled", "公開データ(残った行を並べ替えたもの)"),)
@@ -77,7 +77,7 @@ class CustomEdition(Edition):
         return tuple(str(percent) for percent in self.settings.percents) or ("",)
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> ContestTerms:
         """What the edition says of itself."""
         settings = self.settings
         knowledge = {
@@ -93,7 +93,7 @@ class CustomEdition(Edition):
             f"参加者は{what_ja}を加工し、互いに公開データの再識別を試みる。"
             f"順位は {settings.formula.text} の小さい順とする。U は有用性の損失、S は最も成功した攻撃の再識別率である。"
         )
-        return Terms(
+        return ContestTerms(
             title=settings.title,
             title_ja=settings.title_ja,
             summary=summary,
@@ -258,7 +258,7 @@ class CustomEdition(Edition):
         guesses, true = (self.strategy.read_guess(original, path) for path in (guess["Fh"], truth["F"]))
         return self.strategy.judge(self.settings, guesses, true, original)
 
-    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+    def rank(self, entries: Sequence[TeamEntry]) -> list[Standing]:
         """Order the teams by the formula, lower is better; equals share a place."""
         lines = []
         for entry in entries:

@@ -48,7 +48,7 @@ class Roles:
         return (*self.quasi_identifiers, *self.sensitive, *self.insensitive)
 
 
-class Reader(Protocol):
+class KindReader(Protocol):
     """Reads what a file says of one kind of data, and gives what holds where that kind has nothing to say."""
 
     utilities: Registry[Any]
@@ -163,7 +163,7 @@ class TableReader:
         return "row"
 
 
-READERS: Mapping[str, Reader] = {HISTORY: HistoryReader(), TABLE: TableReader()}
+READERS: Mapping[str, KindReader] = {HISTORY: HistoryReader(), TABLE: TableReader()}
 
 
 def _read_roles(section: Section) -> Roles:

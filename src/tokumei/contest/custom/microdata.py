@@ -43,7 +43,7 @@ SWAPPED_SHARE = 0.3
 
 
 @dataclass(frozen=True)
-class Microdata:
+class OwnMicrodata:
     """Contests with tables: attackers tell which row of T each published row is."""
 
     what: ClassVar[str] = "a table"

@@ -62,7 +62,7 @@ ORIGINAL_TYPES = {**TYPES_OF_COLUMNS, "customer": NAME}
 
 
 @dataclass(frozen=True)
-class Purchases:
+class OwnPurchases:
     """Contests with purchases: attackers tell whose each pseudonym is."""
 
     what: ClassVar[str] = "purchases"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokumei.contest.custom.formula import Formula
-from tokumei.contest.custom.kinds import HISTORY, READERS, TABLE, Data, Reader, Roles
+from tokumei.contest.custom.kinds import HISTORY, READERS, TABLE, Data, KindReader, Roles
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import Registry
 from tokumei.data.files.csv import check_delimiter
@@ -124,7 +124,7 @@ def _single(where: Where, found: Mapping[str, Any], name: str, *, is_required: b
     return Section(where, name, section)
 
 
-def _read_data(section: Section, reader: Reader) -> Data:
+def _read_data(section: Section, reader: KindReader) -> Data:
     source = section.maybe_text("source", "the name of a file")
     # The file of a contest may come from anybody: it must not reach into other folders.
     if source is not None and (source in (".", "..") or any(mark in source for mark in "/\\\0")):
@@ -140,7 +140,7 @@ def _read_data(section: Section, reader: Reader) -> Data:
     return data
 
 
-def _read_checks(section: Section, reader: Reader, roles: Roles) -> Checks:
+def _read_checks(section: Section, reader: KindReader, roles: Roles) -> Checks:
     columns = reader.columns(roles)
     checks = Checks(
         least_kept=section.number_between("least_kept", 0, 1, 0.0),
@@ -220,7 +220,7 @@ def _read_time(section: Section, key: str) -> datetime.datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
 
 
-def _read_score(section: Section, metrics: tuple[Named, ...], reader: Reader) -> dict[str, Any]:
+def _read_score(section: Section, metrics: tuple[Named, ...], reader: KindReader) -> dict[str, Any]:
     text = section.text("formula", "(U + S) / 2", expected="a formula such as (U + S) / 2")
     names = ("U", "S", *(_symbol(metric.label) for metric in metrics))
     combine = section.choice("utility", ("mean", "max"), "mean")

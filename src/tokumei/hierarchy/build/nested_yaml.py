@@ -66,7 +66,7 @@ class Leaf:
 
 
 @dataclass
-class Reader:
+class NestedReader:
     """Where the reading of a file stands: the labels above, and what is open."""
 
     path: Path
@@ -129,7 +129,7 @@ class Reader:
 
 def _read_tree(path: Path) -> Iterator[Leaf]:
     """Read the values in the order of the file, from the parser's events: no object is made and nothing recurses."""
-    reader = Reader(path)
+    reader = NestedReader(path)
     n_documents = 0
     try:
         # A parser's BaseLoader knows no types, so that all scalars stay text.

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.platform.accounts.models import User
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.process import Answer
+from tokumei.platform.jobs.process import ChildAnswer
 from tokumei.platform.jobs.queue import begin
 from tokumei.platform.jobs.work import MAIL, Work
 
@@ -81,7 +81,7 @@ def _sent(job: Job, _result: dict[str, Any]) -> None:
     """Leave it at the letter."""
 
 
-def _refused(job: Job, _answer: Answer) -> None:
+def _refused(job: Job, _answer: ChildAnswer) -> None:
     log.error("a letter could not be sent", extra={"facts": {"job": job.pk}})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import get_language
 
-from tokumei.contest.edition import FileRole, Terms
+from tokumei.contest.edition import ContestTerms, FileRole
 from tokumei.core.errors import Fault
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import schemas
@@ -47,7 +47,7 @@ def give_contest(contest: Contest, viewer: User) -> schemas.ContestOut:
     )
 
 
-def give_rules(terms: Terms) -> schemas.Rules:
+def give_rules(terms: ContestTerms) -> schemas.Rules:
     """Give what an edition says, in the reader's language."""
     return schemas.Rules(
         language=(get_language() or "en")[:2],

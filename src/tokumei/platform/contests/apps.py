@@ -27,10 +27,10 @@ class ContestsConfig(AppConfig):
         from tokumei.platform.contests.services.results import SUBMISSION_WORK, begin_forgotten, sweep_uploads
         from tokumei.platform.contests.views.reading import on_home
         from tokumei.platform.jobs.work import SWEEPS, WATCHES, register
-        from tokumei.platform.pages.slots import HOME, NAVIGATION, Entry
+        from tokumei.platform.pages.slots import HOME, NAVIGATION, NavLink
         from tokumei.platform.teams.services import BEFORE_ACCEPTING
 
-        NAVIGATION.insert(0, Entry(_("Contests"), "contests:list"))
+        NAVIGATION.insert(0, NavLink(_("Contests"), "contests:list"))
         HOME.append(on_home)
         BEFORE_ACCEPTING.append(refuse_new_member)
         BEFORE_DELETING.append(refuse_while_organizing)

@@ -34,7 +34,7 @@ _drawing = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Facts:
+class ScoreFacts:
     """What somebody may see of a contest's scores."""
 
     board: scoreboard.Scoreboard
@@ -46,12 +46,12 @@ class Facts:
         return self.board.names.get(team, team)
 
 
-def facts_of(contest: Contest, viewer: User | None) -> Facts:
+def facts_of(contest: Contest, viewer: User | None) -> ScoreFacts:
     """Gather what somebody may see, once for all who see the same until something changes."""
     key = f"facts-{hash((scoreboard.version_of(contest), scoreboard.seen_by(contest, viewer)))}"
-    facts: Facts | None = cache.get(key)
+    facts: ScoreFacts | None = cache.get(key)
     if facts is None:
-        facts = Facts(
+        facts = ScoreFacts(
             scoreboard.standings(contest, viewer),
             scoreboard.attack_matrix(contest, viewer),
             scoreboard.history(contest, viewer),
@@ -60,7 +60,7 @@ def facts_of(contest: Contest, viewer: User | None) -> Facts:
     return facts
 
 
-def _standings(facts: Facts) -> Rows:
+def _standings(facts: ScoreFacts) -> Rows:
     # Where an edition gives no number for safety, it is the success of the best attack.
     found: dict[str, float] = {}
     for (_attacker, target), success in facts.attacks.items():
@@ -76,14 +76,14 @@ def _standings(facts: Facts) -> Rows:
     ]
 
 
-def _attacks(facts: Facts) -> Rows:
+def _attacks(facts: ScoreFacts) -> Rows:
     return [
         {"attacker": facts.name(attacker), "target": facts.name(target), "success": float(success)}
         for (attacker, target), success in sorted(facts.attacks.items())
     ]
 
 
-def _history(facts: Facts) -> Rows:
+def _history(facts: ScoreFacts) -> Rows:
     return [{"team": facts.name(point.team), "at": _clock(point), "best": float(point.best)} for point in facts.history]
 
 
@@ -133,28 +133,28 @@ def _tell_history(row: dict[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Figure:
+class ScoreFigure:
     """A figure: its title, what it says, its rows, how they are drawn, and how one of them is told in words."""
 
     title: str | Promise
     says: str | Promise
-    rows: Callable[[Facts], Rows]
+    rows: Callable[[ScoreFacts], Rows]
     draw: Callable[[Rows], str]
     tell: Callable[[dict[str, Any]], str]
 
 
-FIGURES: Mapping[str, Figure] = {
-    "standings": Figure(
+FIGURES: Mapping[str, ScoreFigure] = {
+    "standings": ScoreFigure(
         gettext_lazy("Use and safety lost, by team"),
         gettext_lazy("The nearer to the lower left corner, the better; grey teams are not ranked."),
         *(_standings, _draw_standings, _tell_standings),
     ),
-    "attacks": Figure(
+    "attacks": ScoreFigure(
         gettext_lazy("Who found whom"),
         gettext_lazy("The best success of each attacker at each release: 0 is nobody, 1 is everybody."),
         *(_attacks, _draw_attacks, _tell_attack),
     ),
-    "history": Figure(
+    "history": ScoreFigure(
         gettext_lazy("Best release so far"),
         gettext_lazy("The least use that each team's releases have lost so far. Not the best one counts but the last."),
         *(_history, _draw_history, _tell_history),
@@ -172,7 +172,7 @@ class Shown:
     tells: str
 
 
-def figures_on_page(facts: Facts) -> list[Shown]:
+def figures_on_page(facts: ScoreFacts) -> list[Shown]:
     """List the figures that have something to show."""
     found = []
     for name, figure in FIGURES.items():

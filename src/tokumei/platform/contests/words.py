@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
-from tokumei.contest.edition import Standing, Terms
+from tokumei.contest.edition import ContestTerms, Standing
 from tokumei.contest.fault_words import in_japanese
 from tokumei.core.errors import Fault
 
@@ -55,7 +55,7 @@ def said(thing: object, name: str) -> str:
     return str((getattr(thing, f"{name}_ja", "") if is_japanese else "") or getattr(thing, name))
 
 
-def knowledge_levels(terms: Terms) -> dict[str, str]:
+def knowledge_levels(terms: ContestTerms) -> dict[str, str]:
     """Name the levels of knowledge by what their files hold; the one level of those who know all has no name."""
     return {
         level: "; ".join(said(role, "holds") for role in roles) if level else ""
@@ -93,7 +93,7 @@ class FaultLine:
     rule_says: str = ""
 
 
-def fault_lines(faults: Sequence[Mapping[str, Any]], terms: Terms) -> list[FaultLine]:
+def fault_lines(faults: Sequence[Mapping[str, Any]], terms: ContestTerms) -> list[FaultLine]:
     """Tell each fault, with the words of the rule it breaks where the check names it."""
     rules = {rule.name: rule for rule in (*terms.release_rules, *terms.guess_rules)}
     is_japanese = (get_language() or "").startswith("ja")
@@ -118,7 +118,7 @@ def fault_lines(faults: Sequence[Mapping[str, Any]], terms: Terms) -> list[Fault
 
 
 @dataclass(frozen=True)
-class Line:
+class ScoreLine:
     """One measure of a score: what it is called, what it says, and its numbers in the order of the columns."""
 
     name: str
@@ -132,28 +132,28 @@ class ScoreTable:
 
     title: str
     columns: Sequence[str] = ()
-    lines: list[Line] = field(default_factory=list)
+    lines: list[ScoreLine] = field(default_factory=list)
 
 
-def meanings_of(terms: Terms) -> dict[str, str]:
+def meanings_of(terms: ContestTerms) -> dict[str, str]:
     """Give what each number of an edition says, by its name."""
     return {measure.name: said(measure, "says") for measure in terms.measures}
 
 
-def score_tables(details: Mapping[str, Any], terms: Terms) -> list[ScoreTable]:
+def score_tables(details: Mapping[str, Any], terms: ContestTerms) -> list[ScoreTable]:
     """Lay out the details of any edition's score: a table for each part, single numbers in one of their own."""
     meanings = meanings_of(terms)
     alone = ScoreTable("")
     tables = []
     for title, part in details.items():
         if not isinstance(part, Mapping):
-            alone.lines.append(Line(name_in_words(title), meanings.get(title, ""), [part]))
+            alone.lines.append(ScoreLine(name_in_words(title), meanings.get(title, ""), [part]))
             continue
         flat = {name: _flat(value) for name, value in part.items()}
         columns = list(dict.fromkeys(column for cells in flat.values() for column in cells))
         is_plain = columns in ([()], [])
         lines = [
-            Line(name_in_words(name), meanings.get(name, ""), [cells.get(column) for column in columns])
+            ScoreLine(name_in_words(name), meanings.get(name, ""), [cells.get(column) for column in columns])
             for name, cells in flat.items()
         ]
         titles = () if is_plain else [_column(column) for column in columns]

@@ -22,7 +22,7 @@ from tokumei.platform.contests.models import Contest, Kind, Participation, Phase
 from tokumei.platform.contests.services import contests, joining, submitting
 from tokumei.platform.contests.services.editions import edition_of
 from tokumei.platform.contests.services.phase_work import CLOSE, PREPARE, PUBLISH, begin_due_work, phase_jobs
-from tokumei.platform.demo.script import ORGANIZER, SIDES, Guess, Release, Script
+from tokumei.platform.demo.script import ORGANIZER, SIDES, Script, ScriptedGuess, ScriptedRelease
 from tokumei.platform.jobs.limits import STALE_SECONDS
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import Interrupted
@@ -97,7 +97,7 @@ def _play_releases(script: Script, contest: Contest, bar: Bar) -> None:
     _spread(contest, Kind.RELEASE, contest.opens_at, ends_at)
 
 
-def _release(found: Participation, move: Release, seed: int) -> Submission:
+def _release(found: Participation, move: ScriptedRelease, seed: int) -> Submission:
     contest = found.contest
     edition = edition_of(contest)
     with tempfile.TemporaryDirectory() as folder:
@@ -120,7 +120,7 @@ def _play_guesses(script: Script, contest: Contest, bar: Bar) -> None:
     _spread(contest, Kind.GUESS, contest.attacks_open_at, ends_at)
 
 
-def _guess(found: Participation, move: Guess, seed: int) -> Submission:
+def _guess(found: Participation, move: ScriptedGuess, seed: int) -> Submission:
     contest = found.contest
     edition = edition_of(contest)
     public = contest.folder / "public"

@@ -21,7 +21,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Side:
+class ScriptedTeam:
     """A team; the first of its members is the captain."""
 
     slug: str
@@ -31,17 +31,17 @@ class Side:
 
 STAFF = (Person(ORGANIZER, "大会事務局 Organizer", ""), Person(ADMIN, "Site admin", ""))
 SIDES = (
-    Side("sakura", "チーム桜", (Person("haruka", "佐藤 遥", "ja"), Person("kenta", "田中 健太", "ja"))),
-    Side("maple", "Maple", (Person("alice", "Alice Martin", "en"), Person("bob", "Bob Chen", "en"))),
-    Side("fuji", "富士山", (Person("yuki", "鈴木 雪", "ja"),)),
-    Side("harbour", "Harbour Lab", (Person("carol", "Carol O'Neill", "en"),)),
-    Side("hokuto", "北斗七星", (Person("ren", "高橋 蓮", "ja"),)),
-    Side("lattice", "Lattice Crew", (Person("dan", "Dan Müller", "en"),)),
+    ScriptedTeam("sakura", "チーム桜", (Person("haruka", "佐藤 遥", "ja"), Person("kenta", "田中 健太", "ja"))),
+    ScriptedTeam("maple", "Maple", (Person("alice", "Alice Martin", "en"), Person("bob", "Bob Chen", "en"))),
+    ScriptedTeam("fuji", "富士山", (Person("yuki", "鈴木 雪", "ja"),)),
+    ScriptedTeam("harbour", "Harbour Lab", (Person("carol", "Carol O'Neill", "en"),)),
+    ScriptedTeam("hokuto", "北斗七星", (Person("ren", "高橋 蓮", "ja"),)),
+    ScriptedTeam("lattice", "Lattice Crew", (Person("dan", "Dan Müller", "en"),)),
 )
 
 
 @dataclass(frozen=True)
-class Release:
+class ScriptedRelease:
     """A release that a team hands in, made by a built-in anonymizer; a spoilt one is refused."""
 
     team: str
@@ -50,7 +50,7 @@ class Release:
 
 
 @dataclass(frozen=True)
-class Guess:
+class ScriptedGuess:
     """A guess at another team's release, made by a built-in attack from one level of knowledge."""
 
     team: str
@@ -74,8 +74,8 @@ class Script:
     attacks_open: timedelta
     closes: timedelta
     phase: Phase
-    releases: tuple[Release, ...]
-    guesses: tuple[Guess, ...] = ()
+    releases: tuple[ScriptedRelease, ...]
+    guesses: tuple[ScriptedGuess, ...] = ()
     announcements: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -93,25 +93,25 @@ ATTACK = Script(
     closes=_days(18),
     phase=Phase.ATTACK,
     releases=(
-        Release("sakura", "yearly-pseudonyms"),
-        Release("lattice", "half-yearly-pseudonyms"),
-        Release("fuji", "monthly-pseudonyms"),
-        Release("harbour", "exchange-pseudonyms"),
-        Release("maple", "perturb-and-delete"),
-        Release("hokuto", "blur"),
-        Release("sakura", "perturb"),
+        ScriptedRelease("sakura", "yearly-pseudonyms"),
+        ScriptedRelease("lattice", "half-yearly-pseudonyms"),
+        ScriptedRelease("fuji", "monthly-pseudonyms"),
+        ScriptedRelease("harbour", "exchange-pseudonyms"),
+        ScriptedRelease("maple", "perturb-and-delete"),
+        ScriptedRelease("hokuto", "blur"),
+        ScriptedRelease("sakura", "perturb"),
     ),
     guesses=(
-        Guess("maple", "sakura", "s1", "25"),
-        Guess("maple", "lattice", "s6", "100"),
-        Guess("sakura", "lattice", "linkage", "50"),
-        Guess("sakura", "fuji", "same-item", "50"),
-        Guess("fuji", "harbour", "s4", "75"),
-        Guess("fuji", "maple", "jaccard", "50"),
-        Guess("hokuto", "sakura", "tfidf", "100"),
-        Guess("hokuto", "fuji", "same-day", "25"),
-        Guess("harbour", "hokuto", "s6", "100"),
-        Guess("lattice", "maple", "s1", "50"),
+        ScriptedGuess("maple", "sakura", "s1", "25"),
+        ScriptedGuess("maple", "lattice", "s6", "100"),
+        ScriptedGuess("sakura", "lattice", "linkage", "50"),
+        ScriptedGuess("sakura", "fuji", "same-item", "50"),
+        ScriptedGuess("fuji", "harbour", "s4", "75"),
+        ScriptedGuess("fuji", "maple", "jaccard", "50"),
+        ScriptedGuess("hokuto", "sakura", "tfidf", "100"),
+        ScriptedGuess("hokuto", "fuji", "same-day", "25"),
+        ScriptedGuess("harbour", "hokuto", "s6", "100"),
+        ScriptedGuess("lattice", "maple", "s1", "50"),
     ),
     announcements={
         "攻撃フェーズの開始 · Attacks are open": "全チームの加工データを公開しました。健闘を祈ります。\n\n"
@@ -128,11 +128,11 @@ OPEN = Script(
     closes=_days(25),
     phase=Phase.ANONYMIZE,
     releases=(
-        Release("sakura", "months"),
-        Release("maple", "coarse", is_spoilt=True),
-        Release("maple", "coarse"),
-        Release("fuji", "generalize-2"),
-        Release("sakura", "generalize-3"),
+        ScriptedRelease("sakura", "months"),
+        ScriptedRelease("maple", "coarse", is_spoilt=True),
+        ScriptedRelease("maple", "coarse"),
+        ScriptedRelease("fuji", "generalize-2"),
+        ScriptedRelease("sakura", "generalize-3"),
     ),
     announcements={
         "ようこそ · Welcome": "データとルールは上のタブから。提出は1日5回までです。\n\n"
@@ -149,15 +149,15 @@ CLOSED = Script(
     closes=_days(-32),
     phase=Phase.CLOSED,
     releases=(
-        Release("sakura", "shuffle"),
-        Release("maple", "noise"),
-        Release("fuji", "average"),
-        Release("lattice", "swap"),
+        ScriptedRelease("sakura", "shuffle"),
+        ScriptedRelease("maple", "noise"),
+        ScriptedRelease("fuji", "average"),
+        ScriptedRelease("lattice", "swap"),
     ),
     guesses=(
-        Guess("sakura", "maple", "id-sa"),
-        Guess("maple", "fuji", "sort"),
-        Guess("fuji", "lattice", "sa21"),
-        Guess("lattice", "sakura", "id-rand"),
+        ScriptedGuess("sakura", "maple", "id-sa"),
+        ScriptedGuess("maple", "fuji", "sort"),
+        ScriptedGuess("fuji", "lattice", "sa21"),
+        ScriptedGuess("lattice", "sakura", "id-rand"),
     ),
 )

@@ -27,7 +27,18 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.demo.dating import bring_up_to_date
 from tokumei.platform.demo.play import make, play
-from tokumei.platform.demo.script import ADMIN, ATTACK, CLOSED, OPEN, ORGANIZER, SIDES, STAFF, Person, Script, Side
+from tokumei.platform.demo.script import (
+    ADMIN,
+    ATTACK,
+    CLOSED,
+    OPEN,
+    ORGANIZER,
+    SIDES,
+    STAFF,
+    Person,
+    Script,
+    ScriptedTeam,
+)
 from tokumei.platform.exchange import demo as offer
 from tokumei.platform.jobs.process import Interrupted
 from tokumei.platform.names import same_name_key
@@ -133,7 +144,7 @@ def _make_person(person: Person, hashed: str, **rights: bool) -> User:
     return user
 
 
-def _make_team(side: Side, members: Sequence[User]) -> None:
+def _make_team(side: ScriptedTeam, members: Sequence[User]) -> None:
     key = same_name_key(side.display_name)
     facts = {"display_name": side.display_name, "display_key": key}
     team, is_new = Team.objects.get_or_create(slug=side.slug, defaults=facts)

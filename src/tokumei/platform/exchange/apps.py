@@ -24,10 +24,10 @@ class ExchangeConfig(AppConfig):
         from tokumei.platform.exchange.services.recipients import forget_recipient
         from tokumei.platform.exchange.views.reading import on_home
         from tokumei.platform.jobs.work import SWEEPS, WATCHES, register
-        from tokumei.platform.pages.slots import HOME, NAVIGATION, Entry
+        from tokumei.platform.pages.slots import HOME, NAVIGATION, NavLink
 
         place = next((place for place, entry in enumerate(NAVIGATION) if entry.app == "contests"), -1) + 1
-        NAVIGATION.insert(place, Entry(_("Exchange"), "exchange:catalogue"))
+        NAVIGATION.insert(place, NavLink(_("Exchange"), "exchange:catalogue"))
         HOME.append(on_home)
         BEFORE_DELETING.append(forget_recipient)
         register(MAKE, MAKE_WORK)

@@ -21,19 +21,19 @@ from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, TokumeiError
 from tokumei.counting.class_counts import SIZE
 from tokumei.exchange.attack import attack as attack_desk
-from tokumei.exchange.cells import MOST_CELLS, Cells
+from tokumei.exchange.cells import MOST_CELLS, CellSpace
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import read_criterion
 from tokumei.exchange.desk import DeskFolder
 from tokumei.exchange.documents import Signed, parse_signed
 from tokumei.exchange.keys import PrivateKey, read_private, write_keys, write_secret
 from tokumei.exchange.offer import Lots, Offer, Words
-from tokumei.exchange.offering import Terms, read_release
+from tokumei.exchange.offering import OfferTerms, read_release
 from tokumei.exchange.opening import open_offer, releases_at
 from tokumei.exchange.repeating import repeat_answer
 from tokumei.exchange.request import APPROVAL, VERSION, Approval, approval_of
-from tokumei.exchange.sources import Registry
-from tokumei.exchange.told import Release
+from tokumei.exchange.sources import SourceRegistry
+from tokumei.exchange.told import PublishedCounts
 from tokumei.exchange.transport import Incoming, Outgoing, serve
 from tokumei.exchange.watch import tampering
 from tokumei.hierarchy.files import read_hierarchies
@@ -67,11 +67,11 @@ class Wish:
     approvals_needed: int = 0
     approvers: Sequence[str] = ()
 
-    def terms(self) -> Terms:
+    def terms(self) -> OfferTerms:
         """Read what was decided, or say what is wrong with it."""
         if len(set(self.approvers)) < self.approvals_needed:
             raise InputError.of("as many people as must agree", column="approvers")
-        return Terms(
+        return OfferTerms(
             criteria=[read_criterion(each) for each in self.criteria],
             predictor=self.predictor,
             first_levels=self.first_levels,
@@ -100,8 +100,8 @@ def make(asked: Asked) -> dict[str, Any]:
         return facts_of(DeskFolder(folder))
 
 
-def _registry(sources: Path) -> Registry:
-    return Registry(sources, _team_key(sources))
+def _registry(sources: Path) -> SourceRegistry:
+    return SourceRegistry(sources, _team_key(sources))
 
 
 def _make(wish: Wish, incoming: Path, table: str, draft: Path, folder: Path, sources: Path) -> None:
@@ -145,14 +145,14 @@ def attack(asked: Asked) -> dict[str, Any]:
     """
     desk = DeskFolder(Path(asked["folder"]))
     offer, _ = desk.offer()
-    if len(Cells(offer.lattice)) > MOST_CELLS:
+    if len(CellSpace(offer.lattice)) > MOST_CELLS:
         return {}
     releases = releases_at(desk)
     for each in asked.get("released", ()):
         text = Path(each["path"]).read_text(encoding="utf-8")
         node, k = offer.lattice.node(each["levels"]), offer.criterion(each["criterion"]).k
         classes = read_release(text, offer.lattice.attributes, file="release.csv")
-        releases.append(Release.of_frame(offer.lattice, node, classes, k=k))
+        releases.append(PublishedCounts.of_frame(offer.lattice, node, classes, k=k))
     try:
         return attack_desk(offer, releases).as_dict()
     except TokumeiError as error:

@@ -45,7 +45,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Line:
+class RuledLine:
     """A line across the drawing, with what it is called."""
 
     kind: str
@@ -80,7 +80,7 @@ class Tick:
 
 
 @dataclass(frozen=True)
-class Figure:
+class LogFigure:
     """A drawing: both axes are logarithmic."""
 
     most_classes: int
@@ -88,7 +88,7 @@ class Figure:
     k_p: int
     x_p: int
     regions: Sequence[Region] = ()
-    lines: Sequence[Line] = ()
+    lines: Sequence[RuledLine] = ()
     dots: Sequence[Dot] = ()
     width: int = WIDTH
     height: int = HEIGHT
@@ -115,12 +115,12 @@ class Figure:
         return [Tick(_short(number), self.y(number)) for number in _decades(self.most_k)]
 
 
-def offer_figure(offer: Offer, criterion: str) -> Figure:
+def offer_figure(offer: Offer, criterion: str) -> LogFigure:
     """Draw what an offer says of its nodes, by what is published alone."""
     k_p, x_p = offer.criterion(criterion).k, most_allowed(offer, criterion)
     found = points(offer, criterion)
     most_k = max([2.0 * k_p, *(point.k for point in found)])
-    bare = Figure(max(point.class_count for point in found), most_k, k_p, x_p)
+    bare = LogFigure(max(point.class_count for point in found), most_k, k_p, x_p)
     dots = [
         Dot(
             point.zone,
@@ -131,10 +131,10 @@ def offer_figure(offer: Offer, criterion: str) -> Figure:
         )
         for point in found
     ]
-    return Figure(*_facts(bare), regions=_quadrants(bare), lines=_lines(bare), dots=dots)
+    return LogFigure(*_facts(bare), regions=_quadrants(bare), lines=_lines(bare), dots=dots)
 
 
-def mark_of(figure: Figure, tried: Tried) -> dict[str, float | None]:
+def mark_of(figure: LogFigure, tried: Tried) -> dict[str, float | None]:
     """Give where tried levels stand: the point, its band, and T, the part of S₁ that the formula spares everybody."""
     x, y = figure.x(tried.class_count), figure.y(tried.prediction.k)
     edge, line = figure.x(figure.x_p), figure.y(figure.k_p)
@@ -151,7 +151,7 @@ def mark_of(figure: Figure, tried: Tried) -> dict[str, float | None]:
     }
 
 
-def learning_figure(learning: Learning, learned: Learned) -> Figure | None:
+def learning_figure(learning: Learning, learned: Learned) -> LogFigure | None:
     """Draw what was counted: true k, where the formula stopped promising, and where a steeper one would."""
     counted, k = learning.counted, learned.criterion.k
     if not counted:
@@ -160,7 +160,7 @@ def learning_figure(learning: Learning, learned: Learned) -> Figure | None:
     for each in counted:
         smallest[each.class_count] = min(smallest.get(each.class_count, each.k), each.k)
     x_n = most_that_hold(k, smallest)
-    bare = Figure(
+    bare = LogFigure(
         max(4, *(each.class_count for each in counted)),
         max([2.0 * k, *(float(each.k) for each in counted), *(each.predicted for each in counted)]),
         k,
@@ -185,14 +185,14 @@ def learning_figure(learning: Learning, learned: Learned) -> Figure | None:
         x = bare.x(each.class_count)
         dots += [Dot("predicted", "", x, bare.y(each.low)), Dot("counted", text, x, bare.y(each.k))]
     lines = [*_lines(bare), _upright(bare, "x-n", "xₙ", x_n)]
-    return Figure(*_facts(bare), regions=regions, lines=lines, dots=dots)
+    return LogFigure(*_facts(bare), regions=regions, lines=lines, dots=dots)
 
 
-def _facts(figure: Figure) -> tuple[int, float, int, int]:
+def _facts(figure: LogFigure) -> tuple[int, float, int, int]:
     return figure.most_classes, figure.most_k, figure.k_p, figure.x_p
 
 
-def _quadrants(figure: Figure) -> list[Region]:
+def _quadrants(figure: LogFigure) -> list[Region]:
     """Give the four quadrants about (x_p, k_p), as in figure 52."""
     return [
         _box(figure, "alpha", "α", 1, figure.x_p, figure.k_p, figure.most_k),
@@ -202,19 +202,19 @@ def _quadrants(figure: Figure) -> list[Region]:
     ]
 
 
-def _lines(figure: Figure) -> list[Line]:
+def _lines(figure: LogFigure) -> list[RuledLine]:
     left, _top, right, _bottom = figure.edges
     y = figure.y(figure.k_p)
-    return [Line("k-p", f"k_p = {figure.k_p}", left, y, right, y), _upright(figure, "x-p", "xₚ", figure.x_p)]
+    return [RuledLine("k-p", f"k_p = {figure.k_p}", left, y, right, y), _upright(figure, "x-p", "xₚ", figure.x_p)]
 
 
-def _upright(figure: Figure, kind: str, text: str, class_count: int) -> Line:
+def _upright(figure: LogFigure, kind: str, text: str, class_count: int) -> RuledLine:
     _left, top, _right, bottom = figure.edges
     x = figure.x(class_count)
-    return Line(kind, f"{text} = {class_count}", x, top, x, bottom)
+    return RuledLine(kind, f"{text} = {class_count}", x, top, x, bottom)
 
 
-def _box(figure: Figure, kind: str, text: str, x1: float, x2: float, k1: float, k2: float) -> Region:
+def _box(figure: LogFigure, kind: str, text: str, x1: float, x2: float, k1: float, k2: float) -> Region:
     """Give the region between two class counts and two k."""
     left, right, top, bottom = figure.x(x1), figure.x(x2), figure.y(k2), figure.y(k1)
     return Region(kind, text, left, top, round(max(right - left, 0), 1), round(max(bottom - top, 0), 1))

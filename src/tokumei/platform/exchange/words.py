@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.zones import WHY_DISCRETION, WHY_PUBLISHED, WHY_SMALL, WHY_SMALL_TOGETHER, Zone
-from tokumei.platform.exchange.services.trying import Attempt
+from tokumei.platform.exchange.services.trying import OfferTrial
 
 TAG_OF_ZONE = {"allowed": "good", "discretion": "warn", "refused": "bad"}
 
@@ -18,7 +18,7 @@ def zone_name(zone: Zone) -> str:
     return _("At the provider's discretion") if zone == "discretion" else _("Not given")
 
 
-def why(attempt: Attempt) -> str:
+def why(attempt: OfferTrial) -> str:
     """Say why levels are in their zone."""
     if attempt.tried.zone != attempt.zone:
         return _("Alone it would be fine, but together with the releases that are out it would tell more.")

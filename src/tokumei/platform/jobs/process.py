@@ -33,7 +33,7 @@ class Interrupted(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
+class ChildAnswer:
     """What the process gave: one of a result, faults of what was handed in, or the kind of a failure."""
 
     result: dict[str, Any] | None = None
@@ -52,7 +52,7 @@ def run(
     memory_bytes: int,
     beat: Beat,
     is_stopping: Callable[[], bool],
-) -> Answer:
+) -> ChildAnswer:
     """Run a function, named as `module:function`, in a process of its own.
 
     beat: called every few seconds, with the progress if there is new; the work is interrupted when it says no.
@@ -85,7 +85,7 @@ def _ask(process: subprocess.Popen[bytes], asked: Mapping[str, Any]) -> None:
         process.stdin.flush()
 
 
-def _hear(process: subprocess.Popen[bytes], ends_at: float, beat: Beat, is_stopping: Callable[[], bool]) -> Answer:
+def _hear(process: subprocess.Popen[bytes], ends_at: float, beat: Beat, is_stopping: Callable[[], bool]) -> ChildAnswer:
     lines = _Lines(process.stdout.fileno() if process.stdout is not None else -1)
     beaten_at = time.monotonic()
     progress: Mapping[str, Any] | None = None
@@ -95,23 +95,23 @@ def _hear(process: subprocess.Popen[bytes], ends_at: float, beat: Beat, is_stopp
                 return answer_of(line)
             progress = line
         if lines.is_over:
-            return Answer(failure=_end_of(process))
+            return ChildAnswer(failure=_end_of(process))
         if is_stopping():
             raise Interrupted
         now = time.monotonic()
         if now >= ends_at:
-            return Answer(failure=TIMEOUT)
+            return ChildAnswer(failure=TIMEOUT)
         if now - beaten_at >= (BEAT_SECONDS if progress is None else LOOK_SECONDS):
             if not beat(progress):
                 raise Interrupted
             beaten_at, progress = now, None
 
 
-def answer_of(line: Mapping[str, Any]) -> Answer:
+def answer_of(line: Mapping[str, Any]) -> ChildAnswer:
     """Read the last line that a process told."""
     if "faults" in line:
-        return Answer(faults=tuple(line["faults"]), n_faults=int(line["n_faults"]), said=str(line["said"]))
-    return Answer(failure=str(line["failure"])) if "failure" in line else Answer(result=dict(line["result"]))
+        return ChildAnswer(faults=tuple(line["faults"]), n_faults=int(line["n_faults"]), said=str(line["said"]))
+    return ChildAnswer(failure=str(line["failure"])) if "failure" in line else ChildAnswer(result=dict(line["result"]))
 
 
 def _end_of(process: subprocess.Popen[bytes]) -> str:

@@ -17,7 +17,7 @@ from tokumei.platform.jobs import lease, process
 from tokumei.platform.jobs.child import Refused, call, faults_of
 from tokumei.platform.jobs.lease import Lease
 from tokumei.platform.jobs.models import Job, Outcome
-from tokumei.platform.jobs.process import Answer, Interrupted, answer_of
+from tokumei.platform.jobs.process import ChildAnswer, Interrupted, answer_of
 from tokumei.platform.jobs.queue import worn_out
 from tokumei.platform.jobs.work import WORK, Work
 
@@ -52,7 +52,7 @@ def name_of(pid: int) -> str:
     return f"{socket.gethostname()[:60]}:{pid}"
 
 
-def _do(job: int, work_on: Callable[[Work, Job, Lease], Answer]) -> bool:
+def _do(job: int, work_on: Callable[[Work, Job, Lease], ChildAnswer]) -> bool:
     started = time.monotonic()
     held = lease.claim(job, name_of(os.getpid()))
     if held is None:
@@ -66,21 +66,21 @@ def _do(job: int, work_on: Callable[[Work, Job, Lease], Answer]) -> bool:
         _log(row, held, started, "given back" if is_ours else "taken over by another")
         return True
     except ObjectDoesNotExist:
-        answer = Answer(failure=GONE)
+        answer = ChildAnswer(failure=GONE)
     except OSError as error:
         # No process could be started, or the like.
-        answer = Answer(failure=type(error).__name__)
+        answer = ChildAnswer(failure=type(error).__name__)
     try:
         outcome = _settle(held, work, answer)
     except (TokumeiError, ObjectDoesNotExist, OSError) as error:
         log.exception("a result could not be written", extra={"facts": {"job": job, "kind": row.kind}})
-        answer = Answer(failure=type(error).__name__)
+        answer = ChildAnswer(failure=type(error).__name__)
         outcome = _settle(held, work, answer)
     _log(row, held, started, outcome, failure=answer.failure)
     return True
 
 
-def _in_child(work: Work, row: Job, held: Lease) -> Answer:
+def _in_child(work: Work, row: Job, held: Lease) -> ChildAnswer:
     return process.run(
         work.function,
         work.ask(row),
@@ -91,7 +91,7 @@ def _in_child(work: Work, row: Job, held: Lease) -> Answer:
     )
 
 
-def _here(work: Work, row: Job, held: Lease) -> Answer:
+def _here(work: Work, row: Job, held: Lease) -> ChildAnswer:
     try:
         return answer_of({"result": call(work.function, work.ask(row))})
     except Refused as refused:
@@ -101,7 +101,7 @@ def _here(work: Work, row: Job, held: Lease) -> Answer:
         raise
 
 
-def _settle(held: Lease, work: Work, answer: Answer) -> str:
+def _settle(held: Lease, work: Work, answer: ChildAnswer) -> str:
     """Write what came out, or leave it to another attempt; say which."""
     result, failure = answer.result, answer.failure
     if result is not None:

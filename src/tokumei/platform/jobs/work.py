@@ -14,7 +14,7 @@ from typing import Any
 
 from tokumei.platform.jobs.limits import MEMORY_BYTES, SECONDS
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.process import Answer
+from tokumei.platform.jobs.process import ChildAnswer
 
 # Which processes do which work: evaluations never wait for tables that somebody hosts.
 CONTEST, EXCHANGE, MAIL = QUEUES = ("contest", "exchange", "mail")
@@ -32,7 +32,7 @@ class Work:
     queue: str
     ask: Callable[[Job], dict[str, Any]]
     write_result: Callable[[Job, dict[str, Any]], None]
-    write_faults: Callable[[Job, Answer], None]
+    write_faults: Callable[[Job, ChildAnswer], None]
     write_failure: Callable[[Job, str], None]
     begin: Callable[[Job], None] = _nothing
     seconds: float = SECONDS

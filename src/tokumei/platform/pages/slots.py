@@ -15,7 +15,7 @@ from django.utils.functional import Promise
 
 
 @dataclass(frozen=True)
-class Entry:
+class NavLink:
     """A link at the top of every page; `for_users` ones are shown to who is logged in only."""
 
     text: str | Promise
@@ -29,15 +29,15 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A part of the home page: a template and what it is filled with."""
 
     template: str
     context: Mapping[str, Any] = field(default_factory=dict)
 
 
-NAVIGATION: list[Entry] = []
-HOME: list[Callable[[HttpRequest], Section | None]] = []
+NAVIGATION: list[NavLink] = []
+HOME: list[Callable[[HttpRequest], PageSection | None]] = []
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:

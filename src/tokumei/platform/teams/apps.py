@@ -8,7 +8,7 @@ from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
 from tokumei.platform.metrics import GAUGES, Gauge
-from tokumei.platform.pages.slots import NAVIGATION, Entry
+from tokumei.platform.pages.slots import NAVIGATION, NavLink
 
 
 class TeamsConfig(AppConfig):
@@ -22,7 +22,7 @@ class TeamsConfig(AppConfig):
         from tokumei.platform.accounts.deletion import BEFORE_DELETING
         from tokumei.platform.teams.services import leave_all
 
-        NAVIGATION.append(Entry(_("Teams"), "teams:mine", for_users=True))
+        NAVIGATION.append(NavLink(_("Teams"), "teams:mine", for_users=True))
         BEFORE_DELETING.append(leave_all)
         GAUGES.append(_figures)
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.anonymize.search.problem import Judged, Problem
+from tokumei.anonymize.search.problem import JudgedNode, Problem
 from tokumei.anonymize.table.optimal import Optimal
 from tokumei.core.progress import step
 from tokumei.counting.class_counts import ClassCounts
@@ -82,18 +82,18 @@ Key = tuple[str, float, int]
 class Best:
     """The node that a search found, and how many nodes it looked at."""
 
-    judged: Judged
+    judged: JudgedNode
     n_looked_at: int
 
 
-def judge_all(lattice: Lattice, counts: ClassCounts) -> dict[str, dict[Node, Judged]]:
+def judge_all(lattice: Lattice, counts: ClassCounts) -> dict[str, dict[Node, JudgedNode]]:
     """Count every node once, and give by loss what it would lose without suppression."""
     problems = {name: _problem(lattice, counts, name, 0.0, 1) for name in LOSS_TITLES}
     shared = next(iter(problems.values())).packed
     for problem in problems.values():
         # Each node is rolled up once for all losses.
         problem.packed = shared
-    nodes: dict[str, dict[Node, Judged]] = {name: {} for name in problems}
+    nodes: dict[str, dict[Node, JudgedNode]] = {name: {} for name in problems}
     with step("counting nodes", lattice.n_nodes) as bar:
         for node in itertools.chain.from_iterable(lattice.by_height):
             for name, problem in problems.items():
@@ -102,7 +102,7 @@ def judge_all(lattice: Lattice, counts: ClassCounts) -> dict[str, dict[Node, Jud
     return nodes
 
 
-def least_loss(nodes: Mapping[Node, Judged], k: int) -> float:
+def least_loss(nodes: Mapping[Node, JudgedNode], k: int) -> float:
     """Give the least loss of the nodes whose smallest class has k records or more."""
     return min(judged.rise for judged in nodes.values() if judged.smallest >= k)
 
@@ -124,7 +124,7 @@ def _search_all(lattice: Lattice, counts: ClassCounts) -> dict[Key, Best]:
 
 
 def _lines(
-    lattice: Lattice, counts: ClassCounts, nodes: Mapping[str, Mapping[Node, Judged]], found: Mapping[Key, Best]
+    lattice: Lattice, counts: ClassCounts, nodes: Mapping[str, Mapping[Node, JudgedNode]], found: Mapping[Key, Best]
 ) -> list[StudyLine]:
     n_holding = sum(judged.smallest >= 5 for judged in nodes["prec"].values())
     same = [
@@ -199,7 +199,7 @@ def _table(found: Mapping[Key, Best]) -> str:
     )
 
 
-def _remark(nodes: Mapping[str, Mapping[Node, Judged]]) -> str:
+def _remark(nodes: Mapping[str, Mapping[Node, JudgedNode]]) -> str:
     holding = ", ".join(f"{sum(judged.smallest >= k for judged in nodes['prec'].values())} at k = {k}" for k in KS)
     return (
         f"Without suppression hardly any node holds: {holding}. A single rare combination decides, so that to let 2 in "

@@ -16,14 +16,14 @@ from tokumei.attack.registry import TABLE_ATTACKS, TableAttack
 from tokumei.attack.row_judge import judge_rows
 from tokumei.attack.table import id_sa, sa21
 from tokumei.contest.edition import (
+    ContestTerms,
     Edition,
-    Entry,
     FileRole,
     Files,
     GuessScore,
     ReleaseScore,
     Standing,
-    Terms,
+    TeamEntry,
     read_once,
 )
 from tokumei.contest.editions.pwscup2015.files import SURVEY, Microdata
@@ -91,9 +91,9 @@ class Pwscup2015(Edition):
         return Microdata(self.quasi_identifiers, self.sensitive)
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> ContestTerms:
         """What the edition says of itself."""
-        return Terms(
+        return ContestTerms(
             title="PWSCUP 2015",
             title_ja="PWSCUP 2015(匿名加工・再識別コンテスト Ice & Fire)",
             summary=f"Teams anonymize microdata X, one row a household, with {len(self.quasi_identifiers)} "
@@ -189,7 +189,7 @@ class Pwscup2015(Edition):
         details = {"row": score.value, "baseline": score.baseline, "interval": list(score.interval or ())}
         return GuessScore(score.value, details)
 
-    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+    def rank(self, entries: Sequence[TeamEntry]) -> list[Standing]:
         """Order the teams by the sum of their ranks over the thirteen indices; equals share the mean rank.
 
         Releases with suspicious row numbers are not among those ranked, unless the options say so.
@@ -252,7 +252,7 @@ class Pwscup2015(Edition):
         return TABLE_ATTACKS.make(name, **({"column": columns[name]} if name in columns else {}))
 
 
-def _numbers_of(entry: Entry) -> dict[str, float]:
+def _numbers_of(entry: TeamEntry) -> dict[str, float]:
     """Give the thirteen indices of a release."""
     details: Mapping[str, Mapping[str, Any]] = entry.release.details
     return {name: float(value) for kind in details.values() for name, value in kind.items()}

@@ -27,7 +27,7 @@ MOST_ROWS = 50
 
 
 @dataclass(frozen=True)
-class Seen:
+class AttackerView:
     """What an attacker has: the original's customers and rows, and the released ones."""
 
     master: pl.DataFrame
@@ -36,17 +36,17 @@ class Seen:
     released_history: pl.DataFrame
 
 
-Attack = Callable[[Seen], pl.Series]
+Attack = Callable[[AttackerView], pl.Series]
 """Gives for each row of M′ the row of M it is believed to be, counted from 0; missing where the attack has no idea."""
 
 
-def same_fields(seen: Seen) -> pl.Series:
+def same_fields(seen: AttackerView) -> pl.Series:
     """Name the customer who shares the most rows that agree on date, item, price and quantity."""
     votes = _votes(seen, [EXACT], limit=None)
     return _best(votes)
 
 
-def jaccard(seen: Seen) -> pl.Series:
+def jaccard(seen: AttackerView) -> pl.Series:
     """Name the customer with the most similar item set (Algorithm 1 of the Jaccard paper): one may be named twice."""
     counts = count_items(seen.history, seen.released_history)
     best, _ = nearest_by_jaccard(counts.released, counts.known)
@@ -59,7 +59,7 @@ def jaccard(seen: Seen) -> pl.Series:
     return pl.Series("row", [None if one is None else rows[one] for one in named], dtype=pl.Int64)
 
 
-def master(seen: Seen) -> pl.Series:
+def master(seen: AttackerView) -> pl.Series:
     """Name a customer of the same sex, birth date and country; of several the one with as many rows, each once."""
     ours, theirs = (
         people.join(rows.group_by("customer").agg(n=pl.len()), on="customer", how="left", maintain_order="left")
@@ -77,7 +77,7 @@ def master(seen: Seen) -> pl.Series:
     return _each_once(-(n_unlike + gaps / (1 + gaps.max())))
 
 
-def linkage(seen: Seen) -> pl.Series:
+def linkage(seen: AttackerView) -> pl.Series:
     """Let all rows vote who each pseudonym is, by how rare what they share is, and name each customer once.
 
     Rows that share date and item, item, price and quantity, date and time, or the item alone vote; the customers are
@@ -86,7 +86,7 @@ def linkage(seen: Seen) -> pl.Series:
     return _each_once(_votes(seen, TELLING, limit=MOST_ROWS))
 
 
-def _votes(seen: Seen, rounds: Sequence[Sequence[str]], *, limit: int | None) -> Votes:
+def _votes(seen: AttackerView, rounds: Sequence[Sequence[str]], *, limit: int | None) -> Votes:
     """Give each row of M′ (down) and of M (across) the sum of 1 / how many rows of T have what the two share."""
     names = pl.DataFrame({"pseudonym": seen.released_master["customer"]}).with_row_index("line")
     customers = pl.DataFrame({"customer": seen.master["customer"]}).with_row_index("column")

@@ -11,17 +11,17 @@ import polars as pl
 
 from tokumei.attack.row_judge import judge_rows
 from tokumei.contest.edition import (
+    ContestTerms,
     Edition,
-    Entry,
     FileRole,
     Files,
     GuessScore,
     ReleaseScore,
     Standing,
-    Terms,
+    TeamEntry,
     read_once,
 )
-from tokumei.contest.editions.pwscup2016.attacks import ATTACKS, Seen
+from tokumei.contest.editions.pwscup2016.attacks import ATTACKS, AttackerView
 from tokumei.contest.editions.pwscup2016.files import (
     read_guess,
     read_permutation,
@@ -108,10 +108,10 @@ class Pwscup2016(Edition):
     )
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> ContestTerms:
         """What the edition says of itself."""
         joined, joined_ja = ("worst", "最大値") if self.combine == "max" else ("mean", "平均")
-        return Terms(
+        return ContestTerms(
             title="PWSCUP 2016",
             title_ja="PWSCUP 2016",
             summary=(
@@ -225,7 +225,7 @@ class Pwscup2016(Edition):
         score = judge_rows(read_guess(guess["Q"]), rows, len(rows))
         return GuessScore(score.value, {"interval": list(score.interval or ()), "baseline": score.baseline})
 
-    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+    def rank(self, entries: Sequence[TeamEntry]) -> list[Standing]:
         """Order the teams by (U + E) / 2, lower is better; equals share a place.
 
         A release whose P looks false is not ranked and comes last, unless the option says to show it only.
@@ -266,7 +266,7 @@ class Pwscup2016(Edition):
         originals = read_once(data, Originals.read)
         master = read_released_master(published["M_release"])
         history = read_released_history(published["T_release"])
-        seen = Seen(originals.master, originals.history.frame, master, history.frame)
+        seen = AttackerView(originals.master, originals.history.frame, master, history.frame)
         write_guess(ATTACKS[name](seen).fill_null(NO_IDEA) + 1, folder / "Q.csv")
 
 
@@ -308,7 +308,9 @@ def _attack_all(originals: Originals, master: pl.DataFrame, history: History, ro
     """Give the share of customers that each built-in attack finds."""
     order = master.with_row_index("at").sort(master.columns)["at"]
     # Rows that are alike in all but their customer's name stand as the customers do.
-    seen = Seen(originals.master, originals.history.frame, master[order], history.frame.sort(history.frame.columns))
+    seen = AttackerView(
+        originals.master, originals.history.frame, master[order], history.frame.sort(history.frame.columns)
+    )
     true = rows.gather(order) - 1
     found = {}
     with step("attacking", len(ATTACKS)) as bar:

@@ -19,14 +19,14 @@ from tokumei.attack.judge import Verdict, judge
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.attack.truth import truth_of
 from tokumei.contest.edition import (
+    ContestTerms,
     Edition,
-    Entry,
     FileRole,
     Files,
     GuessScore,
     ReleaseScore,
     Standing,
-    Terms,
+    TeamEntry,
     read_once,
 )
 from tokumei.contest.editions.pwscup2017 import files
@@ -106,10 +106,10 @@ class Pwscup2017(Edition):
                 raise InputError.of("a weight of 0 or more", option=name, value=getattr(self, name))
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> ContestTerms:
         """What the edition says of itself."""
         levels = ", ".join(f"{share} %" for share in self.known)
-        return Terms(
+        return ContestTerms(
             title="PWSCUP 2017",
             title_ja="PWSCUP 2017(匿名加工・再識別コンテスト)",
             summary="Teams anonymize one year of purchases, T, row by row: they replace customers by pseudonyms that "
@@ -244,7 +244,7 @@ class Pwscup2017(Edition):
         }
         return GuessScore(verdict.row.value, details)
 
-    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+    def rank(self, entries: Sequence[TeamEntry]) -> list[Standing]:
         """Order the teams by their weighted sum of U and S, the lowest first."""
         lines = []
         for entry in entries:
@@ -255,7 +255,7 @@ class Pwscup2017(Edition):
             lines.append(Standing(0, entry.team, value, entry.release.utility, safety, numbers))
         return place_teams(lines)
 
-    def _best_attacks(self, entry: Entry) -> float:
+    def _best_attacks(self, entry: TeamEntry) -> float:
         """Give the mean over the levels of the best attack of another team, 0 where nobody attacked."""
         best = dict.fromkeys(map(str, self.known), 0.0)
         for attempt in entry.attempts:

@@ -12,14 +12,14 @@ from tokumei.anonymize.history.generalize import Generalize
 from tokumei.attack.generalized import GENERALIZED_ATTACKS
 from tokumei.attack.hypothesis import judge_guesses
 from tokumei.contest.edition import (
+    ContestTerms,
     Edition,
-    Entry,
     FileRole,
     Files,
     GuessScore,
     ReleaseScore,
     Standing,
-    Terms,
+    TeamEntry,
     read_once,
 )
 from tokumei.contest.editions.pwscup2018 import files
@@ -62,9 +62,9 @@ class Pwscup2018(Edition):
             raise InputError.of("at least 1 customer", option="n_customers", value=self.n_customers)
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> ContestTerms:
         """What the edition says of itself."""
-        return Terms(
+        return ContestTerms(
             title="PWSCUP 2018",
             title_ja="PWSCUP 2018(匿名加工・再識別コンテスト)",
             summary="Teams generalize one year of purchases, T, row by row: each cell stays, or becomes a set of "
@@ -143,7 +143,7 @@ class Pwscup2018(Edition):
         details = {"guesses": verdict.n_guesses, "right": verdict.n_right, "needed": verdict.n_needed}
         return GuessScore(verdict.n_right / max(1, verdict.n_guesses), details, verdict.is_unsafe)
 
-    def rank(self, entries: Sequence[Entry]) -> list[Standing]:
+    def rank(self, entries: Sequence[TeamEntry]) -> list[Standing]:
         """Order the safe releases by U; the unsafe ones share the last place."""
         lines = []
         for entry in entries:

@@ -20,7 +20,7 @@ def in_band(success: float) -> float:
 
 
 @dataclass(frozen=True)
-class Bound:
+class LeakBound:
     """What the allowed guesses at one release can tell before the end, whoever makes them."""
 
     n_guesses: int
@@ -32,11 +32,11 @@ class Bound:
         return math.floor(self.bits)
 
 
-def bound_of(contest: Contest, n_levels: int, n_teams: int) -> Bound:
+def bound_of(contest: Contest, n_levels: int, n_teams: int) -> LeakBound:
     """Bound what all other teams together can learn of one release: an answer is one of so many bands, and no more.
 
     n_levels: levels of knowledge, each of which has guesses of its own.
     """
     n_guesses = contest.guesses_on_one * max(n_levels, 1) * max(n_teams - 1, 0)
     bits = n_guesses * math.log2(N_BANDS) if contest.shows_guess_scores else 0.0
-    return Bound(n_guesses, bits)
+    return LeakBound(n_guesses, bits)

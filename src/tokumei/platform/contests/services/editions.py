@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tokumei.contest.edition import Edition, Terms
+from tokumei.contest.edition import ContestTerms, Edition
 from tokumei.contest.registry import EDITIONS
 from tokumei.contest.setting import parse_setting, write_setting
 from tokumei.platform.contests.models import Contest
@@ -15,7 +15,7 @@ def edition_of(contest: Contest) -> Edition:
     return _read(setting_of(contest))
 
 
-def terms_of(contest: Contest) -> Terms:
+def terms_of(contest: Contest) -> ContestTerms:
     """Give what the edition of a contest says of itself."""
     return edition_of(contest).terms
 

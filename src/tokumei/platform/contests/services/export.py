@@ -15,7 +15,7 @@ from tokumei.platform.errors import NotReady
 from tokumei.platform.files.shared import local, share
 from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
 from tokumei.platform.jobs.models import Job, Outcome
-from tokumei.platform.jobs.process import Answer
+from tokumei.platform.jobs.process import ChildAnswer
 from tokumei.platform.jobs.queue import begin, begin_again
 from tokumei.platform.jobs.work import CONTEST, Work
 
@@ -49,7 +49,7 @@ def _write_packed(job: Job, _result: dict[str, Any]) -> None:
     share(_packed(Contest.objects.get(pk=int(job.subject))).parent)
 
 
-def _write_nothing(job: Job, _answer: Answer) -> None:
+def _write_nothing(job: Job, _answer: ChildAnswer) -> None:
     """Leave it at that: a folder of our own has no faults."""
 
 

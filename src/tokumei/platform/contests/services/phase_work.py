@@ -21,7 +21,7 @@ from tokumei.platform.contests.services.editions import setting_of
 from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.process import Answer
+from tokumei.platform.jobs.process import ChildAnswer
 from tokumei.platform.jobs.queue import begin
 from tokumei.platform.jobs.work import CONTEST, Work
 
@@ -147,7 +147,7 @@ def _write_if_same(job: Job, result: dict[str, Any], **facts: Any) -> None:
         _say(contest, "", heads=contest.heads | {job.kind: result["head"]}, **facts)
 
 
-def _write_faults(job: Job, answer: Answer) -> None:
+def _write_faults(job: Job, answer: ChildAnswer) -> None:
     _say(_contest(job), reasons.BAD_SOURCE, details=answer.said)
 
 

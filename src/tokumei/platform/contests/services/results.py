@@ -11,7 +11,7 @@ from tokumei.platform.contests.models import Kind, State, Submission
 from tokumei.platform.files.shared import sweep_shared
 from tokumei.platform.files.uploads import sweep_orphans
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.process import TIMEOUT, Answer
+from tokumei.platform.jobs.process import TIMEOUT, ChildAnswer
 from tokumei.platform.jobs.queue import begin
 from tokumei.platform.jobs.reasons import FULL, is_at_its_limit
 from tokumei.platform.jobs.work import CONTEST, Work
@@ -50,7 +50,7 @@ def _write_score(job: Job, result: dict[str, Any]) -> None:
     _end(job, State.SCORED, score=result)
 
 
-def _write_faults(job: Job, answer: Answer) -> None:
+def _write_faults(job: Job, answer: ChildAnswer) -> None:
     _end(job, State.REFUSED, reasons.REFUSED, faults=list(answer.faults), n_faults=answer.n_faults)
 
 

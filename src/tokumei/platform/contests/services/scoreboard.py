@@ -13,7 +13,7 @@ from typing import Any
 from django.core.cache import cache
 from django.db.models import Count, Max
 
-from tokumei.contest.edition import Attempt, Entry, GuessScore, ReleaseScore, Standing
+from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore, Standing, TeamEntry
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Board, Contest, Kind, State, Submission
 from tokumei.platform.contests.services.bands import in_band
@@ -26,7 +26,7 @@ KEPT_FOR = 300
 
 
 @dataclass(frozen=True)
-class Seen:
+class Visibility:
     """How much a viewer may see of a contest's scores."""
 
     is_hidden: bool
@@ -42,7 +42,7 @@ class Scoreboard:
 
     lines: list[Standing]
     names: dict[str, str]
-    seen: Seen
+    seen: Visibility
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class HistoryPoint:
     best: float
 
 
-def seen_by(contest: Contest, viewer: User | None) -> Seen:
+def seen_by(contest: Contest, viewer: User | None) -> Visibility:
     """Say how much somebody may see."""
     if contest.closed_at is not None or is_organizer(contest, viewer):
-        return Seen(is_hidden=False, until=None, has_attacks=True, digits=None)
-    return Seen(
+        return Visibility(is_hidden=False, until=None, has_attacks=True, digits=None)
+    return Visibility(
         is_hidden=contest.board == Board.HIDDEN,
         until=contest.board_frozen_at if contest.board == Board.FROZEN else None,
         # Places that follow from guesses would tell more of them than a band does.
@@ -69,11 +69,11 @@ def seen_by(contest: Contest, viewer: User | None) -> Seen:
     )
 
 
-def entries(contest: Contest, until: datetime | None = None, *, has_attacks: bool = True) -> list[Entry]:
+def entries(contest: Contest, until: datetime | None = None, *, has_attacks: bool = True) -> list[TeamEntry]:
     """Give what the ranking is made of: each team's counting release and the judged attacks on it."""
     guesses = [one for one in scored_guesses(contest) if _is_early(one, until)] if has_attacks else []
     return [
-        Entry(
+        TeamEntry(
             release.team.slug,
             ReleaseScore.of(release.score or {}),
             tuple(
@@ -95,7 +95,7 @@ def standings(contest: Contest, viewer: User | None) -> Scoreboard:
     return Scoreboard([_rounded_line(line, seen.digits) for line in _ranked(contest, seen)], names, seen)
 
 
-def _ranked(contest: Contest, seen: Seen) -> list[Standing]:
+def _ranked(contest: Contest, seen: Visibility) -> list[Standing]:
     """Rank the teams, once for all visitors until something changes."""
     key = f"standings-{hash((version_of(contest), seen.until, seen.has_attacks))}"
     lines: list[Standing] | None = cache.get(key)

@@ -16,7 +16,7 @@ from tokumei.platform.contests.services.export import export_folder
 from tokumei.platform.contests.services.joining import participants, participation_of, teams_to_join_with
 from tokumei.platform.contests.services.showing import downloads, find_download
 from tokumei.platform.contests.views.finding import BEFORE_ATTACKS, find, frame, is_captain
-from tokumei.platform.pages.slots import Section
+from tokumei.platform.pages.slots import PageSection
 
 ON_A_PAGE = 20
 ON_HOME = 6
@@ -30,10 +30,10 @@ def contests(request: HttpRequest) -> HttpResponse:
     return render(request, "contests/list.html", {"page": page, "contests": page.object_list})
 
 
-def on_home(request: HttpRequest) -> Section | None:
+def on_home(request: HttpRequest) -> PageSection | None:
     """Show the newest contests on the home page."""
     found = list(visible_contests(request.user if request.user.is_authenticated else None)[:ON_HOME])
-    return Section("contests/on_home.html", {"contests": found}) if found else None
+    return PageSection("contests/on_home.html", {"contests": found}) if found else None
 
 
 @access("anyone", of=find)

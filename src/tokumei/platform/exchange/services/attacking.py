@@ -13,7 +13,7 @@ from django.utils import timezone
 from tokumei.platform.exchange.models import PublishedOffer, RequestState
 from tokumei.platform.exchange.services.offers import visible_offers
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.process import Answer
+from tokumei.platform.jobs.process import ChildAnswer
 from tokumei.platform.jobs.queue import begin, begin_again
 from tokumei.platform.jobs.reasons import in_words
 from tokumei.platform.jobs.work import EXCHANGE, Work
@@ -57,7 +57,7 @@ def _write_attack(job: Job, found: dict[str, Any]) -> None:
     note_attack(_offer(job), found)
 
 
-def _write_faults(job: Job, answer: Answer) -> None:
+def _write_faults(job: Job, answer: ChildAnswer) -> None:
     note_attack(_offer(job), {"trouble": answer.said})
 
 

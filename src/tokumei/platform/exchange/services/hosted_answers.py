@@ -12,7 +12,7 @@ from tokumei.platform.exchange.services.answering import pending, take_answer, t
 from tokumei.platform.exchange.services.hosting import MAKE
 from tokumei.platform.exchange.services.offers import note_desk
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.process import Answer
+from tokumei.platform.jobs.process import ChildAnswer
 from tokumei.platform.jobs.queue import begin, begin_again
 from tokumei.platform.jobs.reasons import in_words
 from tokumei.platform.jobs.work import EXCHANGE, Work
@@ -73,7 +73,7 @@ def _write_answer(job: Job, result: dict[str, Any]) -> None:
     take_answer(request, result["answer"], release, remarks=result["remarks"])
 
 
-def _write_faults(job: Job, answer: Answer) -> None:
+def _write_faults(job: Job, answer: ChildAnswer) -> None:
     _give_up(job, answer.said)
 
 

@@ -25,7 +25,7 @@ from tokumei.platform.exchange.services.attacking import note_attack
 from tokumei.platform.exchange.services.offers import check_slug, check_standard, note_desk, save_new
 from tokumei.platform.files.uploads import telling_full_disk
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.process import Answer
+from tokumei.platform.jobs.process import ChildAnswer
 from tokumei.platform.jobs.queue import begin
 from tokumei.platform.jobs.reasons import in_words
 from tokumei.platform.jobs.work import EXCHANGE, Work
@@ -116,7 +116,7 @@ def _write_made(job: Job, facts: dict[str, Any]) -> None:
     PublishedOffer.objects.filter(pk=int(job.subject)).update(state=OfferState.OPEN)
 
 
-def _write_faults(job: Job, answer: Answer) -> None:
+def _write_faults(job: Job, answer: ChildAnswer) -> None:
     # What is wrong with a table may quote it: only its own team reads that.
     _give_up(job, answer.said[:TROUBLE_LENGTH])
 

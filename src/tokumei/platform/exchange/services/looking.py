@@ -30,7 +30,7 @@ MOST_WATCHED = 120
 
 
 @dataclass(frozen=True)
-class Audit:
+class OfferAudit:
     """The public log of an offer, and what is wrong with it; `fault` is empty if nothing is."""
 
     lines: Sequence[Link]
@@ -39,10 +39,10 @@ class Audit:
     signed_by: str
 
 
-def audit(published: PublishedOffer) -> Audit:
+def audit(published: PublishedOffer) -> OfferAudit:
     """Verify all that is public of an offer, and that it is still what the platform and its users were told."""
     if not DeskFolder(published.folder).public_log.path.is_file():
-        return Audit((), "", False, fingerprint(published.public_key))
+        return OfferAudit((), "", False, fingerprint(published.public_key))
     answers = published.requests.exclude(answer="").order_by("pk").values_list("answer", flat=True)
     told = [read_json(text)["body"]["log"] for text in answers]
     heads = [LogHead(each["number"], each["hash"]) for each in told if each is not None]
@@ -51,7 +51,7 @@ def audit(published: PublishedOffer) -> Audit:
 
 
 @lru_cache(maxsize=32)
-def _verified(folder: Path, _stamp: object, heads: tuple[LogHead, ...], signed_by: str) -> Audit:
+def _verified(folder: Path, _stamp: object, heads: tuple[LogHead, ...], signed_by: str) -> OfferAudit:
     """Verify files, once for as long as none of them is touched."""
     log = DeskFolder(folder).public_log
     try:
@@ -62,8 +62,8 @@ def _verified(folder: Path, _stamp: object, heads: tuple[LogHead, ...], signed_b
         for head in heads:
             check_reaches(list(lines), head, log.path.name)
     except TokumeiError as error:
-        return Audit((), str(error), True, signed_by)
-    return Audit(lines, "", True, signed_by)
+        return OfferAudit((), str(error), True, signed_by)
+    return OfferAudit(lines, "", True, signed_by)
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:

@@ -33,7 +33,7 @@ MOST_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
-class Attempt:
+class OfferTrial:
     """Levels that were tried: what the offer alone says, and what it says beside the releases that are out."""
 
     tried: Tried
@@ -57,13 +57,13 @@ class Point:
     zone: Zone
 
 
-def try_levels(published: PublishedOffer, levels: Sequence[int], criterion: str | None = None) -> Attempt:
+def try_levels(published: PublishedOffer, levels: Sequence[int], criterion: str | None = None) -> OfferTrial:
     """Try levels, one for each column in the order of the offer."""
     offer, _signed = document_of(published)
     node = tuple(levels)
     tried = try_node(offer, node, criterion=criterion)
     wanted = offer.criterion(criterion)
-    return Attempt(tried, wanted, zone_beside(offer, node, wanted.k, given(published, offer)))
+    return OfferTrial(tried, wanted, zone_beside(offer, node, wanted.k, given(published, offer)))
 
 
 def given(published: PublishedOffer, offer: Offer) -> tuple[Given, ...]:
@@ -154,7 +154,7 @@ def _column(content: bytes, attribute: str) -> list[str]:
     return [row[place].strip() for row in rows[1:] if len(row) > place]
 
 
-def as_dict(attempt: Attempt) -> dict[str, Any]:
+def as_dict(attempt: OfferTrial) -> dict[str, Any]:
     """Give an attempt for JSON."""
     return attempt.tried.as_dict() | {
         "criterion": attempt.criterion.name,

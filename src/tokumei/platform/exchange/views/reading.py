@@ -11,7 +11,7 @@ from django.shortcuts import render
 from tokumei.core.errors import NotFound, TokumeiError
 from tokumei.platform.access import access
 from tokumei.platform.exchange import words
-from tokumei.platform.exchange.figure import Figure, mark_of, offer_figure
+from tokumei.platform.exchange.figure import LogFigure, mark_of, offer_figure
 from tokumei.platform.exchange.forms import JoinForm
 from tokumei.platform.exchange.models import OfferState, PublishedOffer
 from tokumei.platform.exchange.services import looking, trying
@@ -19,7 +19,7 @@ from tokumei.platform.exchange.services.offers import document_of, visible_offer
 from tokumei.platform.exchange.services.recipients import criteria_for
 from tokumei.platform.exchange.views.finding import find, find_logged, frame, levels_of, sliders, viewer
 from tokumei.platform.files.incoming import uploads_of
-from tokumei.platform.pages.slots import Section
+from tokumei.platform.pages.slots import PageSection
 from tokumei.platform.telling import in_words
 
 ON_A_PAGE = 20
@@ -36,11 +36,11 @@ def catalogue(request: HttpRequest) -> HttpResponse:
     return render(request, "exchange/catalogue.html", {"page": page, "listed": listed, "search": search})
 
 
-def on_home(request: HttpRequest) -> Section | None:
+def on_home(request: HttpRequest) -> PageSection | None:
     """Show the newest offers on the home page."""
     found = list(visible_offers().filter(state=OfferState.OPEN)[:ON_HOME])
     listed = [{"published": one, "offer": document_of(one)[0]} for one in found]
-    return Section("exchange/on_home.html", {"listed": listed}) if listed else None
+    return PageSection("exchange/on_home.html", {"listed": listed}) if listed else None
 
 
 @access("anyone", of=find)
@@ -53,7 +53,7 @@ def offer(request: HttpRequest, published: PublishedOffer) -> HttpResponse:
 def try_levels(request: HttpRequest, published: PublishedOffer) -> JsonResponse:
     """Tell what the offer says of levels, for the sliders: the same that the page says, without the page."""
     shown = _tried(request, published)
-    attempt: trying.Attempt = shown["attempt"]
+    attempt: trying.OfferTrial = shown["attempt"]
     return JsonResponse(
         trying.as_dict(attempt)
         | {
@@ -160,7 +160,7 @@ def _tried(request: HttpRequest, published: PublishedOffer) -> dict[str, Any]:
         criterion = own[-1]
     node = levels_of(request.GET, published, criterion.name)
     attempt = trying.try_levels(published, node, criterion.name)
-    figure: Figure = offer_figure(found_offer, criterion.name)
+    figure: LogFigure = offer_figure(found_offer, criterion.name)
     is_served = criterion.name in {one.name for one in own}
     return {
         "offer": found_offer,
