@@ -1,21 +1,14 @@
 from __future__ import annotations
 
 import datetime
-import math
-from dataclasses import dataclass
 
 import polars as pl
-import pytest
 
-from tokumei.core.errors import InputError
-from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.data.cells import read_range_cells, read_set_cells
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
-from tokumei.measure.sampling import DrawnCells, measure_on_draws
-from tokumei.measure.utility.rows import Rows
-from tokumei.measure.utility.statistic import Statistic
+from tokumei.measure.sampling import DrawnCells
 
 ORIGINAL = History.of(
     pl.DataFrame(
@@ -74,48 +67,6 @@ def test_history_that_was_not_generalized_is_drawn_as_it_is() -> None:
     assert drawn.frame.equals(ORIGINAL.frame)
 
 
-def test_mean_over_draws_nears_what_is_expected() -> None:
-    # The quantity is 2 or 3 with the same chance, so the mean is off by 0 or 1/4.
-    half = release("7 7 8 8", "* * * *", "* * * *", "* * * *", "[2;3] 3 4 7")
-    score = measure_on_draws(Statistic("mean", "quantity"), ORIGINAL, half, seed=3, n_draws=100)
-    assert score.interval is not None
-    assert score.value == pytest.approx(1 / 8, abs=0.02)
-    assert score.interval[0] < 1 / 8 < score.interval[1]
-
-
-def test_same_seed_same_score_and_another_seed_another() -> None:
-    one, two, other = (
-        measure_on_draws(Statistic("sum", "price"), ORIGINAL, GENERALIZED, seed=seed, n_draws=5) for seed in (1, 1, 2)
-    )
-    assert one == two
-    assert one.value != other.value
-
-
-@dataclass
-class Counted:
-    """Gives 1, 2, 3, … as its scores."""
-
-    n: int = 0
-
-    def measure(self, original: History, released: History) -> Score:
-        self.n += 1
-        return Score("counted", self.n, best=0, worst=math.inf)
-
-
-def test_interval_is_students() -> None:
-    score = measure_on_draws(Counted(), ORIGINAL, GENERALIZED, seed=1, n_draws=3)
-    # The mean of 1, 2, 3 has the standard error 1/√3; t of two degrees of freedom is 4.302653.
-    half = 4.302653 / math.sqrt(3)
-    assert score.value == 2
-    assert score.interval == pytest.approx((max(0, 2 - half), 2 + half))
-
-
-def test_one_draw_has_no_interval_and_none_is_refused() -> None:
-    assert measure_on_draws(Rows(), ORIGINAL, GENERALIZED, seed=1, n_draws=1).interval is None
-    with pytest.raises(InputError, match="n_draws"):
-        measure_on_draws(Rows(), ORIGINAL, GENERALIZED, seed=1, n_draws=0)
-
-
 def test_everything_suppressed_can_be_drawn() -> None:
     stars = release("7 7 8 8", "* * * *", "* * * *", "* * * *", "* * * *")
-    assert measure_on_draws(Rows(), ORIGINAL, stars, seed=1, n_draws=2).value == 0
+    assert DrawnCells.of(ORIGINAL, stars).draw(generator(1)).frame.height == ORIGINAL.frame.height

@@ -6,63 +6,20 @@ section 6.3 of the PWSCUP 2018 paper, and measured; many draws give the mean and
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.special import stdtrit
 
-from tokumei.core.errors import InputError
-from tokumei.core.score import Score
-from tokumei.core.seeds import generator
 from tokumei.data.cells import Kind, RangeCells
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
-from tokumei.measure.registry import HistoryUtility
 
 Ints = npt.NDArray[np.int64]
 
-# Draws in the paper.
-N_DRAWS = 100
 # Steps of the grid in a unit: a day, a hundredth, a piece.
 STEPS_A_UNIT = {"date": 1, "price": 100, "quantity": 1}
-
-
-def measure_on_draws(
-    utility: HistoryUtility, original: History, release: GeneralizedHistory, *, seed: int, n_draws: int = N_DRAWS
-) -> Score:
-    """Measure a utility on plain histories drawn from a generalized one: their mean, with its 95 % interval.
-
-    The interval says where the mean of endlessly many draws lies (Student's t), not how far single draws spread; one
-    draw has none. The ends are those of the utility.
-    """
-    if n_draws < 1:
-        raise InputError.of("at least one draw", option="n_draws", value=n_draws)
-    cells = DrawnCells.of(original, release)
-    scores = [
-        utility.measure(original, cells.draw(generator(seed, "generalised cells", number))) for number in range(n_draws)
-    ]
-    values, first = [score.value for score in scores], scores[0]
-    mean = math.fsum(values) / n_draws
-    return Score(
-        first.name,
-        mean,
-        best=first.best,
-        worst=first.worst,
-        interval=_interval(values, mean, first),
-        inputs={"n_draws": n_draws, "seed": seed},
-    )
-
-
-def _interval(values: list[float], mean: float, ends: Score) -> tuple[float, float] | None:
-    n = len(values)
-    if n < 2:
-        return None
-    error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
-    half = float(stdtrit(n - 1, 0.975)) * error
-    return max(float(ends.least), mean - half), min(float(ends.greatest), mean + half)
 
 
 @dataclass(frozen=True)

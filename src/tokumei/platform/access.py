@@ -110,11 +110,6 @@ def declare(view: View, declared: Access) -> View:
     return view
 
 
-def declared_access(level: Level, methods: str) -> Access:
-    """Make the note for `declare`."""
-    return Access(level, _methods(methods))
-
-
 def is_operator(request: HttpRequest) -> bool:
     """Whether a request may read the server's own figures."""
     if settings.METRICS_TOKEN:

@@ -26,11 +26,6 @@ class LeakBound:
     n_guesses: int
     bits: float
 
-    @property
-    def yes_or_no(self) -> int:
-        """How many lines, right or wrong with even odds, so many bits could at most settle."""
-        return math.floor(self.bits)
-
 
 def bound_of(contest: Contest, n_levels: int, n_teams: int) -> LeakBound:
     """Bound what all other teams together can learn of one release: an answer is one of so many bands, and no more.

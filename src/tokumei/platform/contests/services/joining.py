@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, ContestInvitation, Participation, Phase, RosterEntry
-from tokumei.platform.contests.services.contests import is_organizer, visible_contests
+from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.teams.models import Membership, Role, Team
 
 INVITATION_DAYS = 14
@@ -115,11 +115,6 @@ def invitation_of(token: str) -> ContestInvitation:
     if invitation is None:
         raise NotFound(_("There is no such invitation."))
     return invitation
-
-
-def may_see(contest: Contest, user: User | None) -> bool:
-    """Whether somebody may know of a contest."""
-    return visible_contests(user).filter(pk=contest.pk).exists()
 
 
 def _was_in(contest: Contest, team: Team) -> bool:

@@ -20,7 +20,7 @@ from tokumei.core.errors import InputError
 from tokumei.platform.accounts.models import User
 from tokumei.platform.errors import TooMany
 from tokumei.platform.exchange.desk_work import ATTACK, Wish
-from tokumei.platform.exchange.models import OfferState, PublishedOffer, Recipient, exchange_folder
+from tokumei.platform.exchange.models import OfferState, PublishedOffer, exchange_folder
 from tokumei.platform.exchange.services.attacking import note_attack
 from tokumei.platform.exchange.services.offers import check_slug, check_standard, note_desk, save_new
 from tokumei.platform.files.uploads import telling_full_disk
@@ -88,12 +88,6 @@ def _check_quota(published: PublishedOffer) -> None:
     n_bytes = sum(path.stat().st_size for each in hosted for path in table_folder(each).rglob("*") if path.is_file())
     if n_bytes > BYTES_OF_A_TEAM:
         raise TooMany(_("The team may host %s bytes of tables in all.") % f"{BYTES_OF_A_TEAM:,}")
-
-
-def possible_approvers(team: Team, user: User) -> list[Recipient]:
-    """Give the members of a team whose keys here can agree to requests: all but who makes the offer."""
-    members = Recipient.objects.filter(user__memberships__team=team).exclude(user=user).select_related("user")
-    return list(members.order_by("user__username"))
 
 
 def _ask_make(job: Job) -> dict[str, Any]:
