@@ -197,6 +197,17 @@ def true_values(threat_model: ThreatModel, column: str, frame: pl.DataFrame, nam
     return threat_model.vocabulary(column).indices(column_of(frame, column, name))
 
 
+def target_values(threat_model: ThreatModel, column: str) -> Ints:
+    """Give the indices of the true values of the people who are in the release, once for all attacks."""
+    original = threat_model.original
+
+    def found() -> Ints:
+        cells = original.frame.select(column)[threat_model.targets]
+        return true_values(threat_model, column, cells, original.name)
+
+    return threat_model.once(("values", column), found)
+
+
 def _nothing(n_people: int) -> Inferred:
     return Inferred(
         np.zeros(n_people, bool), np.zeros(n_people, bool), np.zeros(n_people), np.zeros(n_people, np.int64)

@@ -124,6 +124,11 @@ class CandidateRecords:
         first, class_of = classes_of(columns, n_records)
         return cls(_rows_of(columns, first), class_of, sets)
 
+    @cached_property
+    def looked_up(self) -> dict[int, tuple[Ints, Ints | None]]:
+        """The one class of records that fits each class of people, by the people looked up, which are held here."""
+        return {}
+
     @property
     def n_classes(self) -> int:
         """The number of different records."""
@@ -187,9 +192,16 @@ class Candidates:
                 yield Piece(chunk, possible, words)
                 bar.advance(len(chunk))
 
-    @cached_property
+    @property
     def only_class(self) -> Ints | None:
         """The one class of records that each class of people fits, or UNKNOWN; None where several may fit."""
+        # Every attack asks about the same people, perhaps in other groups: the array itself is the key.
+        key = id(self.people.indices)
+        if key not in self.records.looked_up:
+            self.records.looked_up[key] = self.people.indices, self._only_class()
+        return self.records.looked_up[key][1]
+
+    def _only_class(self) -> Ints | None:
         at = [sets.label_at for sets in self.records.sets]
         if not at or any(one is None for one in at) or (self.people.indices == UNKNOWN).any():
             return None

@@ -59,7 +59,9 @@ def drawn_success(
 ) -> Score:
     """Let the attacker guess once for each person, right with that person's chance; what is expected is an input."""
     drawn = int((generator(seed, purpose).random(len(chances)) < chances).sum())
-    expected = math.fsum(chances.tolist()) / max(1, len(chances))
+    # Chances are shares of few numbers: to add up those that differ takes a tenth of the time.
+    values, counts = np.unique(chances, return_counts=True)
+    expected = math.fsum((values * counts).tolist()) / max(1, len(chances))
     return share_score(name, drawn, len(chances), baseline, inputs={"expected": expected, **(inputs or {})})
 
 

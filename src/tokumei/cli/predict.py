@@ -38,21 +38,17 @@ def predict(
 
     Example: tokumei predict people.csv --qi sex,age,prefecture --hierarchies hierarchies --k 10
     """
-    from tokumei.anonymize.registry import TABLE_ANONYMIZERS
-    from tokumei.job.asked import Asked
-    from tokumei.job.goal import known_on_engine, trees_of
     from tokumei.job.predict_table import predict_source
 
-    given = hierarchies_of(hierarchies, hierarchy)
     with showing_progress():
-        known = known_on_engine(file, names(qi, "--qi"), engine=engine, reading=reading, hierarchies=given)
         result = predict_source(
             file,
-            trees_of(known, TABLE_ANONYMIZERS.make("optimal"), Asked()),
+            names(qi, "--qi"),
             k=k,
             method=method,
             levels=None if levels is None else level_pairs(levels),
             limit=limit,
+            hierarchies=hierarchies_of(hierarchies, hierarchy),
             engine=engine,
             reading=reading,
         )

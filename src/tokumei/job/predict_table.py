@@ -11,13 +11,14 @@ import polars as pl
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS
 from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
+from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
 from tokumei.hierarchy.lattice import Lattice
 from tokumei.job.anonymize_table import known_of
 from tokumei.job.asked import Asked, whole_number
-from tokumei.job.goal import Trees, trees_of
+from tokumei.job.goal import Known, counted_on_engine, trees_of
 from tokumei.predict.compare import Comparison, compare, predictors_for
 from tokumei.predict.predictor import PREDICTORS
 
@@ -117,30 +118,43 @@ def predict_table(
     """Predict the k of the nodes of a table; see `tk.predict`."""
     if not table.n_rows:
         raise InputError.of("a table with a row or more", file=table.name, value="no rows")
-    trees = trees_of(known_of(table, hierarchies), TABLE_ANONYMIZERS.make("optimal"), Asked())
-    k = whole_number(k, "k")
-    return predict_source(table.frame, trees, k=k, method=method, levels=levels, limit=limit, frame_kind=table.kind)
+    known = known_of(table, hierarchies)
+    counts = count_classes(table)
+    return _predicted(known, counts, whole_number(k, "k"), method, levels, limit, table.kind)
 
 
 def predict_source(
     source: Any,
-    trees: Trees,
+    qi: Sequence[str],
     *,
     k: int,
     method: str | None,
     levels: Mapping[str, int] | None,
     limit: int,
-    frame_kind: str = "polars",
+    hierarchies: Any = None,
     engine: str = "local",
     reading: Reading = AS_IT_IS,
 ) -> NodePredictions:
-    """Predict the k of the nodes of a frame, a file or a table of an engine."""
+    """Predict the k of the nodes of a file or a table of an engine, whose rows are read once."""
+    known, counts = counted_on_engine(source, qi, engine=engine, reading=reading, hierarchies=hierarchies)
+    return _predicted(known, counts, k, method, levels, limit, "polars")
+
+
+def _predicted(
+    known: Known,
+    counts: ClassCounts,
+    k: int,
+    method: str | None,
+    levels: Mapping[str, int] | None,
+    limit: int,
+    frame_kind: str,
+) -> NodePredictions:
+    trees = trees_of(known, TABLE_ANONYMIZERS.make("optimal"), Asked())
     lattice = Lattice.of(trees.of_columns)
     nodes = None if levels is None else [lattice.node(dict(levels))]
     predictors = predictors_for(k)
     if method is not None:
         PREDICTORS.get(method)
         predictors = {method: predictors[method]}
-    counts = count_classes(source, list(lattice.attributes), engine=engine, reading=reading)
     compared = compare(lattice, counts, predictors, nodes=nodes)
     return NodePredictions(counts.n_rows, k, compared, trees.made, limit, frame_kind)

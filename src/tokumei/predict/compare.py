@@ -113,8 +113,14 @@ def error_ratio(k: float, predicted: float) -> float:
 
 def n_numbers(knowledge: object) -> int:
     """Count the numbers in knowledge: how much is published."""
-    if isinstance(knowledge, Mapping):
-        return sum(n_numbers(value) for value in knowledge.values())
-    if isinstance(knowledge, (list, tuple)):
-        return sum(n_numbers(value) for value in knowledge)
-    return int(isinstance(knowledge, (int, float)))
+    n, waiting = 0, [knowledge]
+    while waiting:
+        one = waiting.pop()
+        # Most are names and numbers; to ask for a Mapping takes longest.
+        if isinstance(one, (list, tuple)):
+            waiting.extend(one)
+        elif isinstance(one, (int, float)):
+            n += 1
+        elif not isinstance(one, str) and isinstance(one, Mapping):
+            waiting.extend(one.values())
+    return n

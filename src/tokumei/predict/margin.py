@@ -11,6 +11,7 @@ enough are k rows and one more for each further value: so even one who knows tha
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,8 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Leaf = str | None
 Group = tuple[int, ...]
+# For each level the label of each leaf.
+Labels = Sequence[Sequence[int]]
 
 # How far from the middle a cut may be made for the sake of levels that cross.
 MOST_ASIDE = 30
@@ -50,7 +53,11 @@ class Margin:
         leaves, codes = leaves_and_codes(hierarchy)
         sizes = np.array([n_rows.get(leaf, 0) for leaf in leaves])
         groups = merge_small(codes, sizes, k_p)
-        return cls(hierarchy.attribute, leaves, codes, groups, np.array([sizes[list(group)].sum() for group in groups]))
+        group_of = _group_of(groups, len(leaves))
+        occurs = group_of >= 0
+        n_of_group = np.zeros(len(groups), np.int64)
+        np.add.at(n_of_group, group_of[occurs], sizes[occurs])
+        return cls(hierarchy.attribute, leaves, codes, groups, n_of_group)
 
     @classmethod
     def of_groups(cls, hierarchy: Hierarchy, named: Iterable[tuple[Sequence[Leaf], int]]) -> Margin:
@@ -75,10 +82,7 @@ class Margin:
     @cached_property
     def group_of(self) -> Ints:
         """The group of each leaf, −1 for a leaf without rows."""
-        out = np.full(len(self.leaves), -1)
-        for index, group in enumerate(self.groups):
-            out[list(group)] = index
-        return out
+        return _group_of(self.groups, len(self.leaves))
 
     def n_labels(self, level: int) -> int:
         """Give the number of labels of a level, that of missing values included."""
@@ -102,7 +106,8 @@ class Margin:
     def at(self, level: int, small: float) -> MarginAtLevel:
         """Give what the groups say of the labels of a level, where a label may have as few as `small` rows."""
         occurs = self.group_of >= 0
-        groups, labels = np.unique([self.group_of[occurs], self.codes[level][occurs]], axis=1)
+        n_labels = self.n_labels(level)
+        groups, labels = np.divmod(np.unique(self.group_of[occurs] * n_labels + self.codes[level][occurs]), n_labels)
         labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
         is_split = np.bincount(groups)[groups] > 1
         own = np.zeros(int(labels.max()) + 1)
@@ -160,6 +165,16 @@ class MarginAtLevel:
     hides_labels: bool
 
 
+def _group_of(groups: Sequence[Group], n_leaves: int) -> Ints:
+    """Give the group of each leaf, −1 for a leaf of none."""
+    out = np.full(n_leaves, -1)
+    n_inside = np.array([len(group) for group in groups], np.int64)
+    out[np.fromiter(itertools.chain.from_iterable(groups), np.int64, int(n_inside.sum()))] = np.repeat(
+        np.arange(len(groups)), n_inside
+    )
+    return out
+
+
 def leaves_and_codes(hierarchy: Hierarchy) -> tuple[tuple[Leaf, ...], Ints]:
     """Give the leaves, missing last, and the label of each at each level."""
     codes = [np.append(level.codes, len(level) if len(level) > 1 else 0).astype(np.int64) for level in hierarchy.levels]
@@ -175,11 +190,12 @@ def merge_small(codes: Ints, sizes: Ints, k_p: int) -> tuple[Group, ...]:
     the leaves only where there is one.
     """
     has_missing = bool(sizes[-1])
+    n_rows = sizes.tolist()
     groups: list[Group] = []
     waiting = [halving_tree(codes, has_missing=has_missing)]
     while waiting:
         tree = waiting.pop()
-        if tree.halves and all(_holds(half.leaves, sizes, k_p) for half in tree.halves):
+        if tree.halves and all(_holds(half.leaves, n_rows, k_p) for half in tree.halves):
             waiting += tree.halves
         else:
             groups.append(tree.leaves)
@@ -218,21 +234,24 @@ def halving_tree(codes: Ints, *, has_missing: bool) -> Halving:
     telling = [level for level in range(len(codes)) if codes[level, :-1].max() > 0]
     chain = [level for level in telling if level in nested]
     aside = [level for level in telling if level not in nested]
-    return _halved(tuple(range(n_leaves)), chain[::-1], placed, aside)
+    return _halved(tuple(range(n_leaves)), chain[::-1], placed.tolist(), aside)
 
 
-def _halved(leaves: Group, chain: Sequence[int], codes: Ints, aside: Sequence[int]) -> Halving:
+def _halved(leaves: Group, chain: Sequence[int], codes: Labels, aside: Sequence[int]) -> Halving:
     if len(leaves) == 1:
         return Halving(leaves)
+    if not chain:
+        return _parted([(leaf,) for leaf in leaves], chain, codes, aside)
     by_label: dict[int, list[int]] = {}
+    label_of = codes[chain[0]]
     for leaf in leaves:
-        by_label.setdefault(int(codes[chain[0], leaf]) if chain else leaf, []).append(leaf)
+        by_label.setdefault(label_of[leaf], []).append(leaf)
     if len(by_label) == 1:
         return _halved(leaves, chain[1:], codes, aside)
     return _parted([tuple(inside) for inside in by_label.values()], chain[1:], codes, aside)
 
 
-def _parted(blocks: Sequence[Group], chain: Sequence[int], codes: Ints, aside: Sequence[int]) -> Halving:
+def _parted(blocks: Sequence[Group], chain: Sequence[int], codes: Labels, aside: Sequence[int]) -> Halving:
     """Part the leaves of some labels, which stay whole: in the middle, but where fewest labels aside are cut."""
     if len(blocks) == 1:
         return _halved(blocks[0], chain, codes, aside)
@@ -245,18 +264,19 @@ def _parted(blocks: Sequence[Group], chain: Sequence[int], codes: Ints, aside: S
     return Halving(tuple(sorted(halves[0].leaves + halves[1].leaves)), halves)
 
 
-def _n_cut(blocks: Sequence[Group], at: int, codes: Ints, aside: Sequence[int]) -> int:
+def _n_cut(blocks: Sequence[Group], at: int, codes: Labels, aside: Sequence[int]) -> int:
     """Give how many levels have a label on both sides of a cut."""
     one, other = ([leaf for block in part for leaf in block] for part in (blocks[:at], blocks[at:]))
-    return sum(bool(set(codes[level, one].tolist()) & set(codes[level, other].tolist())) for level in aside)
+    labels = [codes[level].__getitem__ for level in aside]
+    return sum(not set(map(label, one)).isdisjoint(map(label, other)) for label in labels)
 
 
 def _nested(codes: Ints) -> list[int]:
     """Give levels of which each follows from the one before, finest first."""
     chain = [0]
     for level in range(1, len(codes)):
-        pairs = np.unique(codes[[chain[-1], level]], axis=1)
-        if pairs.shape[1] == len(np.unique(pairs[0])):
+        finer, coarser = codes[chain[-1]], codes[level]
+        if len(np.unique(finer * (int(coarser.max()) + 1) + coarser)) == len(np.unique(finer)):
             chain.append(level)
     return chain
 
@@ -270,8 +290,8 @@ def enough(leaves: Group, k_p: int) -> int:
     return k_p + len(leaves) - 1
 
 
-def _holds(leaves: Group, sizes: Ints, k_p: int) -> bool:
-    return bool(sizes[list(leaves)].sum() >= enough(leaves, k_p))
+def _holds(leaves: Group, n_rows: Sequence[int], k_p: int) -> bool:
+    return sum(map(n_rows.__getitem__, leaves)) >= enough(leaves, k_p)
 
 
 def common_coarsening(first: Ints, second: Ints) -> Ints:

@@ -12,7 +12,7 @@ from tokumei.attack.attribute_inference import (
     infer_excluding,
     n_open_values,
     sensitive_column,
-    true_values,
+    target_values,
 )
 from tokumei.attack.targets import drawn_success, share_score, target_people
 from tokumei.attack.threat_model import ThreatModel
@@ -52,8 +52,7 @@ class BackgroundKnowledge:
         """Look at the values that are left of the records that fit each person."""
         column = sensitive_column(threat_model, self.sensitive)
         released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
-        original = threat_model.original
-        values = true_values(threat_model, column, original.frame.select(column)[threat_model.targets], original.name)
+        values = target_values(threat_model, column)
         inferred = infer_excluding(released, people, values, self.excludes, purpose="background-knowledge", seed=seed)
         n_open, is_possible = n_open_values(released, people, values)
         # The own value must be among those that fit, else ruling out the others leaves nothing.

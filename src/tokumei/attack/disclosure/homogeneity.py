@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from tokumei.attack.attribute_inference import SensitiveRecords, blind_chances, infer, sensitive_column, true_values
+from tokumei.attack.attribute_inference import (
+    SensitiveRecords,
+    blind_chances,
+    infer,
+    sensitive_column,
+    target_values,
+    true_values,
+)
 from tokumei.attack.targets import control_people, drawn_success, share_of, share_score, target_people
 from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.score import Score
@@ -36,8 +43,7 @@ class Homogeneity:
         """Look at the values of the records that fit each person."""
         column = sensitive_column(threat_model, self.sensitive)
         released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
-        original = threat_model.original
-        values = true_values(threat_model, column, original.frame.select(column)[threat_model.targets], original.name)
+        values = target_values(threat_model, column)
         inferred = infer(released, people, values)
         blind = float(blind_chances(released, values).mean())
         certain = share_score("certain", int(inferred.is_certain.sum()), len(values), inputs={"sensitive": column})

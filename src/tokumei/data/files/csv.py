@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
-import polars.selectors as cs
 
 from tokumei.core.errors import FaultList, InputError
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.encodings import UTF_8, find_encoding, is_utf8, to_utf8
 from tokumei.data.files.layout import LONGEST_RECORD, Layout, check_layout
+from tokumei.data.files.missing import with_missing
 from tokumei.data.files.reading import BLANKS
 from tokumei.data.files.source import BLOCK, UNPACK_LIMIT, blocks, check_is_file, is_gzip, read_bytes
 
@@ -95,23 +95,6 @@ def scan_csv(path: Path | str, *, delimiter: str | None = None, encoding: str | 
     names = header_names(head, delimiter)
     check_header(names, path)
     return _scan(path, names, delimiter, layout, has_header=True)
-
-
-def with_missing(frame: pl.LazyFrame, null_values: Sequence[str]) -> pl.LazyFrame:
-    """Give cells that stand for a missing value as missing, whatever the kind of their column.
-
-    Numbers are compared as numbers, so that -9 stands for -9.0 too; dates and the like by their text.
-    """
-    if not null_values:
-        return frame
-    texts = pl.Series(list(null_values), dtype=pl.String)
-    numbers = texts.cast(pl.Float64, strict=False).drop_nulls().drop_nans()
-    other = ~(cs.string() | cs.numeric() | cs.nested() | cs.binary())
-    return frame.with_columns(
-        pl.when(~cs.string().is_in(texts.implode())).then(cs.string()),
-        pl.when(~cs.numeric().cast(pl.Float64).is_in(numbers.implode())).then(cs.numeric()),
-        pl.when(~other.cast(pl.String).is_in(texts.implode())).then(other),
-    )
 
 
 def without_first_lines(data: bytes, n_lines: int, path: Path) -> bytes:

@@ -7,8 +7,9 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.csv import TextFrame, read_csv, scan_csv, with_missing, write_csv
+from tokumei.data.files.csv import TextFrame, read_csv, scan_csv, write_csv
 from tokumei.data.files.excel import read_excel
+from tokumei.data.files.missing import with_missing
 from tokumei.data.files.parquet import read_parquet, scan_parquet, write_parquet
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.source import is_folder
