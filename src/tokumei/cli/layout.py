@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import le
 from typing import Any
 
 from tokumei.core.result import shown
@@ -66,10 +67,12 @@ def wrapped(text: str, width: int | None) -> list[str]:
 def _widths(lines: Sequence[Sequence[str]], width: int | None) -> list[int] | None:
     """Give each column its width, taking from the widest paragraphs first; None if words would not fit."""
     columns = list(zip(*lines, strict=True))
-    widths = [max(_width(cell) for cell in column) for column in columns]
-    least = [_least(column, widest) for column, widest in zip(columns, widths, strict=True)]
+    widths = [max(map(_width, column)) for column in columns]
     gaps = len(GAP) * (len(widths) - 1)
-    while width is not None and sum(widths) + gaps > width:
+    if width is None or sum(widths) + gaps <= width:
+        return widths
+    least = [_least(column, widest) for column, widest in zip(columns, widths, strict=True)]
+    while sum(widths) + gaps > width:
         spare = [have - need for have, need in zip(widths, least, strict=True)]
         if not any(spare):
             return None
@@ -87,6 +90,14 @@ def _least(column: Sequence[str], widest: int) -> int:
 
 def _folded(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]) -> list[str]:
     """Give one row of a table as lines, as many as its longest paragraph takes."""
+    sizes = [_width(cell) for cell in cells]
+    if all(map(le, sizes, widths)):
+        # So is nearly every row, and a wide file has tens of thousands.
+        line = [
+            " " * (width - size) + cell if right else cell + " " * (width - size)
+            for cell, size, width, right in zip(cells, sizes, widths, is_number, strict=True)
+        ]
+        return [GAP.join(line).rstrip()]
     parts = [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
     lines = []
     for index in range(max(len(part) for part in parts)):

@@ -149,7 +149,8 @@ def shown(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {shown(part)}" for name, part in value.items())
     # A value of the data must not move the cursor, color the screen or turn the direction of writing.
-    return "".join(ch if _is_plain(ch) else repr(ch)[1:-1] for ch in str(value))
+    text = str(value)
+    return text if text.isprintable() else "".join(ch if _is_plain(ch) else repr(ch)[1:-1] for ch in text)
 
 
 def frame_of(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "polars") -> Any:

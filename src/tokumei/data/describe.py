@@ -41,7 +41,7 @@ def _describe(some: pl.DataFrame) -> list[dict[str, Any]]:
     for kind in dict.fromkeys(some.dtypes):
         names = [name for name, one in zip(some.columns, some.dtypes, strict=True) if one == kind]
         indices = pl.Series(range(len(names)), dtype=pl.UInt32)
-        values = pl.concat([some[name].alias("value") for name in names], rechunk=True)
+        values = some.unpivot(on=names, value_name="value").get_column("value")
         column = indices.gather(pl.select(pl.int_range(len(values)) // max(1, some.height)).to_series())
         cells = pl.DataFrame({"column": column, "value": values}).drop_nulls("value")
         for row in _facts(cells).iter_rows(named=True):
