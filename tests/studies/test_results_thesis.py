@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -26,10 +27,19 @@ from tokumei.studies.results._thesis import (
     markdown_table,
     mean_error_ratio,
     n_kinds,
+    read_appendix,
     thesis_lattice,
 )
 from tokumei.studies.results._thesis_fit_figures import correlations
-from tokumei.studies.results.thesis_costs import N_SAMPLED, SAMPLED_UP_TO, walk_down, walk_up
+from tokumei.studies.results.thesis_costs import (
+    N_SAMPLED,
+    SAMPLED_UP_TO,
+    THREE_AGES,
+    mean_ratios,
+    walk_costs,
+    walk_down,
+    walk_up,
+)
 from tokumei.studies.results.thesis_indices import indices, make_releases
 from tokumei.studies.results.thesis_normal import fit_power, smallest_classes
 from tokumei.studies.results.thesis_quadrants import serve
@@ -117,6 +127,22 @@ def test_walk_up_leaves_out_what_divides_a_failed_node() -> None:
     assert walk_up(lambda _: 9.0, 2) == 3185
     # None holds: only the coarsest of each attribute, sex, two halves, and three and five ages, which cross.
     assert walk_up(lambda _: 1.0, 2) == 2 + 2 + 3 + 5
+    # Three ages fail alone: left out are they with sexes and regions, and nine ages only where these divide them.
+    three = (1, THREE_AGES, thesis_lattice().top[2])
+    with_three = 3 * (2 * (1 + 2 + 9 + 47) + 2 + 9 + 47)
+    with_nine = 9 * 3 * (1 + 2 + 9 + 47)
+    assert walk_up(lambda node: 1.0 if node == three else 9.0, 2) == 3185 - with_three
+    divided = walk_up(lambda node: 1.0 if node == three else 9.0, 2, divides_three=True)
+    assert divided == 3185 - with_three - with_nine
+
+
+def test_walk_down_pays_for_nothing_that_the_law_was_fitted_on() -> None:
+    assert walk_down([(2, 60), (4, 50), (10, 3), (20, 7)], 50, free_up_to=4) == 20 + 10
+
+
+def test_costs_on_the_appendix_are_the_known_ones(shared_data: Path) -> None:
+    found = mean_ratios(read_appendix(shared_data), walk_costs)
+    assert found == pytest.approx([3.4, 10.3, 24.6, 19.1], abs=0.05)
 
 
 def test_classes_that_pak_samples_are_taken_from_its_cost() -> None:
