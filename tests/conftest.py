@@ -11,20 +11,31 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.cases import IN_EVERY_RUN, OF_MANY, VARIABLE
 from tests.postgres_server import postgres_programs, postgres_server
-
-settings.register_profile(
-    "tokumei", deadline=None, derandomize=bool(os.environ.get("CI")), suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("tokumei")
 
 Write = Callable[..., Path]
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let definitions and promises be compared on many more cases than in every run."""
-    parser.addoption("--many", action="store_true", help="Compare definitions and promises on thousands of cases.")
+    """Let properties, definitions and promises be tried on many more cases than in every run."""
+    parser.addoption("--many", action="store_true", help="Try properties and definitions on thousands of cases.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say how many cases to try before any test is read."""
+    has_many = config.getoption("--many")
+    if has_many:
+        os.environ[VARIABLE] = "1"
+    settings.register_profile(
+        "tokumei",
+        max_examples=OF_MANY if has_many else IN_EVERY_RUN,
+        deadline=None,
+        derandomize=bool(os.environ.get("CI")),
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("tokumei")
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS
@@ -76,7 +77,7 @@ def requirements(name: str) -> list[Requirement]:
     return asked[name]
 
 
-@settings(max_examples=120)
+@settings(max_examples=cases(120))
 @given(
     st.lists(ROW, min_size=1, max_size=30),
     st.sampled_from(list(METHODS)),

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.anonymize.search import margins
 from tokumei.anonymize.search.packed import PackedLattice
@@ -38,7 +39,7 @@ def n_alone(packed: PackedLattice, node: tuple[int, ...], k: int) -> int:
     return int(sizes[sizes < k].sum())
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(
     rows=st.lists(ROW, min_size=1, max_size=20),
     k=st.integers(1, 4),

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.anonymize.local import joining
 from tokumei.anonymize.local.joining import Extents
@@ -89,7 +90,7 @@ def members(group_of: Ints) -> list[list[int]]:
     return sorted(np.flatnonzero(group_of == one).tolist() for one in np.unique(group_of))
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(
     st.lists(ROW, min_size=1, max_size=25),
     st.sampled_from(["dis", "ncp"]),

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.anonymize.goal import Goal, against_original
 from tokumei.anonymize.local.splitting import LEFT_OUT_COUNTS, split_groups
@@ -247,7 +248,7 @@ def task_of(people: pl.DataFrame, requirements: Sequence[Requirement], suppressi
 
 
 @given(TABLES, ASKED, st.sampled_from([0.0, 0.2, 0.5]), st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 def test_rounds_give_the_same_groups_as_one_group_after_the_other(
     table: list[tuple[Any, ...]], asked: list[Requirement], suppression: float, is_relaxed: bool
 ) -> None:

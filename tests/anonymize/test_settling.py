@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.anonymize.local import settling
 from tokumei.anonymize.local.cell_levels import CellLevels
@@ -43,7 +44,7 @@ def grouped_plainly(cells: CellLevels, index: int, nodes: Codes, goes: Bools, fa
     return group_rows(columns, [tree.n_nodes for tree in cells.trees], len(nodes)).group_of
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(st.lists(ROW, min_size=3, max_size=30), st.sampled_from(["k", "diverse"]))
 def test_settling_equals_looking_at_all_classes(rows: list[Any], asked: str) -> None:
     task = task_of(rows, asked)

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableSearch, searches
 from tokumei.anonymize.search.problem import Problem
@@ -54,7 +55,7 @@ def requirement(name: str, rows: list[Any]) -> list[Requirement]:
     return made[name]
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(
     st.lists(ROW, min_size=1, max_size=40),
     st.sampled_from(LOSS_NAMES),

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.anonymize.goal import Goal, against_original
 from tokumei.anonymize.local.task import LocalTask, encode_rows, flat_hierarchy
@@ -185,7 +186,7 @@ ASKED = st.sampled_from(
 
 
 @given(TABLES, ASKED, st.sampled_from([0.0, 0.3]))
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 def test_specializing_equals_counting_every_step(
     table: list[tuple[Any, ...]], asked: list[Requirement], suppression: float
 ) -> None:

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.contest.custom.edition import CustomEdition
 from tokumei.contest.custom.template import template
@@ -537,7 +538,7 @@ CELLS = st.one_of(
 
 
 @given(drawn=st.data())
-@settings(max_examples=400)
+@settings(max_examples=cases(400))
 def test_mutated_releases_always_get_a_verdict(drawn: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.getbasetemp()
     text, source, valid = drawn.draw(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.contest.custom.formula import Formula
 from tokumei.core.errors import InputError
@@ -98,7 +99,7 @@ def test_keys_of_thousands_of_parts_are_refused_before_they_are_parsed(text: str
 
 
 @given(st.text(alphabet="US()+-*/., 0123456789emaxinj_[]'\"\\\n:=<>!%", max_size=60))
-@settings(max_examples=500)
+@settings(max_examples=cases(500))
 def test_any_text_is_a_formula_or_an_input_error(text: str) -> None:
     try:
         Formula(text, NAMES).value(VALUES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.contest.custom.template import template
 from tokumei.contest.setting import parse_setting
@@ -19,7 +20,7 @@ VALUES = st.sampled_from(
 
 
 @given(drawn=st.data(), kind=st.sampled_from(sorted(LINES)))
-@settings(max_examples=400)
+@settings(max_examples=cases(400))
 def test_mutated_file_is_a_contest_or_an_input_error(drawn: st.DataObject, kind: str) -> None:
     lines = list(LINES[kind])
     for _ in range(drawn.draw(st.integers(1, 3))):

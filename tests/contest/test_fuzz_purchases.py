@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.attack.truth import truth_of
 from tokumei.contest.edition import Edition, Rule, files_in
@@ -177,7 +178,7 @@ def in_2018(tmp_path_factory: pytest.TempPathFactory) -> tuple[Submission, Submi
     )
 
 
-@settings(max_examples=1_300)
+@settings(max_examples=cases(1_300))
 @given(changes=CHANGES)
 def test_mutated_release_of_2017_is_refused_by_a_rule_or_tells_who_is_who(
     in_2017: tuple[Submission, Submission], changes: list[Change]
@@ -185,7 +186,7 @@ def test_mutated_release_of_2017_is_refused_by_a_rule_or_tells_who_is_who(
     in_2017[0].assert_gets_a_verdict(changes)
 
 
-@settings(max_examples=1_250)
+@settings(max_examples=cases(1_250))
 @given(changes=CHANGES)
 def test_mutated_guess_of_2017_is_refused_by_a_rule_or_can_be_read(
     in_2017: tuple[Submission, Submission], changes: list[Change]
@@ -193,7 +194,7 @@ def test_mutated_guess_of_2017_is_refused_by_a_rule_or_can_be_read(
     in_2017[1].assert_gets_a_verdict(changes)
 
 
-@settings(max_examples=1_250)
+@settings(max_examples=cases(1_250))
 @given(changes=CHANGES)
 def test_mutated_release_of_2018_is_refused_by_a_rule_or_can_be_scored(
     in_2018: tuple[Submission, Submission], changes: list[Change]
@@ -201,7 +202,7 @@ def test_mutated_release_of_2018_is_refused_by_a_rule_or_can_be_scored(
     in_2018[0].assert_gets_a_verdict(changes)
 
 
-@settings(max_examples=1_250)
+@settings(max_examples=cases(1_250))
 @given(changes=CHANGES)
 def test_mutated_guess_of_2018_is_refused_by_a_rule_or_can_be_read(
     in_2018: tuple[Submission, Submission], changes: list[Change]

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, Standing, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2015.edition import Pwscup2015
@@ -197,7 +198,7 @@ def has_verdict(check: Callable[[], None]) -> bool:
     return True
 
 
-FUZZ = settings(max_examples=900, suppress_health_check=list(HealthCheck))
+FUZZ = settings(max_examples=cases(900), suppress_health_check=list(HealthCheck))
 
 
 @FUZZ
@@ -218,7 +219,7 @@ def test_any_mutated_guess_has_a_verdict(tmp_path: Path, content: bytes) -> None
     assert has_verdict(lambda: check_guess(6, 5, written(tmp_path, Q=content)["Q"]))
 
 
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(max_examples=cases(100), suppress_health_check=list(HealthCheck))
 @given(content=mutated(Y), rows=mutated(I))
 def test_any_release_that_passes_is_scored_and_published(
     original: Table, tmp_path: Path, content: bytes, rows: bytes

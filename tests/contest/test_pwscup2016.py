@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2016.attacks import ATTACKS, AttackerView
@@ -422,7 +423,7 @@ def _mutants(draw: st.DrawFn) -> dict[str, bytes]:
 
 
 @given(mutant=_mutants())
-@settings(max_examples=2_500)
+@settings(max_examples=cases(2_500))
 def test_mutated_submissions_always_get_a_verdict(
     mutant: dict[str, bytes], originals: Originals, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -252,6 +252,19 @@ def attempt(attacker: str, level: str, success: float) -> Attempt:
     return Attempt(attacker, level, GuessScore(success, {}))
 
 
+def test_words_of_the_score_say_how_levels_that_nobody_attacked_count() -> None:
+    # Who finds everybody at one level of four moves the board by a quarter, and every text must say so.
+    standing = EDITION.rank([TeamEntry("a", ReleaseScore({}, 0.0, 0.0), [attempt("b", "25", 1.0)])])[0]
+    assert (standing.safety, standing.value) == (0.25, 0.125)
+    submitted = next(one for one in EDITION.terms.measures if one.name == "submitted attacks")
+    for english in (EDITION.terms.summary, submitted.says):
+        assert "over the levels" in english
+        assert "0 where nobody guessed" in english or "nobody attacked counts as 0" in english
+    for japanese in (EDITION.terms.summary_ja, submitted.says_ja):
+        assert "平均" in japanese
+        assert "レベルは 0" in japanese
+
+
 def test_ranking_takes_the_worst_of_sample_and_submitted_attacks() -> None:
     entries = [
         # Submitted: the mean of 0.8, 0.4, 0 and 0, which is worse than the sample attacks.

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from tests.cases import has_many
 
 from tokumei.core.errors import InputError
 from tokumei.counting.count import count_classes, write_recoded
@@ -35,9 +36,13 @@ RECODINGS = [
 WRITTEN = ["flag", "number of", "text"]
 WITHOUT = pl.DataFrame({"flag": ["yes", None], "number of": ["low", "high"]})
 # A fixture stays open over all examples on purpose: engines take seconds to start.
-MANY = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+MANY = settings(max_examples=40 if has_many() else 12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 # Spark takes seconds an example, so that shrinking a failure would take the whole day.
-FEW = settings(max_examples=5, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(
+    max_examples=5 if has_many() else 3,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 
 
 def frame_of(rows: list[Any]) -> pl.DataFrame:

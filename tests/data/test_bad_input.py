@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.contest.editions.pwscup2016 import files as pwscup2016
 from tokumei.contest.editions.pwscup2017 import files as pwscup2017
@@ -263,7 +264,7 @@ mutilated = st.binary(max_size=40).map(lambda data: source.GZIP_MAGIC + data)
 anything = st.one_of(st.binary(max_size=200), csv_like, packed, mutilated)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=cases(300))
 @given(content=anything)
 def test_arbitrary_bytes_read_or_raise_input_error(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "arbitrary.csv"
@@ -282,7 +283,7 @@ def test_arbitrary_bytes_read_or_raise_input_error(content: bytes, tmp_path_fact
         assert first == second
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=cases(100))
 @given(content=anything)
 def test_arbitrary_bytes_as_contest_file_read_or_raise_input_error(
     content: bytes, tmp_path_factory: pytest.TempPathFactory
@@ -298,7 +299,7 @@ def test_arbitrary_bytes_as_contest_file_read_or_raise_input_error(
             assert found is not None
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=cases(100))
 @given(content=st.one_of(st.binary(max_size=200), st.binary(max_size=60).map(lambda data: b"PAR1" + data + b"PAR1")))
 def test_arbitrary_bytes_as_parquet_or_workbook_raise_input_error(
     content: bytes, tmp_path_factory: pytest.TempPathFactory

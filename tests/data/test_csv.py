@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.core.errors import InputError
 from tokumei.data.files.csv import (
@@ -131,7 +132,7 @@ def test_write_csv_of_lists_and_durations_is_refused(tmp_path: Path, value: obje
 cells = st.text(alphabet='a,;"\n\r\té ', min_size=1, max_size=6) | st.none()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=cases(150))
 @given(
     rows=st.lists(st.tuples(cells, cells), max_size=5),
     delimiter=st.sampled_from(",;\t|"),

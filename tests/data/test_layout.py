@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.core.errors import FaultList, InputError
 from tokumei.data.files.csv import read_csv
@@ -81,7 +82,7 @@ def cells_per_row(text: str) -> list[int] | None:
 texts = st.text(alphabet='a,"\n', max_size=24) | st.text(alphabet='a,"\n\r', max_size=24)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=cases(300))
 @given(text=texts)
 @example(text='"a""b",""\n"\n",a')
 @example(text='a\r\n"a"\r\n')
@@ -104,7 +105,7 @@ def test_layout_agrees_with_a_plain_reader(text: str, tmp_path_factory: pytest.T
     assert frame.rows() == rows
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=cases(200))
 @given(text=texts, cuts=st.lists(st.integers(0, 24), max_size=4))
 def test_layout_is_the_same_however_the_file_is_cut_into_blocks(text: str, cuts: list[int]) -> None:
     indices = [0, *sorted(cuts), len(text)]

@@ -212,6 +212,20 @@ SAMPLES_FOUND = Measure(
     "The best built-in attack, averaged over the levels of knowledge: 0 if it finds nobody, 1 if everybody.",
     "組み込みの攻撃のうち最良のもの(知識レベルの平均)。0 は発見なし、1 は全員発見。",
 )
+CELLS_FOUND = Measure(
+    "cell",
+    "Share of all cells of F, one for each customer and month, in which the right pseudonym was named: 0 if in none. A "
+    "month without purchases has no pseudonym and counts against it, so that even who finds everybody stays below 1.",
+    "F の全セル(顧客×月)のうち仮名を正しく推定した割合。0 は皆無。購入のない月には仮名がなく正解に数えないため、"
+    "全員を特定しても 1 に届かないことがある。",
+)
+SUBMITTED_BY_LEVEL = Measure(
+    "submitted attacks",
+    "The best attack of another team at each level of knowledge, averaged over the levels; a level at which nobody "
+    "attacked counts as 0. 0 if nobody is found, 1 if everybody is at every level.",
+    "知識レベルごとの他チームによる最良の攻撃の成功率の、全レベルでの平均。攻撃のないレベルは 0 とする。"
+    "0 は発見なし、1 は全レベルで全員発見。",
+)
 SUBMITTED_ATTACKS = Measure(
     "submitted attacks",
     "The best attack of another team: 0 if it finds nobody, 1 if everybody.",

@@ -85,7 +85,7 @@ ATTACKS = (*SAMPLE_ATTACKS, "same-day", "same-item", "same-month-and-item", "jac
 class Pwscup2017(Edition):
     """Anonymize a year of purchases row by row; attackers know 25, 50, 75 or 100 % of the rows.
 
-    A release is scored by the worst of seven losses of use, U, and by the best attack on average over the levels of
+    A release is scored by the worst of seven losses of use, U, and by what attacks find on average over the levels of
     knowledge, S; teams rank by their weighted sum.
     """
 
@@ -117,12 +117,15 @@ class Pwscup2017(Edition):
             f"and published. Attackers know {levels} of the rows of T, items cut to two characters, and name the "
             "pseudonym of every customer in every month. Teams rank by "
             f"{self.utility_weight:g}·U + {self.safety_weight:g}·S, lower is better: U is the worst of seven "
-            "losses of use, S the success of the best attack.",
+            "losses of use, S what attacks find on average over the levels of knowledge: by the built-in attack that "
+            "is best on average, or by the best guess of another team at each level (0 where nobody guessed), "
+            "whichever is more.",
             summary_ja="1年分の購買履歴 T を行ごとに加工する。顧客IDを月ごとに変えてもよい仮名に置き換え、値の変更や"
             f"半数までの行の削除ができる。残った行をシャッフルして公開する。攻撃者は T の {levels} の行"
             "(商品IDは先頭2文字)を知り、全顧客の各月の仮名を推定する。順位は "
             f"{self.utility_weight:g}·U + {self.safety_weight:g}·S の小さい順で、U は7つの有用性指標の最悪値、"
-            "S は最良の攻撃の成功率である。",
+            "S は全知識レベルで平均した攻撃の成功率で、平均が最大の組み込み攻撃と、レベルごとの他チームの最良の推定"
+            "(推定のないレベルは 0)の平均の、大きい方とする。",
             data_files=(
                 FileRole(
                     "M",

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from tokumei.contest.edition import Measure
 from tokumei.contest.measures import (
     BASELINE,
+    CELLS_FOUND,
     CUSTOMERS_FOUND,
     INTERVAL,
-    MONTHS_FOUND,
     SAMPLES_FOUND,
-    SUBMITTED_ATTACKS,
+    SUBMITTED_BY_LEVEL,
     TRANSACTIONS_FOUND,
     attack_measure,
     loss_measure,
@@ -37,6 +37,6 @@ def measures_of(
         f"{formula}。0 は有用性の損失も発見もない状態、{sum(weights):g} は有用性をすべて失い全員が発見された状態。",
     )
     tried = [attack_measure(name.upper(), name) for name in attacks]
-    found = (CUSTOMERS_FOUND, MONTHS_FOUND, TRANSACTIONS_FOUND, BASELINE, INTERVAL)
+    found = (CUSTOMERS_FOUND, CELLS_FOUND, TRANSACTIONS_FOUND, BASELINE, INTERVAL)
     named = sorted([*losses, both], key=lambda measure: measure.name)
-    return (*named, *tried, total, *found, SAMPLES_FOUND, SUBMITTED_ATTACKS)
+    return (*named, *tried, total, *found, SAMPLES_FOUND, SUBMITTED_BY_LEVEL)

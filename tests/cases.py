@@ -1,0 +1,22 @@
+"""How many random cases a property is tried on: fewer in every run, all that were asked for with `--many`."""
+
+from __future__ import annotations
+
+import os
+
+# Set by `--many` before any test is read, in the processes of xdist too.
+VARIABLE = "TOKUMEI_TEST_MANY"
+# One in so many cases of a test that has hundreds is tried in every run, and never fewer than so many.
+SHARE, LEAST = 6, 40
+# What a property that says nothing is tried on.
+IN_EVERY_RUN, OF_MANY = 40, 100
+
+
+def has_many() -> bool:
+    """Whether all cases are asked for."""
+    return VARIABLE in os.environ
+
+
+def cases(n: int) -> int:
+    """Give how many of n cases to try now."""
+    return n if has_many() else max(LEAST, n // SHARE)
