@@ -59,6 +59,7 @@ def test_output_that_exists_needs_force(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_text("old")
     fails({"--out": file}, "--force to replace it")
+    fails({"out": file}, "force=True to replace it")
     with guarded({"--out": file}, force=True) as drafts:
         drafts["--out"].write_text("new")
         assert file.read_text() == "old"

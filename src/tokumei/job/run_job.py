@@ -153,7 +153,8 @@ def _check_folder(job: Job, out: Path, *, force: bool) -> None:
         raise InputError.of(f"a folder without the input {job.file} in it", file=out)
     is_ours = (out / FOLDER).is_dir() or (out / SECRET).is_dir()
     if out.exists() and any(out.iterdir()) and not is_ours and not force:
-        raise InputError.of("a new or empty folder, that of an earlier run, or --force", file=out)
+        expected = "a new or empty folder, that of an earlier run, or --force (in Python: force=True)"
+        raise InputError.of(expected, file=out)
 
 
 def _seed(job: Job, path: Path) -> int:

@@ -71,7 +71,9 @@ def check_outputs(
         if target.exists() and not (target.is_file() or target.is_dir()):
             raise InputError.of("a file or a folder, not a device", file=given)
         if target.exists() and not force:
-            raise InputError.of(f"a file that does not exist yet as {option}, or --force to replace it", file=given)
+            # Functions call their outputs by plain names, commands by their options.
+            forcing = "--force" if option.startswith("--") else "force=True"
+            raise InputError.of(f"a file that does not exist yet as {option}, or {forcing} to replace it", file=given)
     return targets
 
 
