@@ -71,6 +71,30 @@ def write_hospital(path: Path, n_rows: int = 2_000_000) -> None:
     pl.DataFrame(columns).write_csv(path)
 
 
+def write_patients(path: Path, n_rows: int = 1_000_000) -> None:
+    """Write patients under Japanese headers: names, two forms of dates, 60,000 postal codes, costs, some notes."""
+    rng = np.random.default_rng(6)
+    surnames, given = ["佐藤", "四方田", "鮎沢", "六車", "綿貫"], ["琴葉", "壱成", "汐里", "千紘", "太郎", "花子"]
+    area, street = rng.integers(1, 999, 60_000), rng.integers(0, 9_999, 60_000)
+    codes = pl.Series([f"{a:03d}-{s:04d}" for a, s in zip(area, street, strict=True)])
+    born = np.datetime64("1925-01-01") + rng.integers(0, 36_000, n_rows) * DAY
+    admitted = np.datetime64("2019-01-01") + rng.integers(0, 1_800, n_rows) * DAY
+    columns = {
+        "患者番号": pl.Series(rng.permutation(n_rows)).cast(pl.String).str.zfill(8).str.replace("^", "P"),
+        "氏名": _drawn(rng, [f"{first} {second}" for first in surnames for second in given], n_rows),
+        "生年月日": pl.Series(born.astype("datetime64[ms]")).dt.strftime("%Y/%m/%d"),
+        "性別": _drawn(rng, ["男", "女", ""], n_rows),
+        "郵便番号": codes.gather(rng.integers(0, 60_000, n_rows)),
+        "都道府県": _drawn(rng, ["東京都", "大阪府", "北海道", "福岡県", "長野県", "沖縄県"], n_rows),
+        "入院日": pl.Series(admitted.astype("datetime64[ms]")).dt.strftime("%Y-%m-%d"),
+        "体重(kg)": rng.normal(62, 12, n_rows).round(1),
+        "病名": _drawn(rng, ["胃炎", "糖尿病", "喘息", "高血圧症", "骨折", "肺炎", ""], n_rows, skew=2),
+        "医療費(円)": (rng.lognormal(10, 1, n_rows) // 10 * 10).astype(int),
+        "備考": _drawn(rng, ["", "", "特になし", "電話 090-1234-5678", "アレルギーあり"], n_rows),
+    }
+    pl.DataFrame(columns).write_csv(path)
+
+
 def write_grocery(path: Path, n_rows: int = 1_470_000, n_households: int = 2_469) -> None:
     """Write purchases as those of Complete Journey: households, baskets, 68,000 products, moments to the second."""
     rng = np.random.default_rng(4)

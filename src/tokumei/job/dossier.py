@@ -42,7 +42,7 @@ def write_dossier(done: Any) -> Path:
         "results": done.results,
     }
     if job.kind == "table":
-        found["legal"] = legal_pages(_release_of(out), done.results, done.bounds, out / "secret")
+        found["legal"] = legal_pages(done.released, done.results, done.bounds, out / "secret")
         for language, name in LANGUAGES.items():
             document = table_document(found, language=language)
             document.write(out / f"{name}.html")
@@ -50,7 +50,3 @@ def write_dossier(done: Any) -> Path:
     path: Path = out / DOSSIER
     write_text(path, json.dumps(found, ensure_ascii=False, indent=1, default=str) + "\n")
     return path
-
-
-def _release_of(out: Path) -> Path:
-    return next(out / name for name in ("release.csv", "release.parquet") if (out / name).exists())

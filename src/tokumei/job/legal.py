@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tokumei.data.files.formats import read_frame
+import polars as pl
+
 from tokumei.inspection.legal_case import LegalCase
 from tokumei.inspection.legal_europe import wp216
 from tokumei.inspection.legal_japan import anonymously_processed, pseudonymously_processed
@@ -17,10 +18,9 @@ OTHERS_MAY = 0o077
 
 
 def legal_pages(
-    release: Any, results: Mapping[str, Any], bounds: Sequence[Mapping[str, Any]], secret: Path | None
+    frame: pl.DataFrame, results: Mapping[str, Any], bounds: Sequence[Mapping[str, Any]], secret: Path | None
 ) -> list[dict[str, Any]]:
-    """Check a release, as a frame or a file, by every law; `secret` is the folder of what must be kept apart."""
-    frame = read_frame(release) if isinstance(release, (str, Path)) else release
+    """Check a released frame by every law; `secret` is the folder of what must be kept apart."""
     known = [name for name, role in results["roles"].items() if role == "quasi-identifier" and name in frame.columns]
     kept = [] if secret is None else sorted(one.name for one in secret.iterdir() if one.is_file())
     is_apart = None if secret is None else not secret.stat().st_mode & OTHERS_MAY

@@ -7,6 +7,9 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from tokumei.data.files.formats import read_frame
 from tokumei.data.files.histories import read_history
 from tokumei.data.history import History
 from tokumei.job.anonymize_history import anonymize_history
@@ -36,6 +39,11 @@ class HistoryWork:
     def history(self) -> History:
         """The original."""
         return read_history(str(self.job.file), self.job.reading)
+
+    @property
+    def released(self) -> pl.DataFrame:
+        """What is handed over, as it was written."""
+        return read_frame(self.out / "published.csv")
 
     def _release(self, number: int) -> HistoryRelease:
         name, options = self.job.methods[number - 1]

@@ -9,6 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from tokumei.attack.registry import attack_title
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.progress import step
@@ -36,6 +38,7 @@ class JobResult(Result):
     bounds: Sequence[Mapping[str, Any]]
     steps_done: Sequence[str]
     steps_found: Sequence[str]
+    released: pl.DataFrame | None = None
 
     @property
     def holds(self) -> bool:
@@ -97,7 +100,7 @@ def run_job(job: Job, out: Path, *, force: bool = False) -> JobResult:
     results = work.gather()
     bounds = check_bounds(job, numbers_of(results))
     write_text(out / JOB, job.where.text)
-    done = JobResult(job, out, results, bounds, store.done, store.found)
+    done = JobResult(job, out, results, bounds, store.done, store.found, work.released)
     write_dossier(done)
     return done
 

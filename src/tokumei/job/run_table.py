@@ -7,6 +7,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from tokumei.core.errors import CannotAnonymize, InputError, nearest
 from tokumei.data.files.formats import PARQUET, format_of, read_frame, scan_frame
 from tokumei.data.files.row_numbers import read_rows
@@ -66,6 +68,16 @@ class TableWork:
         }
         return table
 
+    @cached_property
+    def released(self) -> pl.DataFrame:
+        """The release that was chosen, as it was written."""
+        return read_frame(self.release)
+
+    @cached_property
+    def row_numbers(self) -> pl.Series | None:
+        """The row of the original of each released row, counted from 1; None where no row is a person's."""
+        return read_rows(self.rows) if self.rows.exists() else None
+
     def _hierarchy(self, table: Table, column: str) -> Hierarchy:
         given = self.job.hierarchies.get(column)
         if given is None:
@@ -122,7 +134,7 @@ class TableWork:
         return dict(without_times(audit_table(self.table).to_dict()))
 
     def _audit_after(self) -> dict[str, Any]:
-        frame = read_frame(self.release)
+        frame = self.released
         roles = {name: role for name, role in self.table.roles.items() if name in frame.columns}
         asked = {name: value for name, value in self._asked().items() if name not in NOT_AUDITED}
         asked |= {"population": self.job.requirements["population"]} if "population" in self.job.requirements else {}
@@ -161,33 +173,33 @@ class TableWork:
         self.rows.unlink(missing_ok=True)
         if rows.exists():
             put(rows, self.rows)
-        return {**best, "released": read_frame(self.release).height, "rows": self.table.n_rows}
+        return {**best, "released": self.released.height, "rows": self.table.n_rows}
 
     def _attack(self, threat: Any, attack: str) -> dict[str, Any]:
         found = attack_table(
             self.table,
-            str(self.release),
+            self.released,
             attack,
             known=threat.knows,
             known_share=threat.share,
-            rows=str(self.rows) if self.rows.exists() else None,
+            rows=self.row_numbers,
             hierarchies=self.table.hierarchies,
             seed=1,
         )
         return {"tried": found.as_records(threat.name)}
 
     def _measure(self) -> dict[str, Any]:
-        if not self.rows.exists():
+        if self.row_numbers is None:
             return {"scores": {}, "left_out": {"all": "no row of the release is a person's"}}
         found = measure_table(
             self.table,
-            str(self.release),
+            self.released,
             None if self.job.measures is None else list(self.job.measures),
-            rows=str(self.rows),
+            rows=self.row_numbers,
             hierarchies=self.table.hierarchies,
         )
         return dict(without_times(found.to_dict()))
 
     def _profile(self) -> dict[str, Any]:
-        rows = read_rows(self.rows) - 1 if self.rows.exists() else None
-        return profile(self.table, read_frame(self.release), rows, population_size=self.job.population_size)
+        rows = None if self.row_numbers is None else self.row_numbers - 1
+        return profile(self.table, self.released, rows, population_size=self.job.population_size)

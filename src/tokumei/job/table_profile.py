@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tokumei.data.table import Table
 from tokumei.measure.population_uniques import population_uniques
 
 MOST_VALUES, MOST_ROWS, MOST_GROUPS = 12, 20, 10
+# Names that no column of a file has.
+ROW, SIZE = "row \0", "size \0"
 # A group as small as this share of all rows is a minority whose loss is told.
 SMALL_GROUP = 0.05
 
@@ -44,21 +47,27 @@ def _commonest(column: pl.Series) -> dict[str, Any]:
 
 def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
     """Give for small groups of the original how many of their rows are left out, those hit hardest first."""
-    is_kept = pl.Series("kept", range(original.n_rows)).is_in(rows.drop_nulls().to_list())
-    found: list[dict[str, Any]] = []
+    is_kept = np.zeros(original.n_rows, bool)
+    is_kept[rows.drop_nulls().to_numpy()] = True
+    if is_kept.all():
+        return []
+    found: list[pl.DataFrame] = []
     for name in [*original.quasi_identifiers, *original.sensitive]:
         counted = (
             pl.DataFrame({"value": original.frame[name].cast(pl.String), "kept": is_kept})
             .group_by("value")
-            .agg(n=pl.len(), n_kept=pl.col("kept").sum())
-            .filter((pl.col("n") <= SMALL_GROUP * original.n_rows) & (pl.col("n_kept") < pl.col("n")))
+            .agg(rows=pl.len(), n_kept=pl.col("kept").sum())
+            .filter((pl.col("rows") <= SMALL_GROUP * original.n_rows) & (pl.col("n_kept") < pl.col("rows")))
         )
-        found += [
-            {"column": name, "value": value, "rows": n, "left_out": n - kept} for value, n, kept in counted.iter_rows()
-        ]
-    return sorted(found, key=lambda one: (-one["left_out"] / one["rows"], -one["rows"], str(one["value"])))[
-        :MOST_GROUPS
-    ]
+        found.append(
+            counted.select(
+                pl.lit(name).alias("column"), "value", "rows", left_out=pl.col("rows").cast(pl.Int64) - pl.col("n_kept")
+            )
+        )
+    if not found:
+        return []
+    by = [pl.col("left_out") / pl.col("rows"), pl.col("rows"), pl.col("value").fill_null("None")]
+    return pl.concat(found).sort(by, descending=[True, True, False], maintain_order=True).head(MOST_GROUPS).to_dicts()
 
 
 def _riskiest(original: Table, released: pl.DataFrame, rows: pl.Series) -> list[dict[str, Any]]:
@@ -66,8 +75,11 @@ def _riskiest(original: Table, released: pl.DataFrame, rows: pl.Series) -> list[
     known = [name for name in original.quasi_identifiers if name in released.columns]
     if not known or not released.height:
         return []
-    sized = released.select(pl.len().over(known).alias("size")).with_columns(row=rows + 1)
-    least = sized.sort("size", "row").head(MOST_ROWS)
+    numbered = released.select(known).with_columns((rows + 1).alias(ROW))
+    classes = numbered.group_by(known).agg(pl.len().alias(SIZE), pl.col(ROW))
+    # Of classes of one size the rows that come first, however many classes there are.
+    sized = classes.filter(pl.col(SIZE) <= classes[SIZE].bottom_k(MOST_ROWS).max())
+    least = sized.select(SIZE, ROW).explode(ROW).sort(SIZE, ROW).head(MOST_ROWS)
     return [{"row": row, "class": size, "risk": 1 / size} for size, row in least.iter_rows()]
 
 

@@ -191,9 +191,11 @@ def pair_counts(one: Ints, other: Ints, n_others: int) -> tuple[Ints, Ints, Ints
 
 
 def _original(vocabulary: Vocabulary, values: pl.Series) -> Labeled:
-    indices, codes = np.unique(vocabulary.indices(values), return_inverse=True)
-    sets = LeafSets.of(vocabulary.n_leaves + 1, [[(index, index + 1)] for index in indices.tolist()])
-    return Labeled(codes.astype(np.int64), sets)
+    indices = vocabulary.indices(values)
+    is_there = np.bincount(indices, minlength=vocabulary.n_leaves + 1) > 0
+    there = np.flatnonzero(is_there)
+    sets = LeafSets(vocabulary.n_leaves + 1, len(there), np.arange(len(there)), there, there + 1)
+    return Labeled((np.cumsum(is_there) - 1)[indices], sets)
 
 
 def _released(vocabulary: Vocabulary, cells: pl.Series) -> Labeled:
