@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks.measure import Figure, best_seconds, in_new_process
+from tokumei.data.files.keys import PrivateKey, write_keys
 from tokumei.data.made.population import OLDEST, PREFECTURES, SEXES
 from tokumei.data.made.services import make_census, make_service, make_services
 from tokumei.data.made.survey import make_survey
@@ -17,7 +18,6 @@ from tokumei.exchange.answer import Desk, answer
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, open_desk
-from tokumei.exchange.keys import PrivateKey, write_keys
 from tokumei.exchange.learning import rule_quadrants
 from tokumei.exchange.noise import secret_of
 from tokumei.exchange.offer import Lots, Offer, Words
@@ -51,7 +51,7 @@ ANSWER = """
 import time
 from pathlib import Path
 from tokumei.exchange.desk import DeskFolder, answer_request
-from tokumei.exchange.keys import read_private
+from tokumei.data.files.keys import read_private
 from tokumei.exchange.request import read_request
 desk, key = DeskFolder(Path({desk!r})), read_private({key!r})
 request, signed = read_request({request!r})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tokumei.exchange.keys import PrivateKey
+from tokumei.data.files.keys import PrivateKey
 
 
 @pytest.fixture(scope="session")

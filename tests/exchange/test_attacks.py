@@ -18,12 +18,12 @@ from tests.exchange.random_offers import play
 
 from tokumei.core.chain import digest_of
 from tokumei.core.errors import CannotAnonymize, InputError, NotAllowed, PromiseBroken
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.attack import attack, attack_two
 from tokumei.exchange.cells import CellSpace
 from tokumei.exchange.counted_table import CountedTable, farthest
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, answer_request
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.learning import answers_until_tightening, counted_nodes, tightened
 from tokumei.exchange.noise import drawn, extra_steps, noisy_ks, secret_of, small_nodes
 from tokumei.exchange.offer import Lots, Offer, Recipient, check_offer

@@ -14,13 +14,13 @@ from tests.exchange.people import LATTICE, WORDS, node, people
 
 from tokumei.core.chain import digest_of
 from tokumei.core.errors import InputError, NotAllowed, PromiseBroken
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.answer import REFUSED
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, answer_request, open_desk, remembered
 from tokumei.exchange.disclosure import disclosure, disclosure_text
 from tokumei.exchange.documents import Signed
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.offer import Lots, Recipient
 from tokumei.exchange.offering import OfferTerms
 from tokumei.exchange.opening import open_offer

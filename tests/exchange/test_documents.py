@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tokumei.core.errors import InputError, MissingExtra, NotAllowed, PromiseBroken
+from tokumei.data.files.keys import PrivateKey, is_signed_by, read_private, read_public, write_keys
 from tokumei.exchange.documents import Fields, parse_signed, read_json, read_signed, sign
-from tokumei.exchange.keys import PrivateKey, is_signed_by, read_private, read_public, write_keys
 
 
 def test_signed_document_comes_back_as_it_was(key: PrivateKey, tmp_path: Path) -> None:

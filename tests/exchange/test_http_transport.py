@@ -14,9 +14,9 @@ from tests.exchange.people import people
 from tests.exchange.test_attacks import opened
 
 from tokumei.core.errors import NotAllowed, NotFound, TokumeiError
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange import http_transport
 from tokumei.exchange.http_transport import HttpTransport, ServerAway
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.transport import Outgoing
 
 

@@ -12,8 +12,8 @@ import pytest
 from tests.exchange.people import LATTICE, node, offer_of, people
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.documents import sign
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.offer import KIND, VERSION, Offer, read_offer
 from tokumei.exchange.offer import offer_of as read_back
 from tokumei.exchange.request import make_request

@@ -9,10 +9,10 @@ import pytest
 from tests.exchange.people import LATTICE, WORDS, people
 
 from tokumei.core.errors import PromiseBroken
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, answer_request
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.offer import Lots
 from tokumei.exchange.offering import OfferTerms
 from tokumei.exchange.opening import open_offer

@@ -15,8 +15,8 @@ from tests.exchange.people import AGE, CELLS, LATTICE, SEX, TOWN, people
 from tests.exchange.test_attacks import opened
 
 from tokumei.core.errors import CannotAnonymize, NotAllowed
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.same_people import HashedTable, chance_of, hashed, likeness
 from tokumei.exchange.sources import MOST_EPSILON, SourceRegistry, place_of
 from tokumei.hierarchy.hierarchy import Hierarchy

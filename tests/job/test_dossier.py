@@ -11,6 +11,7 @@ from tests.journey.commands import tokumei_here
 
 import tokumei as tk
 from tokumei.core.errors import InputError
+from tokumei.data.files.keys import PrivateKey, fingerprint, read_public, write_keys
 from tokumei.job.verify_dossier import verify_dossier
 from tokumei.measure.population_uniques import population_uniques
 from tokumei.report.dossier_words import JAPANESE
@@ -97,6 +98,58 @@ def test_changed_release_or_number_is_named(folder: Path, what: str, capsys: pyt
     finally:
         for file, text in kept.items():
             file.write_text(text, encoding="utf-8")
+
+
+def test_signed_dossier_names_who_signed_and_any_change_breaks_it(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("officer", "other"):
+        write_keys(tmp_path / name, PrivateKey.fresh())
+    out, public = tmp_path / "out", tmp_path / "officer.pub"
+    assert tokumei_here(capsys, "run", folder / "job.toml", "--out", out, "--sign", tmp_path / "officer.key")[0] == 0
+    code, said = tokumei_here(capsys, "verify", out / "dossier.json", "--key", public)
+    assert (code, said["signed_by"]) == (0, fingerprint(read_public(public)))
+    code, said = tokumei_here(capsys, "verify", out / "dossier.json", "--key", tmp_path / "other.pub")
+    assert code == 1
+    assert "not by" in said["differences"][0]
+    dossier = json.loads((out / "dossier.json").read_text(encoding="utf-8"))
+    dossier["reviewer"] = "somebody else"
+    (out / "dossier.json").write_text(json.dumps(dossier), encoding="utf-8")
+    code, said = tokumei_here(capsys, "verify", out / "dossier.json")
+    assert code == 1
+    assert "was changed since" in said["differences"][0]
+
+
+def test_dossier_that_must_be_signed_and_is_not_is_told(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_keys(tmp_path / "officer", PrivateKey.fresh())
+    code, said = tokumei_here(capsys, "verify", folder / "out" / "dossier.json", "--key", tmp_path / "officer.pub")
+    assert (code, said["signed_by"]) == (1, None)
+    assert said["differences"][0].startswith("signature: none")
+
+
+def test_key_named_in_the_job_file_signs_and_one_that_is_not_there_is_told_by_line(
+    folder: Path, tmp_path: Path
+) -> None:
+    write_keys(tmp_path / "officer", PrivateKey.fresh())
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    text = JOB + '[output]\nsign = "officer.key"\n'
+    tk.Job.of(text, folder=tmp_path).run(tmp_path / "out")
+    assert verify_dossier(tmp_path / "out" / "dossier.json", key=read_public(tmp_path / "officer.pub")).holds
+    with pytest.raises(InputError) as caught:
+        tk.Job.of(text.replace("officer.key", "none.key"), folder=tmp_path)
+    assert caught.value.faults[0].line == len(text.splitlines())
+
+
+def test_changed_page_is_named(folder: Path) -> None:
+    page = folder / "out" / "report.md"
+    kept = page.read_text(encoding="utf-8")
+    try:
+        page.write_text(kept.replace("rows", "cows"), encoding="utf-8")
+        assert dict(verify_dossier(folder / "out" / "dossier.json").files)["report.md"] == "differs"
+    finally:
+        page.write_text(kept, encoding="utf-8")
 
 
 def test_file_that_is_no_dossier_is_refused(tmp_path: Path) -> None:

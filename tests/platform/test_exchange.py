@@ -18,10 +18,10 @@ from tests.platform.offers import HIERARCHIES, PUBLIC, TABLE, host, make_desk, p
 from tests.platform.sites import do_jobs
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.desk import DeskFolder, answer_request
 from tokumei.exchange.documents import parse_signed
 from tokumei.exchange.http_transport import HttpTransport
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.request import REQUEST, Approval, make_request, request_of
 from tokumei.exchange.request import VERSION as REQUEST_VERSION
 from tokumei.exchange.transport import serve

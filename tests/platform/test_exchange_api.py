@@ -11,7 +11,7 @@ from django.test import Client
 from tests.platform.offers import host, make_desk, publish
 from tests.platform.sites import do_jobs
 
-from tokumei.exchange.keys import PrivateKey
+from tokumei.data.files.keys import PrivateKey
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api.services import make_token
 from tokumei.platform.exchange.services import offers, recipients

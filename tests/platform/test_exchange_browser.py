@@ -10,7 +10,7 @@ from tests.platform.conftest import MakeUser
 from tests.platform.offers import host, make_desk, publish
 from tests.platform.test_browser import log_in
 
-from tokumei.exchange.keys import PrivateKey
+from tokumei.data.files.keys import PrivateKey
 from tokumei.platform.exchange.services import offers, recipients
 from tokumei.platform.teams import services as teams
 

@@ -49,7 +49,7 @@ def keys(
 
     Example: tokumei exchange keys shop
     """
-    from tokumei.exchange.keys import PrivateKey, fingerprint, write_keys
+    from tokumei.data.files.keys import PrivateKey, fingerprint, write_keys
 
     key = PrivateKey.fresh()
     private, public = write_keys(name, key)
@@ -147,8 +147,8 @@ def request(
 
     Example: tokumei exchange request desk/offer.json --levels age=2 --key me.key --user me --purpose study --out a.request.json
     """  # noqa: E501 - an example is one line.
+    from tokumei.data.files.keys import read_private
     from tokumei.data.files.outputs import guarded
-    from tokumei.exchange.keys import read_private
     from tokumei.exchange.offer import read_offer
     from tokumei.exchange.request import make_request
 
@@ -178,8 +178,8 @@ def approve(
 
     Example: tokumei exchange approve in/a.request.json --key second.key --out in/a.approval.json
     """
+    from tokumei.data.files.keys import read_private
     from tokumei.data.files.outputs import guarded
-    from tokumei.exchange.keys import read_private
     from tokumei.exchange.request import Approval, read_request
 
     _, signed = read_request(file)
@@ -216,8 +216,8 @@ def verify(
 
     Example: tokumei exchange verify desk --key shop.pub
     """
+    from tokumei.data.files.keys import fingerprint, read_public
     from tokumei.exchange.desk import DeskFolder
-    from tokumei.exchange.keys import fingerprint, read_public
     from tokumei.exchange.offer import read_offer
     from tokumei.exchange.public_desk import verify_public
     from tokumei.exchange.verifying import check_answer, verify_desk

@@ -28,9 +28,9 @@ def answer(
 
     Example: tokumei exchange answer in/a.request.json --desk desk --key shop.key --out out
     """
+    from tokumei.data.files.keys import read_private
     from tokumei.data.files.outputs import check_outputs
     from tokumei.exchange.desk import DeskFolder, answer_request
-    from tokumei.exchange.keys import read_private
     from tokumei.exchange.request import read_approval, read_request
     from tokumei.exchange.transport import ANSWER_END, RELEASE_END, REQUEST_END, FolderTransport, Outgoing
 
@@ -77,9 +77,9 @@ def serve_requests(
 
     Example: tokumei exchange serve-requests --desk desk --key shop.key --inbox in --outbox out --once
     """
+    from tokumei.data.files.keys import read_private
     from tokumei.exchange.desk import DeskFolder
     from tokumei.exchange.http_transport import ServerAway
-    from tokumei.exchange.keys import read_private
     from tokumei.exchange.transport import Outgoing, serve
 
     signing, opened = read_private(key), DeskFolder(desk)
@@ -124,8 +124,8 @@ def learn(
     Example: tokumei exchange learn --desk desk --key shop.key --tighten
     """
     from tokumei.core.errors import NotAllowed
+    from tokumei.data.files.keys import read_private
     from tokumei.exchange.desk import DeskFolder, remembered, revise
-    from tokumei.exchange.keys import read_private
     from tokumei.exchange.learning import answers_until_tightening, lesson, refitted, table_c, tightened
 
     opened, signing = DeskFolder(desk), read_private(key)

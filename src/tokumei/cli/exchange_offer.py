@@ -101,9 +101,9 @@ def offer(
 
     Example: tokumei exchange offer people.csv --qi sex,age --hierarchies hierarchies --k 10 --name people --desk desk --key shop.key
     """  # noqa: E501 - an example is one line.
+    from tokumei.data.files.keys import read_private, read_public
     from tokumei.exchange.counted_table import CountedTable
     from tokumei.exchange.criteria import Criterion, read_criterion
-    from tokumei.exchange.keys import read_private, read_public
     from tokumei.exchange.offer import Words
     from tokumei.exchange.offering import OfferTerms
     from tokumei.exchange.opening import open_offer
@@ -213,9 +213,9 @@ def admit(
 
     Example: tokumei exchange admit --desk desk --key shop.key --recipient "A university=user.pub:trusted"
     """
+    from tokumei.data.files.keys import read_private
     from tokumei.exchange.admitting import admitted
     from tokumei.exchange.desk import DeskFolder, revise
-    from tokumei.exchange.keys import read_private
 
     opened = DeskFolder(desk)
     made, signed = opened.offer()
@@ -228,7 +228,7 @@ def admit(
 def read_recipient(text: str) -> Any:
     """Read NAME=FILE.pub:CRITERION."""
     from tokumei.core.errors import InputError
-    from tokumei.exchange.keys import read_public
+    from tokumei.data.files.keys import read_public
     from tokumei.exchange.offer import Recipient
 
     name, mark, rest = text.partition("=")

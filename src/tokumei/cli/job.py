@@ -66,6 +66,9 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check the job and list its steps; write nothing.")
     ] = False,
+    sign: Annotated[
+        Path | None, typer.Option("--sign", metavar="ME.key", help="Sign the dossier by a key of 'exchange keys'.")
+    ] = None,
     force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
@@ -76,11 +79,14 @@ def run(
 
     Example: tokumei run job.toml --out dossier
     """
+    from dataclasses import replace
+
     from tokumei.core.errors import InputError
     from tokumei.job.job_file import Job
     from tokumei.job.run_job import plan_job, run_job
 
     job = Job.read(file)
+    job = job if sign is None else replace(job, sign=sign)
     if dry_run:
         planned = plan_job(job)
         show(Answer({"job": job.name, "kind": job.kind, "planned": planned.results["planned"]}), json=json)
@@ -96,16 +102,22 @@ def run(
 
 def verify(
     file: Annotated[Path, typer.Argument(metavar="DOSSIER.json", help="The dossier of a job.")],
+    key: Annotated[
+        Path | None, typer.Option("--key", metavar="NAME.pub", help="Whoever must have signed it, by the public key.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Check a dossier: hash its files, do its job again where that is possible, and name what differs; exit 1 if any.
 
+    A signature is checked wherever there is one; with --key it must be there, and by that key.
+
     Example: tokumei verify dossier/dossier.json
     """
+    from tokumei.data.files.keys import read_public
     from tokumei.job.verify_dossier import verify_dossier
 
     with showing_progress():
-        found = verify_dossier(file)
+        found = verify_dossier(file, key=None if key is None else read_public(key))
     show(found, json=json)
     if not found.holds:
         raise typer.Exit(EXIT_CHECK_FAILED)

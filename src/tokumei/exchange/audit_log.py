@@ -19,9 +19,9 @@ from typing import Any
 from tokumei.core.chain import START, Link
 from tokumei.core.chain_file import ChainFile
 from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.data.files.keys import PrivateKey, fingerprint
 from tokumei.data.files.source import check_is_file
 from tokumei.exchange.documents import Fields, read_signed, sign
-from tokumei.exchange.keys import PrivateKey, fingerprint
 
 HEAD, VERSION = "log-head", 1
 

@@ -24,11 +24,11 @@ from typing import Any
 from tokumei.core.chain import Link, canonical, digest_of
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.data.files.atomic import atomic_path, write_text
+from tokumei.data.files.keys import PrivateKey, write_secret
 from tokumei.exchange.answer import REFUSED, WAITING, Answered, Desk, Given, Joint, answer
 from tokumei.exchange.audit_log import AuditLog, LogHead
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.documents import Fields, Signed, read_json, sign
-from tokumei.exchange.keys import PrivateKey, write_secret
 from tokumei.exchange.offer import Offer, read_offer
 from tokumei.exchange.request import Approval, Request, check_fits
 from tokumei.exchange.sources import check_not_retired

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokumei.core.chain import Link
-from tokumei.exchange.keys import fingerprint
+from tokumei.data.files.keys import fingerprint
 from tokumei.exchange.offer import Offer
 
 

@@ -16,8 +16,8 @@ from typing import Any
 from tokumei.core.chain import canonical, digest_of
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.data.files.atomic import write_text
+from tokumei.data.files.keys import PrivateKey, is_signed_by
 from tokumei.data.files.source import check_is_file
-from tokumei.exchange.keys import PrivateKey, is_signed_by
 
 # A hierarchy of a million values fits; more is an attempt to fill the memory.
 LARGEST_DOCUMENT = 64 * 1024 * 1024

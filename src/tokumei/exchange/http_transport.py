@@ -15,9 +15,9 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from tokumei.core.errors import InputError, MissingExtra, NotAllowed, NotFound, TokumeiError
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.desk import DeskFolder
 from tokumei.exchange.documents import Signed, parse_signed
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.public_desk import REVISIONS
 from tokumei.exchange.repeating import repeat_answer
 from tokumei.exchange.request import APPROVAL, VERSION, Approval, approval_of

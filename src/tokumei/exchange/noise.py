@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.keys import PrivateKey
 from tokumei.hierarchy.lattice import Lattice, Node
 
 Step = TypeVar("Step", int, float)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.criteria import Criterion, check_distinct, criterion_of
 from tokumei.exchange.documents import Fields, Signed, read_signed, sign
 from tokumei.exchange.joint import joiner, joint_node
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.knowledge import check_knowledge
 from tokumei.exchange.sensitive import Sensitive, sensitive_of
 from tokumei.exchange.zones import Zoned, find_zone

@@ -9,11 +9,11 @@ from typing import Any
 
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.counting.class_counts import SIZE
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.attack import Found, attack
 from tokumei.exchange.cells import MOST_CELLS, CellSpace, cell_counts
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.desk import DeskFolder, open_desk
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.noise import secret_of
 from tokumei.exchange.offer import Offer, Words
 from tokumei.exchange.offering import Gamma, OfferTerms, make_offer, measured_gamma, odds, read_release

@@ -11,9 +11,9 @@ from typing import Any
 
 from tokumei.core.chain import digest_of
 from tokumei.core.errors import PromiseBroken
+from tokumei.data.files.keys import fingerprint
 from tokumei.data.files.source import check_is_file
 from tokumei.exchange.desk import DeskFolder
-from tokumei.exchange.keys import fingerprint
 from tokumei.exchange.offer import Offer, read_offer
 
 # In the order in which a reader looks at them; the revisions are a folder.

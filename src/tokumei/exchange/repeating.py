@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tokumei.core.errors import TokumeiError
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.answer import REFUSED
 from tokumei.exchange.desk import ANSWER, DeskFolder
 from tokumei.exchange.desk import VERSION as ANSWER_VERSION
 from tokumei.exchange.documents import parse_signed, sign
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.request import REQUEST, VERSION
 from tokumei.exchange.transport import Incoming, Outgoing
 

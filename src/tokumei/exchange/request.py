@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.documents import Fields, Signed, read_signed, sign
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.offer import Offer, read_alike
 from tokumei.exchange.trying import try_node
 

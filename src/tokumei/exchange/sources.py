@@ -16,8 +16,8 @@ from typing import Any
 from tokumei.core.chain import canonical
 from tokumei.core.errors import CannotAnonymize, NotAllowed
 from tokumei.counting.count import count_classes
+from tokumei.data.files.keys import PrivateKey, write_secret
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.keys import PrivateKey, write_secret
 from tokumei.exchange.same_people import HashedTable, Likeness, hashed, likeness
 
 # What all formulas of the same people may tell together: noise is drawn anew for each table, so that their ε add up.

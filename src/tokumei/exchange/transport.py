@@ -13,10 +13,10 @@ from typing import Protocol
 
 from tokumei.core.errors import TokumeiError
 from tokumei.data.files.atomic import write_text
+from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.desk import DeskFolder, answer_request, check_request
 from tokumei.exchange.documents import Signed, parse_signed
-from tokumei.exchange.keys import PrivateKey
 from tokumei.exchange.request import REQUEST, VERSION, Approval, read_approval, request_of
 
 REQUEST_END, APPROVAL_END = ".request.json", ".approval.json"

@@ -7,11 +7,11 @@ from typing import Any
 
 from tokumei.core.chain import digest_of
 from tokumei.core.errors import PromiseBroken
+from tokumei.data.files.keys import fingerprint
 from tokumei.data.files.source import check_is_file
 from tokumei.exchange.audit_log import AuditLog, LogHead, check_reaches
 from tokumei.exchange.desk import ANSWER, VERSION, DeskFolder, commitment, public_part
 from tokumei.exchange.documents import Fields, read_signed
-from tokumei.exchange.keys import fingerprint
 from tokumei.exchange.request import REQUEST, request_of
 from tokumei.exchange.request import VERSION as REQUEST_VERSION
 

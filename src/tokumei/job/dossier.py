@@ -6,24 +6,28 @@ import datetime as dt
 import json
 import os
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from tokumei.core.chain import canonical
 from tokumei.data.files.atomic import write_text
+from tokumei.data.files.keys import PrivateKey
 from tokumei.job.legal import legal_pages
 from tokumei.job.step_store import file_hash
 from tokumei.report.dossier_pages import table_document
 
 DOSSIER = "dossier.json"
 LANGUAGES = {"en": "report", "ja": "report.ja"}
+PAGES = tuple(f"{name}{suffix}" for name in LANGUAGES.values() for suffix in (".html", ".md"))
 # What is handed over, and what is kept apart. A seed has no hash here: one that is short could be found by trying.
 HANDED_OVER = ("release.csv", "release.parquet", "published.csv", "job.toml")
 KEPT_APART = ("secret/recipe.json", "secret/rows.txt", "secret/pseudonyms.csv")
 
 
-def write_dossier(done: Any) -> Path:
-    """Write the dossier beside the release; the seed is not in it."""
+def write_dossier(done: Any, key: PrivateKey | None = None) -> Path:
+    """Write the dossier beside the release, signed where there is a key; the seed is not in it."""
     out, job = done.out, done.job
     found = {
         "job": job.name,
@@ -47,6 +51,15 @@ def write_dossier(done: Any) -> Path:
             document = table_document(found, language=language)
             document.write(out / f"{name}.html")
             document.write(out / f"{name}.md")
+    found["pages"] = {name: file_hash(out / name) for name in PAGES if (out / name).exists()}
+    if key is not None:
+        found = json.loads(json.dumps(found, default=str))
+        found["signature"] = {"key": key.public, "value": key.sign(signed_bytes(found))}
     path: Path = out / DOSSIER
     write_text(path, json.dumps(found, ensure_ascii=False, indent=1, default=str) + "\n")
     return path
+
+
+def signed_bytes(dossier: Mapping[str, Any]) -> bytes:
+    """Give what a signature is over: everything but the signature, in one spelling."""
+    return canonical({name: value for name, value in dossier.items() if name != "signature"}).encode()

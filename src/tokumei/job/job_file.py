@@ -92,6 +92,8 @@ class Job:
     bounds: Sequence[Bound] = ()
     keep: tuple[str, ...] = ()
     keep_anyway: bool = False
+    # The key by which the dossier is signed, if it is.
+    sign: Path | None = None
     seed: int | None = None
     # How many people the rows are a sample of, if they are.
     population_size: int | None = None
@@ -147,7 +149,7 @@ def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
         threats=_threats(where, found, kind),
         measures=_measures(where, found, kind),
         bounds=[_bound(section) for section in _listed(where, found, "bound")],
-        **_output(where, found),
+        **_output(where, found, folder),
         seed=general.whole("seed", 0, LARGEST_SEED, None) if "seed" in general.found else None,
         population_size=general.whole("population_size", 0, 100 * MOST, 0) or None,
         reviewer=general.maybe_text("reviewer", "a name"),
@@ -296,9 +298,14 @@ def _bound(section: Section) -> Bound:
     return Bound(of, ends.get("least"), ends.get("most"), line)
 
 
-def _output(where: Where, found: Mapping[str, Any]) -> dict[str, Any]:
+def _output(where: Where, found: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     section = Section(where, "output", found.get("output", {}))
-    made = {"keep": section.names("keep", []), "keep_anyway": section.flag("keep_anyway", False)}
+    made: dict[str, Any] = {"keep": section.names("keep", []), "keep_anyway": section.flag("keep_anyway", False)}
+    key = section.maybe_text("sign", "the file of a key, as tokumei exchange keys writes it")
+    if key is not None:
+        made["sign"] = folder / key
+        if not made["sign"].is_file():
+            raise section.fault("the file of a key that exists", "sign", key)
     section.finish()
     return made
 

@@ -66,7 +66,13 @@ def table_template(found: Inspection, file: Path, reading: Reading, *, beside: P
             f"least = {k}",
         ),
         *("", "[[bound]]", 'of = "prosecutor-risk"', f"most = {1 / k:g}"),
-        *("", "[output]", f"# Further columns to release unchanged: {_list(others)}", "keep = []"),
+        *(
+            "",
+            "[output]",
+            f"# Further columns to release unchanged: {_list(others)}",
+            "keep = []",
+            '# sign = "officer.key"  # a key of tokumei exchange keys',
+        ),
     ]
     return "\n".join(lines) + "\n"
 

@@ -17,6 +17,7 @@ from tokumei.core.progress import step
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence
 from tokumei.core.seeds import fresh_seed
 from tokumei.data.files.atomic import write_text
+from tokumei.data.files.keys import read_private
 from tokumei.data.files.source import check_is_file
 from tokumei.job.dossier import write_dossier
 from tokumei.job.job_file import Bound, Job
@@ -82,6 +83,7 @@ class JobResult(Result):
 def run_job(job: Job, out: Path, *, force: bool = False) -> JobResult:
     """Do a job and write everything to a folder; a folder of another kind is left alone unless `force`."""
     check_is_file(job.file)
+    key = None if job.sign is None else read_private(job.sign)
     _check_folder(job, out, force=force)
     secret = out / SECRET
     secret.mkdir(parents=True, exist_ok=True)
@@ -101,13 +103,15 @@ def run_job(job: Job, out: Path, *, force: bool = False) -> JobResult:
     bounds = check_bounds(job, numbers_of(results))
     write_text(out / JOB, job.where.text)
     done = JobResult(job, out, results, bounds, store.done, store.found, work.released)
-    write_dossier(done)
+    write_dossier(done, key)
     return done
 
 
 def plan_job(job: Job) -> JobResult:
     """Check a job against its file and say what would be done, without doing it."""
     check_is_file(job.file)
+    if job.sign is not None:
+        read_private(job.sign)
     work: Any = TableWork(job, Path(), 0) if job.kind == "table" else HistoryWork(job, Path(), 0)
     work.check()
     return JobResult(job, None, {"planned": [name for name, _, _ in work.steps()]}, [], [], [])

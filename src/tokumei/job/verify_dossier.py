@@ -12,8 +12,9 @@ from typing import Any
 
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence
+from tokumei.data.files.keys import fingerprint, is_signed_by
 from tokumei.data.files.source import check_is_file
-from tokumei.job.dossier import DOSSIER
+from tokumei.job.dossier import DOSSIER, signed_bytes
 from tokumei.job.job_file import Job
 from tokumei.job.run_job import JOB, SECRET, SEED, run_job
 from tokumei.job.step_store import file_hash
@@ -31,6 +32,8 @@ class Verification(Result):
     files: Sequence[tuple[str, str]]
     differences: Sequence[str]
     not_recomputed: str | None
+    # Short form of the key that signed, None where nobody did.
+    signed_by: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -45,6 +48,7 @@ class Verification(Result):
             "differences": list(self.differences),
             "recomputed": self.not_recomputed is None,
             "why_not": self.not_recomputed,
+            "signed_by": self.signed_by,
         }
 
     def sections(self) -> Sequence[Section]:
@@ -55,35 +59,55 @@ class Verification(Result):
             else f"Not computed again: {self.not_recomputed}."
         )
         parts: list[Section] = [
-            Facts({"holds": self.holds}),
+            Facts({"holds": self.holds, "signed by": self.signed_by or "nobody"}),
             Rows(["file", "state"], [list(one) for one in self.files]),
         ]
         return [*parts, *(Sentence(f"DIFFERS  {one}") for one in self.differences), Sentence(said)]
 
 
-def verify_dossier(path: Path | str) -> Verification:
-    """Hash every file of a dossier and, where its input and its secrets are there, do its job again and compare."""
+def verify_dossier(path: Path | str, *, key: str | None = None) -> Verification:
+    """Hash every file of a dossier and, where its input and its secrets are there, do its job again and compare.
+
+    key: the public key that must have signed it; a signature is checked wherever there is one.
+    """
     file = check_is_file(Path(path))
     dossier = _read(file)
     folder = file.parent
     listed = {dossier["input"]["file"]: dossier["input"]["sha256"], **dossier["files"], **dossier["kept_apart"]}
-    files = [(name, _state(folder / name, wanted)) for name, wanted in listed.items()]
+    files = [(name, _state(folder / name, wanted)) for name, wanted in {**listed, **dossier.get("pages", {})}.items()]
+    signed_by, found = _signature(dossier, key)
     lacks = _lacks(folder, dossier)
     if lacks is not None:
-        return Verification(files, [], lacks)
+        return Verification(files, found, lacks, signed_by)
     job = replace(
         Job.of((folder / JOB).read_text(encoding="utf-8"), folder=folder / dossier["folder"]),
         file=folder / dossier["input"]["file"],
         seed=int(json.loads((folder / SECRET / SEED).read_text(encoding="utf-8"))["seed"]),
+        sign=None,
     )
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "again"
         run_job(job, out)
         again = _read(out / DOSSIER)
-    found = [f"files: {name}" for name, one in dossier["files"].items() if again["files"].get(name) != one]
+    found += [f"files: {name}" for name, one in dossier["files"].items() if again["files"].get(name) != one]
     for part in ("results", "bounds", "holds"):
         found += _differences(dossier[part], again[part], part)
-    return Verification(files, found[:MOST_LISTED], None)
+    return Verification(files, found[:MOST_LISTED], None, signed_by)
+
+
+def _signature(dossier: Mapping[str, Any], wanted: str | None) -> tuple[str | None, list[str]]:
+    """Give the short form of the key that signed, and what is wrong with the signature."""
+    given = dossier.get("signature")
+    if given is None:
+        return None, [] if wanted is None else [f"signature: none, and {fingerprint(wanted)} should have signed"]
+    try:
+        public, value = str(given["key"]), str(given["value"])
+    except (TypeError, KeyError):
+        return None, ["signature: no key and value"]
+    short = fingerprint(public)
+    if not is_signed_by(public, signed_bytes(dossier), value):
+        return short, [f"signature: the dossier was changed since {short} signed it"]
+    return short, [] if wanted in (None, public) else [f"signature: by {short}, not by {fingerprint(str(wanted))}"]
 
 
 def _read(file: Path) -> dict[str, Any]:

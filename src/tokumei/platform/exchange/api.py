@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from ninja import Status
 
 from tokumei.core.errors import InputError, NotFound
-from tokumei.exchange.keys import fingerprint
+from tokumei.data.files.keys import fingerprint
 from tokumei.exchange.transport import LARGEST_REQUEST
 from tokumei.platform.api.bearer import READ, SUBMIT, ApiRequest
 from tokumei.platform.api.bodies import Key, Line, Slug

@@ -20,13 +20,13 @@ import polars as pl
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, TokumeiError
 from tokumei.counting.class_counts import SIZE
+from tokumei.data.files.keys import PrivateKey, read_private, write_keys, write_secret
 from tokumei.exchange.attack import attack as attack_desk
 from tokumei.exchange.cells import MOST_CELLS, CellSpace
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import read_criterion
 from tokumei.exchange.desk import DeskFolder
 from tokumei.exchange.documents import Signed, parse_signed
-from tokumei.exchange.keys import PrivateKey, read_private, write_keys, write_secret
 from tokumei.exchange.offer import Lots, Offer, Words
 from tokumei.exchange.offering import OfferTerms, read_release
 from tokumei.exchange.opening import open_offer, releases_at

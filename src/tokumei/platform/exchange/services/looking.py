@@ -15,11 +15,11 @@ from django.utils import timezone
 
 from tokumei.core.chain import Link
 from tokumei.core.errors import TokumeiError
+from tokumei.data.files.keys import HEADER, fingerprint
 from tokumei.exchange.audit_log import LogHead, check_reaches
 from tokumei.exchange.desk import DeskFolder, commitment
 from tokumei.exchange.disclosure import Disclosed
 from tokumei.exchange.documents import read_json
-from tokumei.exchange.keys import HEADER, fingerprint
 from tokumei.exchange.public_desk import PUBLIC_FILES, REVISIONS, verify_public
 from tokumei.exchange.watch import copies, partners
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState

@@ -9,10 +9,10 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import NotAllowed, NotFound
+from tokumei.data.files.keys import PRIVATE, PrivateKey, read_private, write_keys
 from tokumei.exchange.admitting import admitted
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import revise
-from tokumei.exchange.keys import PRIVATE, PrivateKey, read_private, write_keys
 from tokumei.exchange.offer import Offer
 from tokumei.exchange.offer import Recipient as Listed
 from tokumei.platform.accounts.models import User

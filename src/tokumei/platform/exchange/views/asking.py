@@ -13,7 +13,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import TokumeiError
-from tokumei.exchange.keys import HEADER, fingerprint
+from tokumei.data.files.keys import HEADER, fingerprint
 from tokumei.exchange.transport import LARGEST_REQUEST
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.errors import TooMany

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, QueryDict
 from django.utils.translation import ngettext
 
 from tokumei.core.errors import NotFound
-from tokumei.exchange.keys import fingerprint
+from tokumei.data.files.keys import fingerprint
 from tokumei.exchange.offer import Offer
 from tokumei.hierarchy.lattice import Node
 from tokumei.platform.access import UserRequest

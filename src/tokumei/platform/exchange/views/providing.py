@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import TokumeiError
-from tokumei.exchange.keys import fingerprint
+from tokumei.data.files.keys import fingerprint
 from tokumei.exchange.offer import Offer
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.errors import TooMany

@@ -1,4 +1,4 @@
-"""Key pairs by which offers, requests, approvals and answers are signed: Ed25519, as `cryptography` has it."""
+"""Key pairs by which dossiers and the documents of the exchange are signed: Ed25519, as `cryptography` has it."""
 
 from __future__ import annotations
 
