@@ -3,7 +3,7 @@
 | what you have and want | names |
 |---|---|
 | data with its roles | `Table`, `History`, `Job`, `Hierarchy`, `Recipe`, `Score` |
-| jobs | `inspect`, `audit`, `anonymize`, `attack`, `measure`, `compare`, `predict`, `apply` |
+| jobs | `inspect`, `audit`, `anonymize`, `attack`, `harden`, `measure`, `compare`, `predict`, `apply` |
 | files | `read_frame`, `write_frame`, `read_hierarchy`, `read_hierarchies`, `write_hierarchy` |
 | below the jobs | `count_classes`, `ClassCounts`, `Lattice` |
 | what can go wrong | `errors` |
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tokumei.hierarchy.hierarchy import Hierarchy
     from tokumei.hierarchy.lattice import Lattice
     from tokumei.job.apply_recipe import apply
-    from tokumei.job.doors import anonymize, attack, audit, compare, knowledge, measure, predict, sweep
+    from tokumei.job.doors import anonymize, attack, audit, compare, harden, knowledge, measure, predict, sweep
     from tokumei.job.inspect_table import inspect
     from tokumei.job.job_file import Job
 
@@ -45,6 +45,7 @@ _HOMES = {
     "audit": "job.doors",
     "anonymize": "job.doors",
     "attack": "job.doors",
+    "harden": "job.doors",
     "measure": "job.doors",
     "compare": "job.doors",
     "predict": "job.doors",
@@ -64,7 +65,7 @@ _HOMES = {
 
 __all__ = [  # noqa: RUF022 - grouped as in the table above.
     "Table", "History", "Job", "Hierarchy", "Recipe", "Score",
-    "inspect", "audit", "anonymize", "attack", "measure", "compare", "predict", "sweep", "knowledge", "apply",
+    "inspect", "audit", "anonymize", "attack", "harden", "measure", "compare", "predict", "sweep", "knowledge", "apply",
     "read_frame", "write_frame", "read_hierarchy", "read_hierarchies", "write_hierarchy",
     "count_classes", "ClassCounts", "Lattice",
     "errors",

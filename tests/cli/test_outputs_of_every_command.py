@@ -17,6 +17,7 @@ RETAIL = (
     "InvoiceNo,StockCode,Quantity,InvoiceDate,UnitPrice,CustomerID,Country\n1,tea,2,2010-12-01 08:26:00,1.5,7,Japan\n"
 )
 PAIR = ["--original", "{history}", "--release", "{released}"]
+HARDEN = ["--bound", "1", "--attacks", "same-day", "--seed", "1"]
 QI = ["--qi", "sex,age", "--k", "2"]
 METHOD = ["--method", "pseudonyms", "--seed", "1"]
 GRID = '[[pipeline]]\nname = "month"\n[[pipeline.step]]\nmethod = "pseudonyms"\nlifetime = 1\n'
@@ -31,6 +32,9 @@ RUNS: dict[str, list[str]] = {
     "anonymize history/--published": ["{history}", *METHOD, "--out", "{dir}/r.csv", "--published", "{out}.csv"],
     "anonymize history/--truth": ["{history}", *METHOD, "--out", "{dir}/r.csv", "--truth", "{out}.csv"],
     "attack history/--out": ["same-day", "--knowledge", "{history}", "--release", "{released}", "--out", "{out}.csv"],
+    "harden/--out": [*PAIR, *HARDEN, "--out", "{out}.csv"],
+    "harden/--published": [*PAIR, *HARDEN, "--out", "{dir}/r.csv", "--published", "{out}.csv"],
+    "harden/--truth": [*PAIR, *HARDEN, "--out", "{dir}/r.csv", "--truth", "{out}.csv"],
     "knowledge/--out": ["{history}", "--out", "{out}.csv"],
     "report/--out": [*PAIR, "--knowledge", "50", "--attacks", "same-day", "--out", "{out}.csv"],
     "compare/--out": ["{people}", *QI, "--methods", "optimal", "--out", "{out}.csv"],

@@ -5,10 +5,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import tokumei as tk
 from tokumei.anonymize.pipeline import pipeline_of
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Sentence
+from tokumei.data.history import History
+from tokumei.data.made.retail import make_retail
 from tokumei.job.report_history import report_history, sweep_history
+from tokumei.report.evaluation import SAMPLE_ATTACKS
 from tokumei.report.sweep import default_grid, frontier, read_grid
 
 
@@ -65,8 +69,33 @@ def test_history_without_rows_is_left_out_of_report_and_sweep_by_a_word(tmp_path
 def test_sweep_of_visits_says_that_no_attack_fits_them(tmp_path: Path) -> None:
     visits = tmp_path / "visits.csv"
     visits.write_text("customer,date\na,2020-01-01\na,2020-02-01\nb,2020-01-03\nb,2020-02-04\n")
-    # If none is named, visits are attacked by their days.
-    assert sweep_history(visits, grid=WAY).to_dict()["ways"][0]["attack"] == "same-day"
+    # If none is named, visits are attacked by their days and by how many there are.
+    assert sweep_history(visits, grid=WAY).to_dict()["ways"][0]["attack"] in ("same-day", "row-counts")
     way = sweep_history(visits, grid=WAY, attacks=["s1"]).to_dict()["ways"][0]
     assert (way["utility"] is None, way["found"], way["is_on_frontier"]) == (False, None, False)
     assert "the history has no item" in way["left_out"]
+
+
+def test_sweep_permutes_groups_and_says_where_none_can_be_made(tmp_path: Path) -> None:
+    visits = tmp_path / "visits.csv"
+    visits.write_text("customer,date\na,2020-01-01\na,2020-01-09\nb,2020-02-03\nb,2020-02-04\n")
+    # Nobody buys in the same month as the other.
+    way = {"permuted": {"step": [{"method": "permute-groups", "bound": 0.5}]}}
+    [row] = sweep_history(visits, grid=way).to_dict()["ways"]
+    assert row["found"] is None
+    assert "No grouping of customers" in row["left_out"]
+    assert "permuted groups, bound 0.25" in default_grid()
+
+
+def test_attacks_that_do_not_fit_in_the_time_are_left_out_and_said(tmp_path: Path) -> None:
+    shop = History.of(make_retail(20, n_rows=300, seed=1))
+    release = tk.anonymize(shop, method="pseudonyms", lifetime=12, seed=1)
+    # linkage alone is expected to take two seconds; others fit in one.
+    told = report_history(shop, release, knowledge=[25], minutes=1 / 60).to_dict()
+    assert {one["attack"] for one in told["attacks"]} == {*SAMPLE_ATTACKS, "tfidf", "row-counts"}
+    assert "--minutes" in told["left_out"]["linkage"]
+    swept = sweep_history(shop, grid=WAY, minutes=1 / 60)
+    assert "--minutes" in swept.to_dict()["left_out"]["linkage"]
+    assert "linkage" in {one["attack"] for one in report_history(shop, release, knowledge=[25]).to_dict()["attacks"]}
+    with pytest.raises(InputError, match="time for one attack"):
+        report_history(shop, release, minutes=1e-9)

@@ -14,7 +14,8 @@ import tokumei
 
 PUBLIC = {
     *("Table", "History", "Job", "Hierarchy", "Recipe", "Score"),
-    *("inspect", "audit", "anonymize", "attack", "measure", "compare", "predict", "sweep", "knowledge", "apply"),
+    *("inspect", "audit", "anonymize", "attack", "harden", "measure", "compare", "predict"),
+    *("sweep", "knowledge", "apply"),
     *("read_frame", "write_frame", "read_hierarchy", "read_hierarchies", "write_hierarchy"),
     *("count_classes", "ClassCounts", "Lattice", "errors"),
 }

@@ -25,6 +25,7 @@ from tokumei.cli import (
     demo,
     edition,
     exchange,
+    harden,
     hierarchy,
     history,
     history_safety,
@@ -76,6 +77,7 @@ app.command("audit", rich_help_panel=PROTECT)(audit.audit)
 app.command("predict", rich_help_panel=PROTECT)(predict.predict)
 app.command("compare", rich_help_panel=PROTECT)(compare.compare)
 app.add_typer(history.attack_app, name="attack", rich_help_panel=ATTACK)
+app.command("harden", rich_help_panel=PROTECT)(harden.harden)
 app.command("judge", rich_help_panel=ATTACK)(history.judge)
 app.command("knowledge", rich_help_panel=ATTACK)(history.knowledge)
 app.command("report", rich_help_panel=ATTACK)(report.report)

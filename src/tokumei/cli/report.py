@@ -31,7 +31,16 @@ KnowledgeOption = Annotated[
     typer.Option("--knowledge", metavar="25=T25", help="Per cent known and its file; drawn anew without a file."),
 ]
 AttacksOption = Annotated[
-    str | None, typer.Option("--attacks", metavar="A,B,…", help="Which attacks; s1 to s6 and linkage if not given.")
+    str | None,
+    typer.Option("--attacks", metavar="A,B,…", help="Which attacks; the strongest and s1 to s6 if not given."),
+]
+MinutesOption = Annotated[
+    float | None,
+    typer.Option(
+        "--minutes",
+        metavar="N",
+        help="Try the strongest attacks that fit in this time; others are said to be left out.",
+    ),
 ]
 SampleOption = Annotated[
     int | None,
@@ -47,6 +56,7 @@ def report(
     knowledge: KnowledgeOption = None,
     draw: DrawOption = "contest",
     attacks: AttacksOption = None,
+    minutes: MinutesOption = None,
     sample: SampleOption = None,
     sweep: Annotated[
         Path | None, typer.Option("--sweep", metavar="DIR", help="Show the frontier of a finished sweep.")
@@ -104,7 +114,7 @@ def report(
         return
     if sensitive or rows or in_order or k or population_size or hierarchies:
         raise InputError.of("--qi, which says that the files are tables", option="--qi")
-    read = [original, release, *_files_of(knowledge), None if sweep is None else sweep / "sweep.json"]
+    read = [original, release, *files_of(knowledge), None if sweep is None else sweep / "sweep.json"]
     with showing_progress(), guarded({"--out": out}, inputs=read, force=force) as drafts:
         done = report_history(
             original,
@@ -112,6 +122,7 @@ def report(
             knowledge=knowledge,
             draw=draw,  # type: ignore[arg-type]
             attacks=names(attacks, "--attacks") if attacks else None,
+            minutes=minutes,
             swept=None if sweep is None else _read_sweep(sweep),
             sample=sample,
             seed=seed,
@@ -132,6 +143,7 @@ def sweep(
     knowledge: KnowledgeOption = None,
     draw: DrawOption = "contest",
     attacks: AttacksOption = None,
+    minutes: MinutesOption = None,
     sample: SampleOption = None,
     seed: SeedOption = 0,
     force: ForceOption = False,
@@ -146,7 +158,7 @@ def sweep(
     from tokumei.job.report_history import sweep_history
 
     wanted = names(attacks, "--attacks") if attacks else None
-    read = [file, grid, *_files_of(knowledge)]
+    read = [file, grid, *files_of(knowledge)]
     check_folder(out, ("results", *SWEEP_FILES), option="--out", inputs=read, force=force)
     with showing_progress():
         done = sweep_history(
@@ -156,6 +168,7 @@ def sweep(
             knowledge=knowledge,
             draw=draw,  # type: ignore[arg-type]
             attacks=wanted,
+            minutes=minutes,
             sample=sample,
             seed=seed,
             reading=reading,
@@ -202,7 +215,7 @@ def _report_table(
         raise typer.Exit(EXIT_CHECK_FAILED)
 
 
-def _files_of(texts: list[str] | None) -> list[str]:
+def files_of(texts: list[str] | None) -> list[str]:
     """Give the files that knowledge is read from."""
     return [file for text in texts or [] if (file := text.partition("=")[2])]
 

@@ -44,6 +44,7 @@ KINDS: dict[str, dict[str, str]] = {
     "anonymize": {"Table": "anonymize_table:anonymize_table", "History": "anonymize_history:anonymize_history"},
     "attack": {"Table": "attack_table:attack_table", "History": "attack_history:attack_history"},
     "measure": {"Table": "measure_table:measure_table", "History": "measure_history:measure_history"},
+    "harden": {"History": "harden_history:harden_history"},
     "compare": {"Table": "compare_table:compare_table"},
     "predict": {"Table": "predict_table:predict_table"},
     "sweep": {"History": "report_history:sweep_history"},
@@ -125,6 +126,26 @@ def measure(original: Any, release: Any = None, measures: Any = None, **options:
     """
     original, release = _pair("measure", original, release, options)
     return _run("measure", original, options, release, *([] if measures is None else [measures]))
+
+
+def harden(original: Any, release: Any = None, *, bound: float, **options: Any) -> Any:
+    """Change the release of a history no more than needed for every attack to find at most a share of the customers.
+
+    original: a `tk.History`; a release that `tk.anonymize` gave may stand alone.
+    release: what `tk.anonymize` gave and nobody has seen yet; or none, with a `pipeline` that makes it.
+    options: `knowledge` in per cent, `attacks`, `minutes`, `draws`; `changes`, some of "widen", "delete",
+        "re-pseudonymize" and "permute"; `sample`, the most customers that are attacked; `seed`.
+
+    >>> import tokumei as tk
+    >>> days = [f"2011-0{1 + n % 3}-0{1 + n // 3}" for n in range(9)]
+    >>> h = tk.History({"customer": list("aaabbbccc"), "date": days, "item": list("xyzxxyzzz"), "quantity": [1] * 9})
+    >>> r = tk.anonymize(h, method="pseudonyms", lifetime=12, seed=1)
+    >>> tk.harden(r, bound=0.7, attacks=["s6"], changes=["permute"], seed=1).found.change.found
+    2
+    """
+    if "pipeline" not in options:
+        original, release = _pair("harden", original, release, options)
+    return _run("harden", original, {**options, "bound": bound}, *([] if release is None else [release]))
 
 
 def compare(table: Any, qi: Any = None, **options: Any) -> Any:

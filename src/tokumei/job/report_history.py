@@ -18,9 +18,11 @@ from tokumei.data.history import History
 from tokumei.data.knowledge import Draw
 from tokumei.job.histories import history_of, known_of, released_of
 from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.report.attack_choice import within_time
 from tokumei.report.evaluation import CONTEST_UTILITIES, Evaluation, default_attacks, evaluate
 from tokumei.report.figures import frontier_figure
 from tokumei.report.history_page import add_frontier, attack_figure, history_page
+from tokumei.report.needs import lacks
 from tokumei.report.page import Page
 from tokumei.report.sampling import REPORT_ROWS, SWEEP_ROWS, sample_customers
 from tokumei.report.sweep import default_grid, possible_ways, read_grid
@@ -139,6 +141,7 @@ def report_history(
     *,
     knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
     attacks: Sequence[str] | None = None,
+    minutes: float | None = None,
     swept: pl.DataFrame | None = None,
     draw: Draw = "contest",
     sample: int | None = None,
@@ -150,20 +153,23 @@ def report_history(
 
     knowledge: how much is known in per cent, each drawn anew, or `25=FILE` or a mapping from it to a history.
     draw: how it is drawn: `contest` leaves nobody without a known row, `uniform` gives each row the same chance.
+    minutes: how long attacks may take in all: the strongest that fit are tried, and the others said to be left out.
     sample: attack at most so many customers, drawn at random; as many as take minutes if not given.
     """
     started = time.perf_counter()
     before, after = history_of(original, reading), released_of(release, reading)
     some = sample_customers(before, after, sample, most_rows=REPORT_ROWS, seed=seed)
     known = read_knowledge(knowledge or list(REPORT_SHARES), some.original, seed, reading, draw=draw)
+    used, not_tried = _in_time(list(attacks or default_attacks(before)), some.original, known, minutes)
     done = evaluate(
         before,
         after,
         known,
         utilities=list(HISTORY_UTILITIES),
-        attacks=list(attacks or default_attacks(before)),
+        attacks=used,
         attacked=(some.original, some.released),
         is_named=attacks is not None,
+        not_tried=not_tried,
     )
     title = name or f"Report on {after.name}"
     return HistoryReport(title, done, round(time.perf_counter() - started, 2), swept, some.said)
@@ -176,6 +182,7 @@ def sweep_history(
     grid: Path | str | Mapping[str, Any] | None = None,
     knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
     attacks: Sequence[str] | None = None,
+    minutes: float | None = None,
     draw: Draw = "contest",
     sample: int | None = None,
     seed: int = 0,
@@ -183,7 +190,8 @@ def sweep_history(
 ) -> Sweep:
     """Anonymize a history in many ways, measuring and attacking each; with a folder, nothing is done twice.
 
-    Of the ways that are tried if none are named, those that need what the history does not have are left out.
+    Of the ways that are tried if none are named, those that need what the history does not have are left out; of the
+    attacks, those that do not fit in so many `minutes` for all ways.
     """
     started = time.perf_counter()
     some = sample_customers(history_of(history, reading), None, sample, most_rows=SWEEP_ROWS, seed=seed)
@@ -194,9 +202,24 @@ def sweep_history(
         ways = dict(grid) if isinstance(grid, Mapping) else read_grid(grid)
     known = read_knowledge(knowledge or list(SWEEP_SHARES), some.original, seed, reading, draw=draw)
     folder = None if out is None else Path(out)
-    used = list(attacks or default_attacks(some.original))
-    swept = run_sweep(some.original, known, ways, folder, seed=seed, attacks=used)
-    return Sweep(swept, round(time.perf_counter() - started, 2), some.said, left_out)
+    wanted = list(attacks or default_attacks(some.original))
+    used, not_tried = _in_time(wanted, some.original, known, minutes, n_releases=len(ways))
+    swept = run_sweep(some.original, known, ways, folder, seed=seed, attacks=used, not_tried=not_tried)
+    return Sweep(swept, round(time.perf_counter() - started, 2), some.said, {**left_out, **not_tried})
+
+
+def _in_time(
+    attacks: list[str], history: History, known: Mapping[str, History], minutes: float | None, *, n_releases: int = 1
+) -> tuple[list[str], dict[str, str]]:
+    """Give the attacks that fit in the time, if one is given, and why the others do not."""
+    if minutes is None:
+        return attacks, {}
+    possible = [name for name in attacks if not lacks(history, HISTORY_ATTACKS.make(name), name)]
+    fitting, late = within_time(possible, history, known, minutes, n_releases=n_releases)
+    if not fitting:
+        said = "; ".join(f"{name}: {why}" for name, why in late.items())
+        raise InputError.of(f"time for one attack at least ({said})", option="minutes", value=minutes)
+    return [name for name in attacks if name not in late], late
 
 
 def read_knowledge(

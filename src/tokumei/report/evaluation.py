@@ -20,12 +20,12 @@ from tokumei.report.needs import check_needs, lacks, measure_or_say_why, why_lef
 # The seven values of E1 to E6 of PWSCUP 2017; the worst of them was a release's utility.
 CONTEST_UTILITIES = ("item-cf-supply", "item-cf-retail", "top-items", "item-cf-top", "date", "price", "rows")
 SAMPLE_ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6")
-STRONG_ATTACKS = (*SAMPLE_ATTACKS, "linkage")
+STRONG_ATTACKS = (*SAMPLE_ATTACKS, "tfidf", "row-counts", "linkage")
 
 
 def default_attacks(history: History) -> tuple[str, ...]:
     """Give the attacks that are tried if none are named; that on days alone where a history has nothing else."""
-    can = [name for name in STRONG_ATTACKS if not lacks(history, HISTORY_ATTACKS.make(name), name)]
+    can = [name for name in SAMPLE_ATTACKS if not lacks(history, HISTORY_ATTACKS.make(name), name)]
     return STRONG_ATTACKS if can else (*STRONG_ATTACKS, "same-day")
 
 
@@ -117,16 +117,18 @@ def evaluate(
     attacks: Sequence[str] = STRONG_ATTACKS,
     attacked: tuple[History, History] | None = None,
     is_named: bool = False,
+    not_tried: Mapping[str, str] | None = None,
 ) -> Evaluation:
     """Measure and attack a release that keeps the rows of its original.
 
     `attacked` has the rows of some customers where attacking all would
-    take too long. What the history does not allow is left out; an attack that was asked for by name is an error then.
+    take too long. What the history does not allow is left out, as are the attacks that were `not_tried` for another
+    reason; an attack that was asked for by name is an error then.
     """
     before, after = attacked or (original, released)
     truth = truth_of(before, after)
     losses, rows, found = {}, [], []
-    left_out: dict[str, str] = {}
+    left_out: dict[str, str] = dict(not_tried or {})
     with step("evaluating", len(utilities) + len(attacks) * len(knowledge)) as bar:
         for name in utilities:
             part = HISTORY_UTILITIES.make(name)

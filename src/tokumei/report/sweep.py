@@ -15,8 +15,8 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.anonymize.pipeline import pipeline_of
-from tokumei.core.errors import InputError
+from tokumei.anonymize.pipeline import Pipeline, pipeline_of
+from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.toml import read_toml
@@ -46,7 +46,7 @@ def default_grid() -> dict[str, dict[str, Any]]:
     """Give the ways that are tried when none are named.
 
     They combine how long a pseudonym lives, whether dates, times, quantities and prices are changed as far as the
-    contest allows, and how many of the rows that give most away are deleted.
+    contest allows, and how many of the rows that give most away are deleted; and groups are permuted under bounds.
     """
     noise = {
         "method": "perturb",
@@ -64,6 +64,8 @@ def default_grid() -> dict[str, dict[str, Any]]:
         steps = ([dict(noise)] if is_noisy else []) + ([delete] if deleted else [])
         name = f"pseudonyms of {months} months{', all values moved' if is_noisy else ''}, {deleted:.0%} deleted"
         grid[name] = {"step": [*steps, {"method": "pseudonyms", "lifetime": months}]}
+    for bound in (0.5, 0.35, 0.25, 0.15):
+        grid[f"permuted groups, bound {bound:g}"] = {"step": [{"method": "permute-groups", "bound": bound}]}
     return grid
 
 
@@ -89,8 +91,12 @@ def sweep(
     *,
     seed: int,
     attacks: Sequence[str],
+    not_tried: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
-    """Anonymize, measure and attack in every way; give a row for each: name, utility, safety, the best attack."""
+    """Anonymize, measure and attack in every way; give a row for each: name, utility, safety, the best attack.
+
+    A way that a history does not allow, as groups under a bound may not be found, is left out with the reason.
+    """
     results = None if folder is None else folder / "results"
     if results is not None:
         results.mkdir(parents=True, exist_ok=True)
@@ -106,17 +112,33 @@ def sweep(
             if file is not None and file.exists():
                 row = json.loads(file.read_text(encoding="utf-8"))
             else:
-                release = pipelines[name].anonymize(original, seed=seed)
-                done = evaluate(original, History(release.frame), knowledge, attacks=attacks)
-                best, found = done.best_attack(least) if done.attacks.height else (None, None)
-                row = {"name": name, "utility": done.contest_utility, "found": found, "attack": best}
-                row |= {"evaluation": done.as_dict(), "pipeline": settings}
+                row = _measured(pipelines[name], original, knowledge, least, attacks, not_tried, seed)
+                row |= {"name": name, "pipeline": settings}
                 if file is not None:
                     write_text(file, json.dumps(row) + "\n")
             rows.append({**row, "name": name})
             bar.advance()
     table = pl.DataFrame([_line(row) for row in rows], schema=LINE)
     return table.with_columns(is_on_frontier=frontier(table))
+
+
+def _measured(
+    pipeline: Pipeline,
+    original: History,
+    knowledge: Mapping[str, History],
+    least: str,
+    attacks: Sequence[str],
+    not_tried: Mapping[str, str] | None,
+    seed: int,
+) -> dict[str, Any]:
+    """Anonymize in one way, measure and attack."""
+    try:
+        release = pipeline.anonymize(original, seed=seed)
+    except CannotAnonymize as error:
+        return {"utility": None, "found": None, "attack": None, "evaluation": {"left_out": {"way": str(error)}}}
+    done = evaluate(original, History(release.frame), knowledge, attacks=attacks, not_tried=not_tried)
+    best, found = done.best_attack(least) if done.attacks.height else (None, None)
+    return {"utility": done.contest_utility, "found": found, "attack": best, "evaluation": done.as_dict()}
 
 
 def _line(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,12 +87,8 @@ class PermuteGroups:
 
     def group(self, original: History) -> Groups:
         """Find the groups that keep most rows under the bound."""
-        customers = pl.Series("customer", original.customers, pl.String)
+        customers, n_rows = rows_by_month(original)
         n = len(customers)
-        n_rows = np.zeros((n, len(original.periods)), np.int64)
-        rows = original.frame.select("customer", period=original.period).drop_nulls()
-        rows = rows.join(pl.DataFrame({"customer": customers, "at": np.arange(n)}), on="customer")
-        np.add.at(n_rows, (rows["at"].to_numpy(), rows["period"].to_numpy() - (original.periods or [0])[0]), 1)
         # A hair is added, since 0.29 · 100 is 28.999….
         most_found, most_open = (math.floor(share * n + 1e-9) for share in (self.bound, self.most_open))
         labels = group_like_months(n_rows, most_found=most_found, smallest=self.smallest, most_open=most_open)
@@ -106,6 +102,16 @@ class PermuteGroups:
             raise InputError.of("at least two customers in a group", option="smallest", value=self.smallest)
         if self.deals not in ("rows", "baskets"):
             raise InputError.of("rows or baskets", option="deals", value=self.deals)
+
+
+def rows_by_month(original: History) -> tuple[pl.Series, Ints]:
+    """Give the customers in alphabetical order and the rows of each (down) in each month (across)."""
+    customers = pl.Series("customer", original.customers, pl.String)
+    n_rows = np.zeros((len(customers), len(original.periods)), np.int64)
+    rows = original.frame.select("customer", period=original.period).drop_nulls()
+    rows = rows.join(pl.DataFrame({"customer": customers, "at": np.arange(len(customers))}), on="customer")
+    np.add.at(n_rows, (rows["at"].to_numpy(), rows["period"].to_numpy() - (original.periods or [0])[0]), 1)
+    return customers, n_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +181,17 @@ def draw_holders(groups: Groups, rng: np.random.Generator) -> list[Ints]:
 def hand_out(
     original: History, groups: Groups, dealt: pl.DataFrame, holders: list[Ints], *, hides_baskets: bool, seed: int
 ) -> Release:
-    """Put the bundles in the place of their holders' rows, each bundle under a pseudonym of its own.
+    """Put the bundles in the place of their holders' rows, each bundle under a pseudonym of its own."""
+    holder = np.concatenate([*holders, np.zeros(0, np.int64)]).astype(np.int64)
+    moved = put_in_place(original, groups, dealt, holders, hides_baskets=hides_baskets)
+    recipe = Recipe("permute-groups", {}, seed)
+    return release_under_pseudonyms(moved, _lives(original, groups, holder), recipe=recipe, seed=seed)
+
+
+def put_in_place(
+    original: History, groups: Groups, dealt: pl.DataFrame, holders: list[Ints], *, hides_baskets: bool
+) -> History:
+    """Put the bundles in the place of their holders' rows, still under the holders' own names.
 
     Which of a holder's rows a purchase replaces is nobody's to see; those near in date and price are chosen.
     """
@@ -199,10 +215,7 @@ def hand_out(
     # Spread over the holder's rows in order of time: strictly rising, since there are no more purchases than rows.
     spread = ((2 * rank + 1) * cells["n"].to_numpy()) // (2 * np.maximum(1, n_here))
     source[slots["row"].to_numpy()[cells["start"].to_numpy() + spread]] = cells["row"].to_numpy()
-    moved = _moved(original, source, groups, hides_baskets=hides_baskets)
-    named = _lives(original, groups, holder)
-    recipe = Recipe("permute-groups", {}, seed)
-    return release_under_pseudonyms(moved, named, recipe=recipe, seed=seed)
+    return _moved(original, source, groups, hides_baskets=hides_baskets)
 
 
 def check_equal_counts(groups: Groups, release: Release) -> None:

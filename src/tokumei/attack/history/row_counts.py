@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from tokumei.attack.history.linkage import SCHEMA, guesses_of, weigh
+from tokumei.attack.history.linkage import CELL_SECONDS, MATCH_SECONDS, SCHEMA, guesses_of, weigh
 from tokumei.attack.linkage.epochs import find_epochs
 from tokumei.attack.linkage.joining import match_counts
+from tokumei.core.cost import Cost
 from tokumei.data.history import History
 
 
@@ -29,3 +30,9 @@ class RowCounts:
         evidence, counts = weigh(knowledge, published)
         epochs = find_epochs(evidence.n_rows, len(evidence.compared.customers))
         return guesses_of(evidence.compared, match_counts(counts, epochs))
+
+    def estimate(self, knowledge: History, published: History) -> Cost:
+        """Say what an attack will take: scores of all customers and pseudonyms, and matching them."""
+        n_customers, n_names = len(knowledge.customers), len(published.customers)
+        n_cells = float(n_customers) * n_names
+        return Cost(0.5 + n_cells * (CELL_SECONDS + n_customers * MATCH_SECONDS), n_cells * 8 * 4)

@@ -1,0 +1,58 @@
+"""Which attacks on a history are tried: the strongest first, as many as fit in the time given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tokumei.attack.registry import HISTORY_ATTACKS
+from tokumei.core.errors import InputError
+from tokumei.data.history import History
+from tokumei.report.needs import lacks
+
+# By what they found on the releases of the docs; attacks of other packages come after them.
+STRONGEST_FIRST = ("linkage", "row-counts", "tfidf", "jaccard", "s6", "s5", "s4", "s2", "s3", "s1")
+# A join and a count of all rows, as measured for the attacks that look for equal rows.
+ROW_SECONDS = 2e-6
+
+
+def by_strength(names: Sequence[str]) -> list[str]:
+    """Put attacks in order, the strongest first."""
+    return sorted(names, key=lambda name: STRONGEST_FIRST.index(name) if name in STRONGEST_FIRST else len(names) + 99)
+
+
+def fitting_attacks(history: History, names: Sequence[str] | None = None) -> tuple[list[str], dict[str, str]]:
+    """Give the attacks that a history allows, the strongest first, and why others are left out."""
+    possible, left_out = [], {}
+    for name in by_strength(list(HISTORY_ATTACKS) if names is None else names):
+        absent = lacks(history, HISTORY_ATTACKS.make(name), name)
+        if absent:
+            left_out[name] = f"the history has no {' and no '.join(absent)}"
+        else:
+            possible.append(name)
+    return possible, left_out
+
+
+def within_time(
+    names: Sequence[str], history: History, knowledge: Mapping[str, History], minutes: float, *, n_releases: int = 1
+) -> tuple[list[str], dict[str, str]]:
+    """Give as many attacks as fit in the time, the strongest first, and how long each of the others would take.
+
+    What an attack takes is estimated on the original: a release has about as many rows and at least as many names.
+    """
+    if not minutes > 0:
+        raise InputError.of("more than 0 minutes", option="minutes", value=minutes)
+    left, fitting, left_out = minutes * 60, [], {}
+    for name in by_strength(names):
+        seconds = n_releases * sum(seconds_of(name, part, history) for part in knowledge.values())
+        if seconds <= left:
+            fitting.append(name)
+            left -= seconds
+        else:
+            left_out[name] = f"it would take about {seconds:,.0f} seconds of the {left:,.0f} that are left (--minutes)"
+    return [name for name in names if name in fitting], left_out
+
+
+def seconds_of(name: str, known: History, seen: History) -> float:
+    """Estimate what an attack takes, by itself where it can tell, else by its rows."""
+    estimate = getattr(HISTORY_ATTACKS.make(name), "estimate", None)
+    return ROW_SECONDS * (known.n_rows + seen.n_rows) if estimate is None else float(estimate(known, seen).seconds)
