@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import ForceOption, names, part_options
+from tokumei.cli.options import ForceOption, SeedOption, names, part_options
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_histories
 from tokumei.core.errors import InputError
@@ -261,6 +261,12 @@ def knowledge(
             help="What share meets a piece of knowledge: of baskets, of rows, or of rows where an item is known.",
         ),
     ] = "usual",
+    unicity: Annotated[
+        bool, typer.Option("--unicity", help="Show instead how many known purchases single customers out.")
+    ] = False,
+    points: Annotated[int, typer.Option("--points", min=1, help="With --unicity: the most purchases known.")] = 10,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="With --unicity: how often they are drawn.")] = 5,
+    seed: SeedOption = 0,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
     ] = None,
@@ -270,13 +276,19 @@ def knowledge(
 ) -> None:
     """Show how dangerous each kind of knowledge is: the risk of being found, measured and predicted.
 
+    With --unicity: the share of customers whom 1, 2, … purchases of their own single out, by how exactly each is
+    known; of a release, name it in the place of T.
+
     Example: tokumei knowledge T.csv --out knowledge.html
     """
     from tokumei.data.files.outputs import guarded
     from tokumei.job.knowledge_history import knowledge_history
 
+    asked: dict[str, Any] = {"weight": weight}
+    if unicity:
+        asked |= {"unicity": True, "points": points, "draws": draws, "seed": seed}
     with showing_progress(), guarded({"--out": out}, inputs=[file, release], force=force) as drafts:
-        done = knowledge_history(file, release, weight=weight, reading=reading)  # type: ignore[arg-type]
+        done = knowledge_history(file, release, reading=reading, **asked)
         if out is not None:
             done.page().write(drafts["--out"])
     show(done, json=json)

@@ -196,7 +196,8 @@ def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
     """Measure what each kind of knowledge of a purchase is worth to an attacker, beside what theory says.
 
     history: a `tk.History`; with a `release`, customers are looked for there.
-    options: `weight`, what share meets a piece of knowledge: "usual", "baskets" or "rows".
+    options: `weight`, what share meets a piece of knowledge: "usual", "baskets" or "rows"; `unicity=True` gives instead
+        the share of customers singled out by 1, 2, … known purchases, with `points`, `draws`, `exactness` and `seed`.
 
     >>> import tokumei as tk
     >>> h = tk.History({"customer": list("aab"), "date": ["2011-01-01"] * 3, "item": list("xyx")})

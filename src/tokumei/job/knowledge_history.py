@@ -16,6 +16,7 @@ from tokumei.core.score import Score
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.job.histories import history_of, released_of
+from tokumei.job.unicity_history import unicity_history
 from tokumei.report.knowledge_page import crowd_drawing, knowledge_page
 from tokumei.report.page import Page
 
@@ -80,13 +81,27 @@ class Knowledge(Result):
 
 
 def knowledge_history(
-    history: Any, release: Any = None, *, weight: Weight = "usual", reading: Reading = AS_IT_IS
-) -> Knowledge:
-    """Measure how dangerous each kind of knowledge is.
+    history: Any,
+    release: Any = None,
+    *,
+    weight: Weight = "usual",
+    unicity: bool = False,
+    reading: Reading = AS_IT_IS,
+    **options: Any,
+) -> Any:
+    """Measure how dangerous each kind of knowledge is; with `unicity`, how many purchases single customers out.
 
     weight: what share meets a piece of knowledge: of `rows`, of `baskets`, or as `usual`, of rows where an item is
         known and of baskets otherwise.
+    unicity: give `Unicity` in place of `Knowledge`; its `options` are `points`, `draws`, `exactness` and `seed`.
     """
+    if unicity:
+        if release is not None:
+            expected = "a release in the place of the history: its pseudonyms are singled out then"
+            raise InputError.of(expected, option="release", value="unicity")
+        return unicity_history(history, reading=reading, **options)
+    for name in options:
+        raise InputError.of("an option of knowledge: 'weight', 'unicity'", value=name)
     if weight not in WEIGHTS:
         raise InputError.of(f"one of {', '.join(WEIGHTS)}", option="weight", value=weight)
     original = history_of(history, reading)

@@ -13,16 +13,24 @@ WIDTH, HEIGHT = 640, 320
 
 
 def line_figure(
-    points: pl.DataFrame, *, x: str, y: str, series: str, x_title: str, y_title: str, series_title: str
+    points: pl.DataFrame,
+    *,
+    x: str,
+    y: str,
+    series: str,
+    x_title: str,
+    y_title: str,
+    series_title: str,
+    x_format: str = "%",
 ) -> str:
-    """Draw one line for each series over x, with y from 0 to 1."""
+    """Draw one line for each series over x, a share unless another format is named, with y from 0 to 1."""
     import altair as alt
 
     chart = (
         alt.Chart(points)
         .mark_line(point=True)
         .encode(
-            x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(format="%")),
+            x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(format=x_format)),
             y=alt.Y(f"{y}:Q", title=y_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
             color=_color(points, series, series_title, n_columns=3),
         )
