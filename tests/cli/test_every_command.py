@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import typer
 
-from tokumei.cli.main import app
+from tokumei.cli import commands as tree
+from tokumei.cli.main import built
 from tokumei.cli.reading import OF_HISTORIES, OF_TABLES
 
 # Commands whose files have a form that a contest, an exchange or the platform declares to the letter, and those that
@@ -36,7 +36,7 @@ GROUPS_OF_DECLARED = ("contest ", "remote ", "exchange ")
 
 def commands(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
     """Walk all commands of the app, each with the words that call it."""
-    group = typer.main.get_command(app) if group is None else group
+    group = built() if group is None else group
     if not hasattr(group, "commands"):
         yield " ".join(path), group
         return
@@ -71,3 +71,17 @@ def test_options_of_reading_reach_the_work_of_the_command(name: str) -> None:
     run = COMMANDS[name].callback
     command = inspect.unwrap(run)
     assert ("reading" in inspect.signature(command).parameters) == ("--skip-rows" in options_of(name))
+
+
+def test_command_alone_is_the_command_among_all() -> None:
+    """What is built for one call has the same options and texts as what the whole help lists."""
+    whole = built()
+    for name in tree.COMMANDS:
+        alone = built(name)
+        assert list(alone.commands) == [name]
+        assert _described(alone.commands[name]) == _described(whole.commands[name])
+
+
+def _described(one: Any) -> Any:
+    below = {name: _described(part) for name, part in getattr(one, "commands", {}).items()}
+    return one.name, one.help, [(param.name, param.opts) for param in one.params], below

@@ -448,10 +448,10 @@ def test_fault_of_the_program_is_one_line_and_exit_3(
 ) -> None:
     from tokumei.cli import main
 
-    def break_down(*arguments: object, **options: object) -> None:
+    def break_down(*arguments: object) -> None:
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr(main, "app", break_down)
+    monkeypatch.setattr(main, "built", break_down)
     with pytest.raises(SystemExit) as left:
         main.main(["count"])
     assert left.value.code == 3

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.main import get_command
 
-from tokumei.cli.main import app
+from tokumei.cli.main import built
 from tokumei.platform import settings as platform_settings
 from tokumei.platform.jobs import limits
 from tokumei.platform.serving import N_WEB_PROCESSES
@@ -32,7 +31,7 @@ KNOWN = set(VARIABLE.findall(f"{platform_settings.__doc__}{limits.__doc__}"))
 def check_command(words: list[str]) -> None:
     """Parse a command line as `tokumei` would, without running it."""
     assert Path(words[0]).name == "tokumei"
-    group: Any = get_command(app)
+    group: Any = built()
     group.commands[words[1]].make_context(words[1], words[2:])
 
 

@@ -14,7 +14,7 @@ from tests.platform.conftest import PASSWORD, LogIn
 from tests.platform.test_accounts import enter, is_logged_in
 from typer.testing import CliRunner
 
-from tokumei.cli.main import app
+from tokumei.cli.commands import app_with
 from tokumei.core.errors import InputError
 from tokumei.platform.accounts import second_factor, services
 from tokumei.platform.accounts.models import BackupCode, Deed, User
@@ -149,10 +149,10 @@ def test_command_resets_the_second_factor_and_ends_sessions(
     monkeypatch.setattr("tokumei.platform.start.configure", lambda data: None)
     monkeypatch.setattr("tokumei.platform.start.prepare", lambda: None)
     runner = CliRunner()
-    wrong = runner.invoke(app, ["user", "nobody", "--reset-two-factor"])
+    wrong = runner.invoke(app_with(["user"]), ["user", "nobody", "--reset-two-factor"])
     assert isinstance(wrong.exception, InputError)
     assert second_factor.is_on(alice)
-    done = runner.invoke(app, ["user", "ALICE", "--reset-two-factor"])
+    done = runner.invoke(app_with(["user"]), ["user", "ALICE", "--reset-two-factor"])
     assert done.exit_code == 0, done.output
     assert not second_factor.is_on(alice)
     assert BackupCode.objects.count() == 0
@@ -166,9 +166,11 @@ def test_command_deletes_an_account_after_its_name_was_typed_again(
     monkeypatch.setattr("tokumei.platform.start.configure", lambda data: None)
     monkeypatch.setattr("tokumei.platform.start.prepare", lambda: None)
     runner = CliRunner()
-    assert isinstance(runner.invoke(app, ["user", "bob", "--delete"], input="alice\n").exception, InputError)
-    assert isinstance(runner.invoke(app, ["user", "bob", "--delete", "--admin"]).exception, InputError)
+    assert isinstance(
+        runner.invoke(app_with(["user"]), ["user", "bob", "--delete"], input="alice\n").exception, InputError
+    )
+    assert isinstance(runner.invoke(app_with(["user"]), ["user", "bob", "--delete", "--admin"]).exception, InputError)
     assert User.objects.get(pk=bob.pk).deleted_at is None
-    assert runner.invoke(app, ["user", "bob", "--delete"], input="bob\n").exit_code == 0
+    assert runner.invoke(app_with(["user"]), ["user", "bob", "--delete"], input="bob\n").exit_code == 0
     assert User.objects.get(pk=bob.pk).deleted_at is not None
     assert User.objects.get(pk=alice.pk).deleted_at is None

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from tokumei.cli.catalogue import catalogue, registries
-from tokumei.cli.main import app
+from tokumei.cli.main import built
 from tokumei.core.registry import part_options
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,7 +63,7 @@ def test_links_in_the_docs_lead_to_files(page: Path) -> None:
 def command_options() -> dict[tuple[str, ...], set[str]]:
     """Give the options of each command by the words that call it."""
     found: dict[tuple[str, ...], set[str]] = {}
-    left: list[tuple[tuple[str, ...], Any]] = [((), typer.main.get_command(app))]
+    left: list[tuple[tuple[str, ...], Any]] = [((), built())]
     while left:
         words, command = left.pop()
         found[words] = {"--help", *(name for one in command.params for name in (*one.opts, *one.secondary_opts))}
