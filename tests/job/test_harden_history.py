@@ -12,7 +12,7 @@ from tokumei.anonymize.hardening import Change, group_those_at_risk, lives_of, l
 from tokumei.attack.judge import judge
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.attack.truth import published, truth_of
-from tokumei.cli.main import app
+from tokumei.cli.commands import COMMANDS, app_with
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
@@ -166,12 +166,12 @@ def test_command_hardens_what_a_pipeline_makes_and_writes_all_files(shop: Histor
         "1",
         *(w for name, file in files.items() for w in (f"--{name}", str(file))),
     ]
-    done = CliRunner().invoke(app, [*words, "--json"])
+    done = CliRunner().invoke(app_with(COMMANDS), [*words, "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.output)
     assert told["found_before"] > 0.5 >= told["found"]
     assert told["costs"]["rows"]["after"] == pytest.approx(1 - told["released"] / told["rows"], abs=1e-3)
     assert all(file.exists() for file in files.values())
-    plain = CliRunner().invoke(app, [*words, "--force"])
+    plain = CliRunner().invoke(app_with(COMMANDS), [*words, "--force"])
     assert "it cost" in plain.output
     assert "must not be published" in plain.output
