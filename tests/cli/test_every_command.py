@@ -22,6 +22,7 @@ DECLARED = {
         "score",
         "hierarchy show",
         "serve",
+        "studio",
         "worker",
         "user",
         "backup",

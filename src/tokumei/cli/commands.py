@@ -72,6 +72,7 @@ COMMANDS: Mapping[str, Command] = {
     "check": Command("edition:check", CONTESTS),
     "score": Command("edition:score", CONTESTS),
     "exchange": Command("exchange:app", EXCHANGE),
+    "studio": Command("studio:studio", PROTECT),
     "serve": Command("serve:serve", PLATFORM),
     "worker": Command("worker:worker", PLATFORM),
     "user": Command("serve:add_user", PLATFORM),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tokumei.anonymize.pipeline import Pipeline, read_pipeline
+from tokumei.anonymize.pipeline import Pipeline, pipeline_of, read_pipeline
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, HistoryAnonymizer
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name
@@ -25,13 +26,13 @@ def anonymize_history(
     history: History,
     *,
     method: Any = None,
-    pipeline: Path | str | None = None,
+    pipeline: Path | str | Mapping[str, Any] | None = None,
     seed: int | None = None,
     form: str = TABLE,
     carry_anyway: bool = False,
     **options: Any,
 ) -> HistoryRelease:
-    """Anonymize a history by a method and its options, or by the pipeline of a file.
+    """Anonymize a history by a method and its options, or by a pipeline: its file, or what would stand in it.
 
     The same seed gives the same release; a secret one is drawn if none is given. Columns that the history carries are
     released as they are, unless they single customers out; with `carry_anyway` even then.
@@ -39,7 +40,7 @@ def anonymize_history(
     if (method is None) == (pipeline is None):
         raise InputError.of("either a method, as method='pseudonyms', or a pipeline")
     started = time.perf_counter()
-    steps = read_pipeline(pipeline) if pipeline is not None else Pipeline((_made(method, options),))
+    steps = Pipeline((_made(method, options),)) if pipeline is None else _pipeline(pipeline)
     used = seed if seed is not None else steps.seed
     if used is None:
         # Who can guess the seed can make the release again, and sees whose each pseudonym is.
@@ -85,6 +86,10 @@ def carried_along(history: History, release: Release) -> pl.DataFrame | None:
         raise InputError.of("a method that keeps rows as they are, beside which a column can stand", option="--carry")
     rows = history.carried if release.rows is None else history.carried[release.rows.to_numpy()]
     return rows.with_columns(pl.when(release.frame["customer"].is_not_null()).then(pl.all()))
+
+
+def _pipeline(given: Path | str | Mapping[str, Any]) -> Pipeline:
+    return pipeline_of(given) if isinstance(given, Mapping) else read_pipeline(given)
 
 
 def _made(method: Any, options: dict[str, Any]) -> Any:

@@ -226,12 +226,18 @@ def class_size_figure(counts: ClassCounts) -> Drawing | None:
 
     if not counts.n_rows:
         return None
+    grouped = rows_by_class_size(counts)
+    labels = [f"{low:,}" if low == high else f"{low:,} to {high:,}" for low, high, _ in grouped]
+    points = pl.DataFrame({"class size": labels, "rows": [n for _, _, n in grouped]})
+    return Drawing(bar_figure(points, x="rows", y="class size", x_title="rows in classes of that size"))
+
+
+def rows_by_class_size(counts: ClassCounts) -> list[tuple[int, int, int]]:
+    """Count rows by the size of their class in powers of two: least size, greatest size, rows."""
     sizes = pl.DataFrame({"size": counts.sizes})
     power = (pl.col("size").log(2) + 1e-9).floor().cast(pl.Int64)
     grouped = sizes.group_by(power.alias("power")).agg(pl.col("size").sum().alias("rows")).sort("power")
-    labels = [f"{2**p:,}" if p == 0 else f"{2**p:,} to {2 ** (p + 1) - 1:,}" for p in grouped["power"].to_list()]
-    points = pl.DataFrame({"class size": labels, "rows": grouped["rows"]})
-    return Drawing(bar_figure(points, x="rows", y="class size", x_title="rows in classes of that size"))
+    return [(2**p, 2 ** (p + 1) - 1, n) for p, n in grouped.iter_rows()]
 
 
 def _checked(requirement: Requirement, counts: ClassCounts) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tokumei.anonymize.pipeline import pipeline_of
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.attack.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS
 from tokumei.core.errors import InputError
@@ -35,6 +36,8 @@ SECTIONS = (
     "output",
 )
 MOST = 1_000_000_000
+# Several methods of a history, one after the other.
+PIPELINE = "pipeline"
 
 
 @dataclass(frozen=True)
@@ -256,12 +259,25 @@ def _methods(where: Where, found: Mapping[str, Any], kind: str) -> list[tuple[st
     made: list[tuple[str, Mapping[str, Any]]] = []
     for section in _listed(where, found, "method"):
         name = section.text("name", expected=f"a method: {', '.join(registry.names())}")
+        if name == PIPELINE and kind == "history":
+            made.append((name, _steps(section)))
+            continue
         options = {key: value for key, value in section.found.items() if key != "name"}
         make_part(section, registry, name, options)
         made.append((name, options))
     if not made and kind == "history":
         raise where.fault('a [[method]] or more, as name = "pseudonyms"', "method")
     return made or [("optimal", {})]
+
+
+def _steps(section: Section) -> dict[str, Any]:
+    """Read several methods that follow each other: step = [{ method = "perturb" }, { method = "pseudonyms" }]."""
+    given = {key: value for key, value in section.found.items() if key != "name"}
+    try:
+        pipeline_of(given)
+    except InputError as error:
+        raise section.fault(error.faults[0].expected, "step", error.faults[0].value) from None
+    return given
 
 
 def _threats(where: Where, found: Mapping[str, Any], kind: str) -> list[Threat]:

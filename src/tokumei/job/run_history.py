@@ -15,7 +15,7 @@ from tokumei.data.history import History
 from tokumei.job.anonymize_history import anonymize_history
 from tokumei.job.attack_history import attack_history
 from tokumei.job.history_release import HistoryRelease
-from tokumei.job.job_file import Job
+from tokumei.job.job_file import PIPELINE, Job
 from tokumei.job.measure_history import measure_history
 from tokumei.job.ways import choose, put, without_times
 
@@ -47,6 +47,8 @@ class HistoryWork:
 
     def _release(self, number: int) -> HistoryRelease:
         name, options = self.job.methods[number - 1]
+        if name == PIPELINE:
+            return anonymize_history(self.history, pipeline=options, seed=self.seed)
         return anonymize_history(self.history, method=name, seed=self.seed, **options)
 
     def steps(self) -> list[Step]:

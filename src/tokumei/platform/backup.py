@@ -39,8 +39,9 @@ from tokumei.platform.environment import data_folder, database
 
 FORMAT = 1
 MANIFEST, SIGNATURE, DATA = "manifest.json", "manifest.sig", "data"
-# What the server makes again by itself, and mail that was sent: its links let in who has them.
-LEFT_OUT = ("static", "mail", "workers", "files/figures")
+# What the server makes again by itself, mail that was sent (its links let in who has them), and the workbench, whose
+# files are promised to be deleted within a day.
+LEFT_OUT = ("static", "mail", "workers", "files/figures", "files/workbench")
 BLOCK = 1024 * 1024
 
 

@@ -7,7 +7,6 @@ import secrets
 import time
 from collections.abc import Callable
 
-from django.conf import settings
 from django.db import DataError
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -17,7 +16,7 @@ from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from tokumei.core.errors import TokumeiError
 from tokumei.platform import metrics
 from tokumei.platform.error_pages import bad_request, error_page, page_for, too_large
-from tokumei.platform.files.incoming import IS_FULL
+from tokumei.platform.files.incoming import IS_FULL, most_bytes
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -89,7 +88,7 @@ class ErrorsAsPages:
         """Pass the request on, unless it carries so much that its body is better not read."""
         if request.META.get(IS_FULL):
             return error_page(request, 507)
-        return too_large(request) if _body_length(request) > settings.MAX_REQUEST_BYTES else self.handle(request)
+        return too_large(request) if _body_length(request) > most_bytes(request.path_info) else self.handle(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
         """Give the page of an error; none for errors of ours, which end as a 500."""

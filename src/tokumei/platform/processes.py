@@ -97,11 +97,12 @@ def end_with_parent() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def job_processes(n_evaluations: int) -> list[Kept]:
-    """Start what does the jobs: one that watches, some for evaluations, and one for the exchange.
+def job_processes(n_evaluations: int, queues: Sequence[str] = ("exchange", "workbench")) -> list[Kept]:
+    """Start what does the jobs: one that watches, some for evaluations, one for the exchange and one for the workbench.
 
     Evaluations are never kept waiting by a table that somebody hosts, nor the other way; mail goes by whoever is free.
     """
     start = "tokumei.platform.jobs.start"
     evaluating = [Kept(start, "consumer", "contest", "mail") for _ in range(n_evaluations)]
-    return [Kept(start, "watcher"), *evaluating, Kept(start, "consumer", "exchange", "mail")]
+    others = [Kept(start, "consumer", queue, "mail") for queue in queues]
+    return [Kept(start, "watcher"), *evaluating, *others]

@@ -68,7 +68,7 @@ def serve(
     kept, beside = [web], [] if once is None else [Kept(once)]
     try:
         if has_jobs:
-            kept += job_processes(settings.JOB_PROCESSES)
+            kept += job_processes(0, ("workbench",)) if settings.IS_STUDIO else job_processes(settings.JOB_PROCESSES)
         if _await_first_page(listener, web.process, is_over):
             when_ready(address)
         while not is_over.wait(BETWEEN_LOOKS):

@@ -15,6 +15,11 @@
 | TOKUMEI_LOG_LEVEL     | INFO logs every request, WARNING what went wrong             | by where the log goes     |
 | TOKUMEI_BACKUP_KEY    | what backups are signed with; in none of them                | ~/.config/tokumei/backup-key |
 | TOKUMEI_UPLOAD_BYTES  | the most bytes a request may carry                           | 64 MiB                    |
+| TOKUMEI_WORKBENCH_BYTES   | the most bytes of a file on the workbench                | 256 MiB                   |
+| TOKUMEI_WORKBENCH_QUOTA   | the most bytes of all files of one person there          | 1 GiB                     |
+| TOKUMEI_WORKBENCH_PIECES  | the most pieces of work of one person there              | 20                        |
+| TOKUMEI_WORKBENCH_HOURS   | after how many hours they are deleted                    | 24                        |
+| TOKUMEI_WORKBENCH_SECONDS | how long one job of the workbench may take               | 1800                      |
 | TOKUMEI_STORE         | s3://bucket/prefix, for servers on several machines          | the data folder's disk    |
 | TOKUMEI_STORE_URL     | the address of a store that is not Amazon's                  | Amazon's                  |
 | TOKUMEI_EXCHANGE_K    | the least k that an offer's criteria may ask for             | 3                         |
@@ -65,6 +70,7 @@ INSTALLED_APPS = [
     "tokumei.platform.jobs",
     "tokumei.platform.files",
     "tokumei.platform.exchange",
+    "tokumei.platform.workbench",
     "tokumei.platform.api",
 ]
 
@@ -179,6 +185,14 @@ METRICS_TOKEN = os.environ.get("TOKUMEI_METRICS_TOKEN", "")
 
 # Files that people send.
 MAX_REQUEST_BYTES = int(os.environ.get("TOKUMEI_UPLOAD_BYTES", 64 * 1024 * 1024))
+# The workbench: what one file may have, what all of a person's may, and how long they stay.
+WORKBENCH_BYTES = int(os.environ.get("TOKUMEI_WORKBENCH_BYTES", 256 * 1024 * 1024))
+WORKBENCH_QUOTA = int(os.environ.get("TOKUMEI_WORKBENCH_QUOTA", 1024 * 1024 * 1024))
+WORKBENCH_PIECES = int(os.environ.get("TOKUMEI_WORKBENCH_PIECES", "20"))
+WORKBENCH_HOURS = float(os.environ.get("TOKUMEI_WORKBENCH_HOURS", "24"))
+WORKBENCH_SECONDS = float(os.environ.get("TOKUMEI_WORKBENCH_SECONDS", "1800"))
+# On one's own machine, for one person, by `tokumei studio`.
+IS_STUDIO = os.environ.get("TOKUMEI_STUDIO", "") == "1"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 DATA_UPLOAD_MAX_NUMBER_FILES = 20

@@ -10,6 +10,7 @@ urlpatterns = [
     path("account/", include("tokumei.platform.api.page_urls")),
     path("teams/", include("tokumei.platform.teams.urls")),
     path("contests/", include("tokumei.platform.contests.urls")),
+    path("workbench/", include("tokumei.platform.workbench.urls")),
     path("exchange/", include("tokumei.platform.exchange.urls")),
     path("api/", include("tokumei.platform.api.urls")),
 ]

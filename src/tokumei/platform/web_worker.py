@@ -21,7 +21,7 @@ from typing import IO, Any, cast
 from django.conf import settings
 from gunicorn.workers.gthread import ThreadWorker
 
-from tokumei.platform.files.incoming import IS_FULL
+from tokumei.platform.files.incoming import IS_FULL, most_bytes
 from tokumei.platform.files.space import FULL
 
 Environ = dict[str, Any]
@@ -81,7 +81,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         """Wait for the body; one that says to be too large is left to the application, which reads none of it."""
         sock, given = environ["gunicorn.socket"], environ.get("CONTENT_LENGTH") or "0"
         n_bytes = int(given) if given.isascii() and given.isdigit() else 0
-        if 0 < n_bytes <= settings.MAX_REQUEST_BYTES:
+        if 0 < n_bytes <= most_bytes(environ.get("PATH_INFO", "")):
             environ["wsgi.input"] = self._received(environ, sock, n_bytes)
         self._allow(sock, None)
 

@@ -28,6 +28,7 @@ from django.utils import timezone
 from tests.platform.offers import host
 from tests.platform.sites import SOURCE, do_jobs, make_contest, upload
 from tests.platform.test_phases import end_anonymizing, end_attacks
+from tests.platform.workbench_plays import begin as begin_piece
 
 from tokumei.platform.access import Route, routes
 from tokumei.platform.accounts.models import User
@@ -43,6 +44,7 @@ from tokumei.platform.jobs.process import ChildAnswer as WorkAnswer
 from tokumei.platform.jobs.running import run
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Team
+from tokumei.platform.workbench import services as workbench
 
 PASSWORD = "correct horse battery"
 BACKEND = "tokumei.platform.accounts.backends.NameOrEmail"
@@ -97,6 +99,7 @@ class World:
     values: dict[str, dict[tuple[str, str], str]] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     exchange: dict[tuple[str, str], str] = field(default_factory=dict)
+    workbench: dict[tuple[str, str], str] = field(default_factory=dict)
     # What the server says where there is nothing, by pattern, role and method.
     nothing: dict[tuple[str, str, str], Any] = field(default_factory=dict)
     # What was answered to whom, for those who look for secrets in it.
@@ -270,6 +273,7 @@ def _fill(world: World) -> None:
         world.user("other_organizer"), slug="elsewhere", title="Elsewhere", edition="odd", **_moments()
     )
     _exchange(world, red)
+    _workbench(world)
     for whose, slug in (("public", "cup"), ("private", "club"), ("closed", "past"), ("open", "draft")):
         world.values[whose] = own_values(world, slug)
 
@@ -314,6 +318,19 @@ def _exchange(world: World, red: Team) -> None:
     }
 
 
+def _workbench(world: World) -> None:
+    """Let the captain have a piece of work with a release."""
+    piece = begin_piece(world.user("captain"))
+    workbench.start(piece, workbench.RELEASE)
+    do_jobs("workbench")
+    world.workbench = {
+        ("workbench/", "piece"): piece.key,
+        ("workbench/", "place"): "0",
+        ("workbench/", "name"): "release.csv",
+        ("workbench/enter/", "token"): "of-nobody",
+    }
+
+
 def own_values(world: World, slug: str) -> dict[tuple[str, str], str]:
     """Give what the addresses of red's things in a contest consist of."""
     red, contest = Team.objects.get(slug="red-team"), Contest.objects.get(slug=slug)
@@ -347,6 +364,7 @@ def own_values(world: World, slug: str) -> dict[tuple[str, str], str]:
         ("contests/<slug:contest>/figures/", "name"): "standings",
         ("contests/<slug:contest>/attack/", "team"): "blue-team",
         **world.exchange,
+        **world.workbench,
         ("api/v1/contests/", "slug"): slug,
         ("api/v1/contests/", "kind"): "data",
         ("api/v1/contests/", "name"): "D.csv",
@@ -364,6 +382,11 @@ def may_see(route: Route, whose: str) -> frozenset[str]:
         return frozenset(ROLES)
     if "exchange/" in route.pattern and names:
         return _may_see_of_exchange(route)
+    if names and names[0] == "piece":
+        return frozenset({"captain"})
+    if route.pattern.startswith("workbench/enter/"):
+        # On a server with accounts nobody comes in by a link.
+        return frozenset()
     if names and names[0] in SUBMISSION:
         return RED | RUNNERS
     if names and names[0] in {"contest", "slug"}:

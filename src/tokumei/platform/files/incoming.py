@@ -15,6 +15,13 @@ from tokumei.platform.errors import DiskFull
 from tokumei.platform.files.space import FULL
 
 IS_FULL = "tokumei.disk_is_full"
+# Whose files may be larger than those of contests.
+WORKBENCH = "/workbench/"
+
+
+def most_bytes(path: str) -> int:
+    """Say how many bytes a request to an address may carry."""
+    return int(settings.WORKBENCH_BYTES if path.startswith(WORKBENCH) else settings.MAX_REQUEST_BYTES)
 
 
 class UnnamedFileUploadHandler(FileUploadHandler):

@@ -10,7 +10,7 @@ from tokumei.platform import metrics
 from tokumei.platform.metrics import Gauge
 
 # What operators know the queue of evaluations by.
-NAMES = {"contest": "evaluations", "exchange": "exchange_jobs", "mail": "letters"}
+NAMES = {"contest": "evaluations", "exchange": "exchange_jobs", "mail": "letters", "workbench": "workbench_jobs"}
 
 
 class JobsConfig(AppConfig):

@@ -17,7 +17,7 @@ from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import ChildAnswer
 
 # Which processes do which work: evaluations never wait for tables that somebody hosts.
-CONTEST, EXCHANGE, MAIL = QUEUES = ("contest", "exchange", "mail")
+CONTEST, EXCHANGE, MAIL, WORKBENCH = QUEUES = ("contest", "exchange", "mail", "workbench")
 
 
 def _nothing(job: Job) -> None:

@@ -1,6 +1,6 @@
 """Places on shared pages that other apps fill, in the `ready` of their AppConfig.
 
-NAVIGATION.append(Entry(gettext_lazy("Contests"), "contests:list"))
+NAVIGATION.append(NavLink(gettext_lazy("Contests"), "contests:list"))
 HOME.append(contests_on_home)      # request → Section, or None to show nothing
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import Promise
 
@@ -46,8 +47,16 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     is_user = user is not None and user.is_authenticated
     match = request.resolver_match
     return {
-        "navigation": [entry for entry in NAVIGATION if is_user or not entry.for_users],
+        "navigation": [entry for entry in NAVIGATION if _is_shown(entry, is_user)],
+        "is_studio": settings.IS_STUDIO,
         "current_app": match.app_name if match else "",
         # Where the choice of language leads back to; the answer to a form has no address of its own.
         "here": request.get_full_path() if request.method == "GET" else "",
     }
+
+
+def _is_shown(entry: NavLink, is_user: bool) -> bool:
+    """Whether a link is shown: on one's own machine, that of the workbench alone."""
+    if settings.IS_STUDIO:
+        return entry.app == "workbench"
+    return is_user or not entry.for_users

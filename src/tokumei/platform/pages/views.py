@@ -22,6 +22,8 @@ from tokumei.platform.pages.slots import HOME
 @access("anyone")
 def home(request: HttpRequest) -> HttpResponse:
     """Say what this is, and list what is going on."""
+    if settings.IS_STUDIO:
+        return redirect("workbench:start")
     sections = [section for make in HOME if (section := make(request)) is not None]
     return render(request, "pages/home.html", {"sections": sections})
 

@@ -1,0 +1,73 @@
+"""What is drawn of a column and of its hierarchy: plain numbers and labels, counted where the data is."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import polars as pl
+
+from tokumei.hierarchy.hierarchy import Hierarchy
+
+BINS, MOST_VALUES = 12, 8
+# A level of more labels than this is told by their number; more values than this are not edited one by one.
+MOST_SEGMENTS, MOST_EDITED = 60, 150
+LONGEST_LABEL = 60
+
+
+def histogram(column: pl.Series) -> dict[str, Any]:
+    """Count a column for a small picture: intervals of numbers, or the commonest values and all the others."""
+    there = column.drop_nulls()
+    numbers = _numbers(there)
+    if numbers is not None and numbers.n_unique() > MOST_VALUES:
+        return _of_numbers(numbers)
+    counted = there.cast(pl.String).value_counts(name="n").sort("n", there.name, descending=[True, False])
+    top = [[_short(str(value)), n] for value, n in counted.head(MOST_VALUES).iter_rows()]
+    return {"bars": top, "others": len(there) - sum(n for _, n in top), "is_of_numbers": False}
+
+
+def _of_numbers(numbers: pl.Series) -> dict[str, Any]:
+    low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
+    place = ((numbers - low) / (high - low) * BINS).floor().clip(0, BINS - 1).cast(pl.Int64)
+    counts = dict(place.value_counts(name="n").iter_rows())
+    edges = [low + (high - low) * number / BINS for number in range(BINS + 1)]
+    bars = [[f"{edges[number]:.4g}–{edges[number + 1]:.4g}", counts.get(number, 0)] for number in range(BINS)]
+    return {"bars": bars, "others": 0, "is_of_numbers": True}
+
+
+def _numbers(there: pl.Series) -> pl.Series | None:
+    if there.dtype.is_numeric():
+        found = there.cast(pl.Float64)
+    elif there.dtype == pl.String and not there.str.contains(r"^[+-]?0[0-9]").any():
+        found = there.cast(pl.Float64, strict=False)
+    else:
+        return None
+    return found if len(found) and not found.null_count() and found.is_finite().all() else None
+
+
+def drawn_tree(hierarchy: Hierarchy, said: str) -> dict[str, Any]:
+    """Give the levels of a hierarchy as bands: runs of values under one label, or how many labels there are."""
+    levels = []
+    for number in range(len(hierarchy.levels)):
+        labels = hierarchy.labels_at(number)
+        runs = [(label, len(list(group))) for label, group in itertools.groupby(labels)]
+        is_shown = len(runs) <= MOST_SEGMENTS
+        levels.append(
+            {
+                "n_labels": len(set(labels)),
+                "bands": [[_short(label), n] for label, n in runs] if is_shown else [],
+            }
+        )
+    leaves = list(hierarchy.leaves)
+    first = hierarchy.labels_at(1) if len(hierarchy.levels) > 1 else leaves
+    values = [[leaf, group] for leaf, group in zip(leaves, first, strict=True)]
+    return {
+        "said": said,
+        "n_leaves": len(leaves),
+        "levels": levels,
+        "values": values if len(values) <= MOST_EDITED else [],
+    }
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"

@@ -1,0 +1,192 @@
+"""Small figures as SVG: shapes have classes for the stylesheet, and every number stands beside them as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+# In the units of the figures, which the page scales to its width.
+BAR, GAP, LABEL, WIDTH = 20, 8, 150, 640
+SPARK_WIDTH, SPARK_HEIGHT = 132, 34
+PLOT_WIDTH, PLOT_HEIGHT, MARGIN = 640, 340, 56
+BAND = 26
+# Narrower than this, a band's label would not be read.
+NARROWEST_LABEL = 7.2
+LONGEST = 18
+
+
+def spark(picture: Mapping[str, Any]) -> SafeString:
+    """Draw the small histogram of a column."""
+    bars = [*picture["bars"], *([["…", picture["others"]]] if picture["others"] else [])]
+    most = max((n for _, n in bars), default=0)
+    if not most:
+        return mark_safe("")
+    width = SPARK_WIDTH / len(bars)
+    rects = format_html_join(
+        "",
+        '<rect x="{}" y="{}" width="{}" height="{}"><title>{}: {}</title></rect>',
+        (
+            (
+                f"{at * width + 0.5:.1f}",
+                f"{SPARK_HEIGHT - tall:.1f}",
+                f"{width - 1:.1f}",
+                f"{tall:.1f}",
+                label,
+                f"{n:,}",
+            )
+            for at, (label, n) in enumerate(bars)
+            for tall in [max(1.0 if n else 0.0, SPARK_HEIGHT * n / most)]
+        ),
+    )
+    said = ", ".join(f"{label} {n:,}" for label, n in bars)
+    return format_html(
+        '<svg class="spark" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>',
+        SPARK_WIDTH,
+        SPARK_HEIGHT,
+        said,
+        rects,
+    )
+
+
+def bars(rows: Sequence[tuple[str, float, str]], *, title: str, kind: str = "") -> SafeString:
+    """Draw horizontal bars: label, share of the longest from 0 to 1, and the number as text."""
+    height = len(rows) * (BAR + GAP)
+    most = max((value for _, value, _ in rows), default=0) or 1
+    room = WIDTH - LABEL - 110
+    drawn = format_html_join(
+        "",
+        '<text class="label" x="{0}" y="{1}" text-anchor="end">{2}</text>'
+        '<rect class="bar {3}" x="{4}" y="{5}" width="{6}" height="{7}"></rect><text x="{8}" y="{1}">{9}</text>',
+        (
+            (LABEL - 8, top + 15, _short(label), kind, LABEL, top, f"{long:.1f}", BAR, f"{LABEL + long + 6:.1f}", text)
+            for at, (label, value, text) in enumerate(rows)
+            for top in [at * (BAR + GAP)]
+            for long in [max(1.0, room * value / most)]
+        ),
+    )
+    return _figure(drawn, WIDTH, height, title)
+
+
+def before_and_after(rows: Sequence[tuple[str, float, float]], *, title: str) -> SafeString:
+    """Draw shares of values before and after, two bars each."""
+    tall, room = 2 * 12 + GAP, WIDTH - LABEL - 110
+    drawn = format_html_join(
+        "",
+        '<text class="label" x="{0}" y="{1}" text-anchor="end">{2}</text>'
+        '<rect class="bar before" x="{3}" y="{4}" width="{5}" height="11"></rect>'
+        '<text class="small" x="{6}" y="{7}">{8}</text>'
+        '<rect class="bar after" x="{3}" y="{9}" width="{10}" height="11"></rect>'
+        '<text class="small" x="{11}" y="{12}">{13}</text>',
+        (
+            (
+                *(LABEL - 8, top + 16, _short(label), LABEL),
+                *(top, f"{max(0.5, room * before):.1f}", f"{LABEL + room * before + 6:.1f}", top + 10, f"{before:.1%}"),
+                *(
+                    top + 12,
+                    f"{max(0.5, room * after):.1f}",
+                    f"{LABEL + room * after + 6:.1f}",
+                    top + 22,
+                    f"{after:.1%}",
+                ),
+            )
+            for at, (label, before, after) in enumerate(rows)
+            for top in [at * tall]
+        ),
+    )
+    return _figure(drawn, WIDTH, len(rows) * tall, title)
+
+
+def bands(levels: Sequence[Mapping[str, Any]], *, title: str, words: Sequence[str]) -> SafeString:
+    """Draw a hierarchy as bands, the coarsest at the top: each label as wide as the values under it."""
+    parts = []
+    for at, (level, said) in enumerate(zip(reversed(levels), reversed(words), strict=True)):
+        top = at * (BAND + 4)
+        parts.append(format_html('<text class="label" x="0" y="{}">{}</text>', top + 17, said))
+        in_all = sum(n for _, n in level["bands"]) or 1
+        left, room = 96.0, WIDTH - 96.0
+        if not level["bands"]:
+            parts.append(
+                format_html('<rect class="band many" x="{}" y="{}" width="{}" height="{}"/>', left, top, room, BAND)
+            )
+        for label, n in level["bands"]:
+            wide = room * n / in_all
+            shown = _fitting(label, wide)
+            parts.append(
+                format_html(
+                    '<g><title>{}</title><rect class="band" x="{}" y="{}" width="{}" height="{}"/>'
+                    '<text x="{}" y="{}" text-anchor="middle">{}</text></g>',
+                    *(label, f"{left:.1f}", top, f"{max(wide - 1, 0.5):.1f}", BAND, f"{left + wide / 2:.1f}", top + 17),
+                    shown,
+                )
+            )
+            left += wide
+    return _figure(mark_safe("".join(parts)), WIDTH, len(levels) * (BAND + 4), title)  # noqa: S308 - escaped above.
+
+
+def frontier(points: Sequence[Mapping[str, Any]], *, title: str, x_name: str, y_name: str) -> SafeString:
+    """Draw releases as points that lead to their rows of the table: use lost to the right, people found upwards."""
+    made = [(number, one) for number, one in enumerate(points, 1) if one.get("loss") is not None and "error" not in one]
+    if not made:
+        return mark_safe("")
+    x_most = min(1.0, 1.1 * max(one["loss"] for _, one in made)) or 1.0
+    y_most = min(1.0, 1.15 * max(one["found"] for _, one in made)) or 1.0
+    wide, tall = PLOT_WIDTH - MARGIN - 16, PLOT_HEIGHT - MARGIN - 10
+
+    def place(one: Mapping[str, Any]) -> tuple[float, float]:
+        return MARGIN + wide * one["loss"] / x_most, 10 + tall * (1 - one["found"] / y_most)
+
+    best = sorted((one for _, one in made if one["is_on_frontier"]), key=lambda one: one["loss"])
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(place, best))
+    axes = format_html(
+        '<path class="axis" d="M{0} 10V{1}H{2}"/>'
+        '<text class="tick" x="{0}" y="{3}" text-anchor="middle">0</text>'
+        '<text class="tick" x="{2}" y="{3}" text-anchor="end">{4}</text>'
+        '<text class="tick" x="{5}" y="18" text-anchor="end">{6}</text>'
+        '<text class="axis-name" x="{7}" y="{8}" text-anchor="middle">{9} →</text>'
+        '<text class="axis-name" x="{0}" y="{10}" dx="8">↑ {11}</text>',
+        *(MARGIN, 10 + tall, MARGIN + wide, 28 + tall, f"{x_most:.0%}", MARGIN - 6, f"{y_most:.1%}"),
+        *(MARGIN + wide / 2, PLOT_HEIGHT - 6, x_name, 22, y_name),
+    )
+    dots = format_html_join(
+        "",
+        '<a href="#release-{0}"><circle class="dot {1}" cx="{2}" cy="{3}" r="7"><title>{4}</title></circle>'
+        '<text class="small" x="{2}" y="{5}" text-anchor="middle">{0}</text></a>',
+        (
+            (number, "best" if one["is_on_frontier"] else "", f"{x:.1f}", f"{y:.1f}", _said(one), f"{y - 10:.1f}")
+            for number, one in made
+            for x, y in [place(one)]
+        ),
+    )
+    path = format_html('<polyline class="frontier" points="{}"/>', line)
+    return _figure(axes + path + dots, PLOT_WIDTH, PLOT_HEIGHT, title)
+
+
+def _said(one: Mapping[str, Any]) -> str:
+    k = f", k {one['k']}" if "k" in one else ""
+    return f"{one['method']}{k}: {one['loss']:.1%}, {one['found']:.2%}"
+
+
+def _figure(drawn: SafeString, width: int, height: int, title: str) -> SafeString:
+    return format_html(
+        '<svg class="figure" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>', width, height, title, drawn
+    )
+
+
+def _short(label: str) -> str:
+    return label if _n_wide(label) <= LONGEST else label[: LONGEST - 1 if label.isascii() else LONGEST // 2] + "…"
+
+
+def _fitting(label: str, room: float) -> str:
+    """Cut a label to what fits in a band; nothing where not even two characters do."""
+    fits = int(room / NARROWEST_LABEL)
+    if _n_wide(label) <= fits:
+        return label
+    kept = label[: (fits if label.isascii() else fits // 2) - 1]
+    return f"{kept}…" if len(kept) >= 2 else ""
+
+
+def _n_wide(label: str) -> int:
+    return sum(1 if one.isascii() else 2 for one in label)

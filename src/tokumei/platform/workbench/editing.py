@@ -1,0 +1,223 @@
+"""What a form says, as a change of the job file: nothing is remembered anywhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+from tokumei.core.errors import InputError
+from tokumei.core.registry import part_options, read_option
+from tokumei.data.history_columns import SCHEMA
+from tokumei.hierarchy.builders import BUILDERS
+from tokumei.job.job_file import ROLES
+
+Found = dict[str, Any]
+Change = Callable[[Found], None]
+QUASI, SENSITIVE, OTHER, KEPT = "quasi-identifier", "sensitive", "other", "kept"
+# What a column may be on the page: one more than in a job file, where a list says which others are released.
+CHOICES = (*ROLES, KEPT)
+# What is asked of each class about a sensitive column, by its name on the page and in a job file.
+OF_SENSITIVE = {"l": "l_diversity", "t": "t_closeness"}
+MADE, FILE, GROUPS = "", "file", "groups"
+
+
+def set_roles(columns: Sequence[str], sent: QueryDict) -> Change:
+    """Read r0, r1, …: the role of each column; those that are not on the page stay as they are."""
+
+    def change(found: Found) -> None:
+        roles, kept = dict(found.get("roles", {})), list(found.get("output", {}).get("keep", []))
+        for number, column in enumerate(columns):
+            chosen = sent.get(f"r{number}")
+            if chosen is None:
+                continue
+            if chosen not in CHOICES:
+                raise InputError.of(f"one of {', '.join(CHOICES)}", column=column, value=chosen)
+            roles[column] = OTHER if chosen == KEPT else chosen
+            kept = [one for one in kept if one != column] + ([column] if chosen == KEPT else [])
+        found["roles"] = {column: roles[column] for column in columns if column in roles}
+        found.setdefault("output", {})["keep"] = kept
+        _follow_roles(found)
+
+    return change
+
+
+def _follow_roles(found: Found) -> None:
+    """Let what names columns go with their roles: hierarchies, what attackers know, what is asked of sensitive ones."""
+    roles = found["roles"]
+    known = [column for column, role in roles.items() if role == QUASI]
+    sensitive = [column for column, role in roles.items() if role == SENSITIVE]
+    found["hierarchies"] = {name: one for name, one in found.get("hierarchies", {}).items() if name in known}
+    for threat in found.get("threat", []):
+        threat["knows"] = known
+        attacks = [one for one in threat.get("attacks", []) if one != "homogeneity"]
+        threat["attacks"] = [*attacks, *(["homogeneity"] if sensitive else [])]
+    asked = found.get("requirements", {})
+    for name in OF_SENSITIVE.values():
+        if name in asked:
+            asked[name] = {column: value for column, value in asked[name].items() if column in sensitive}
+            if not asked[name]:
+                del asked[name]
+
+
+def set_history_columns(columns: Sequence[str], sent: QueryDict) -> Change:
+    """Read m_customer, m_date, …: the column of each part of a history."""
+
+    def change(found: Found) -> None:
+        mapped = {}
+        for role in SCHEMA:
+            name = sent.get(f"m_{role}", "")
+            if name and name not in columns:
+                raise InputError.of(_("a column of the file"), column=role, value=name)
+            # A column that bears the very name would be taken by itself; empty says that it is not to be.
+            if name != role and (name or role in columns):
+                mapped[role] = name
+        found["input"]["columns"] = mapped
+        if not mapped:
+            del found["input"]["columns"]
+
+    return change
+
+
+def set_goal(sent: QueryDict, sensitive: Sequence[str]) -> Change:
+    """Read what every class must hold, what may be left out, and the methods."""
+
+    def change(found: Found) -> None:
+        k = whole(sent, "k", 1, 1_000_000)
+        asked = found.setdefault("requirements", {})
+        asked["k"], asked["suppress"] = k, share(sent, "suppress")
+        for short, name in OF_SENSITIVE.items():
+            wanted = {}
+            for number, column in enumerate(sensitive):
+                text = sent.get(f"{short}{number}", "").strip()
+                if text and float(number_of(text, name)) > (1 if short == "l" else 0):
+                    wanted[column] = int(float(text)) if short == "l" else float(text)
+            if wanted:
+                asked[name] = wanted
+            else:
+                asked.pop(name, None)
+        _set_methods(found, sent.getlist("method"))
+        bounds = [one for one in found.get("bound", []) if one.get("of") not in ("k", "prosecutor-risk")]
+        found["bound"] = [{"of": "k", "least": k}, {"of": "prosecutor-risk", "most": 1 / k}, *bounds]
+
+    return change
+
+
+def _set_methods(found: Found, names: Sequence[str]) -> None:
+    known = {one["name"]: one for one in found.get("method", [])}
+    for name in names:
+        if name not in TABLE_ANONYMIZERS:
+            raise InputError.of(_("a method of the list"), value=name)
+    found["method"] = [known.get(name, {"name": name}) for name in names] or [{"name": "optimal"}]
+
+
+def set_pipeline(sent: QueryDict) -> Change:
+    """Read the steps of a history that are ticked, each with its options by the registry, and who may attack."""
+
+    def change(found: Found) -> None:
+        steps = [_step(name, sent) for name in sent.getlist("step")]
+        named = sent.get("naming", "pseudonyms")
+        steps.append(_step(named, sent))
+        found["method"] = [as_method(steps)]
+        threat = found.setdefault("threat", [{"name": "acquaintance"}])[0]
+        threat["share"] = share(sent, "share")
+        threat["attacks"] = sent.getlist("attack") or ["tfidf"]
+
+    return change
+
+
+def as_method(steps: Sequence[Mapping[str, Any]]) -> Found:
+    """Write steps as a job file has them: one by its name, several as a pipeline."""
+    if len(steps) == 1:
+        return {"name": steps[0]["method"]} | {key: value for key, value in steps[0].items() if key != "method"}
+    return {"name": "pipeline", "step": [dict(one) for one in steps]}
+
+
+def steps_of(method: Mapping[str, Any]) -> list[Found]:
+    """Read them back."""
+    if method.get("name") == "pipeline":
+        return [dict(one) for one in method["step"]]
+    return [{"method": method["name"]} | {key: value for key, value in method.items() if key != "name"}]
+
+
+def _step(name: str, sent: QueryDict) -> Found:
+    if name not in HISTORY_ANONYMIZERS:
+        raise InputError.of(_("a method of the list"), value=name)
+    return {"method": name} | _options(HISTORY_ANONYMIZERS.get(name), name, sent)
+
+
+def _options(part: type, prefix: str, sent: QueryDict) -> Found:
+    """Read the options of a part that differ from what they are anyway; a box that is not ticked is not sent."""
+    found: Found = {}
+    for option in part_options(part):
+        field = f"{prefix}.{option.name}"
+        text = sent.get(field, "").strip()
+        if option.type is bool:
+            text = "true" if text else "false"
+        elif not text:
+            continue
+        value = read_option(option, text)
+        if value != option.default:
+            found[option.name] = list(value) if isinstance(value, tuple) else value
+    return found
+
+
+def set_hierarchy(column: str, sent: QueryDict, values: Sequence[str]) -> Change:
+    """Read how one column is generalized: made by itself, by a builder with its options, or by groups put by hand."""
+
+    def change(found: Found) -> None:
+        chosen = sent.get("builder", MADE)
+        trees = found.setdefault("hierarchies", {})
+        if chosen == MADE:
+            trees.pop(column, None)
+        elif chosen == GROUPS:
+            trees[column] = {"builder": "ordered-groups", "groups": _groups(sent, values)}
+        elif chosen in BUILDERS:
+            trees[column] = {"builder": chosen} | _options(BUILDERS.get(chosen), "o", sent)
+        elif chosen != FILE:
+            raise InputError.of(_("a builder of the list"), value=chosen)
+
+    return change
+
+
+def _groups(sent: QueryDict, values: Sequence[str]) -> list[str]:
+    """Read g0, g1, …: the group of each value; a value without one is a group of its own."""
+    groups: dict[str, list[str]] = {}
+    for number, value in enumerate(values):
+        name = sent.get(f"g{number}", "").strip() or value
+        if "|" in value or "=" in name or "|" in name:
+            expected = _("values and groups without | and =; upload a hierarchy file for others")
+            raise InputError.of(expected, value=value)
+        groups.setdefault(name, []).append(value)
+    return [f"{name}={'|'.join(members)}" for name, members in groups.items()]
+
+
+def whole(sent: QueryDict, name: str, least: int, most: int) -> int:
+    """Read a whole number of a form."""
+    text = sent.get(name, "").strip()
+    if not text.isdecimal() or len(text) > 12 or not least <= int(text) <= most:
+        raise InputError.of(
+            _("a whole number from %(least)s to %(most)s") % {"least": least, "most": f"{most:,}"},
+            column=name,
+            value=text,
+        )
+    return int(text)
+
+
+def share(sent: QueryDict, name: str) -> float:
+    """Read a share that is sent in per cent."""
+    found = number_of(sent.get(name, "0"), name)
+    if not 0 <= found <= 100:
+        raise InputError.of(_("per cent from 0 to 100"), column=name, value=found)
+    return round(found / 100, 6)
+
+
+def number_of(text: str, name: str) -> float:
+    """Read a number of a form."""
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError.of(_("a number"), column=name, value=text) from None

@@ -1,0 +1,86 @@
+"""The folder of a piece of work: the file, the job file that the pages edit, and what jobs wrote.
+
+| name            | is                                                                          |
+|-----------------|-----------------------------------------------------------------------------|
+| piece.json      | the name of the file, and the sample that it is, if it is one                |
+| the file        | as it was sent, beside the job file, which names it                          |
+| job.toml        | the job, as `tokumei job new` writes it and `tokumei run` does it            |
+| hierarchies/    | hierarchies that were sent or edited                                         |
+| look.json       | the columns: what was counted, roles that are suggested and why              |
+| risk.json       | what the file gives away by the roles of the job                             |
+| trees.json      | the hierarchies by which columns are generalized, as they are drawn          |
+| frontier.json   | releases that were tried: use lost against people found                      |
+| out/            | what the job gave: release, report, dossier, and what is kept apart          |
+| faults-….json   | what is wrong with the file or the job, found by a job                       |
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.errors import InputError, NotFound
+from tokumei.data.files.atomic import write_text
+from tokumei.job.job_file import Job
+from tokumei.job.job_text import write_job
+
+PIECE, JOB, OUT = "piece.json", "job.toml", "out"
+LOOK, RISK, TREES, FRONTIER = "look.json", "risk.json", "trees.json", "frontier.json"
+HIERARCHIES = "hierarchies"
+
+
+def read(folder: Path, name: str) -> Any:
+    """Read a JSON file of the folder; None if it is not there yet."""
+    try:
+        return json.loads((folder / name).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+
+
+def write(folder: Path, name: str, found: Any) -> None:
+    """Write a JSON file of the folder at once or not at all."""
+    write_text(folder / name, json.dumps(found, ensure_ascii=False, default=str))
+
+
+def faults_file(kind: str) -> str:
+    """Name the file of what a kind of job found wrong."""
+    return f"faults-{kind}.json"
+
+
+def data_file(folder: Path) -> Path:
+    """Give where the file lies."""
+    return folder / str(read(folder, PIECE)["file"])
+
+
+def job_of(folder: Path) -> dict[str, Any]:
+    """Read the job file as plain values."""
+    try:
+        return tomllib.loads((folder / JOB).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NotFound("no job file yet") from None
+
+
+def edit(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change the job file; what would not be read again as a job is refused, and the file stays as it was."""
+    found = job_of(folder)
+    change(found)
+    text = write_job(found, reasons=reasons_of(read(folder, LOOK)))
+    Job.of(text, folder=folder)
+    write_text(folder / JOB, text)
+
+
+def reasons_of(look: Mapping[str, Any] | None) -> dict[str, str]:
+    """Give why each column was suggested its role."""
+    return {} if look is None else {name: one["reason"] for name, one in look["columns"].items()}
+
+
+def plain_name(name: str) -> str:
+    """Give the name under which a file is kept: its last part, without what no file system or job file takes."""
+    last = name.replace("\\", "/").rpartition("/")[2].strip().lstrip(".")
+    kept = "".join(one for one in last if one.isprintable() and one not in '<>:"|?*')[-100:]
+    if not Path(kept).stem:
+        raise InputError.of("a file with a name", value=name)
+    return kept

@@ -1,0 +1,217 @@
+"""Every change of a piece of work: taking a file, having it looked at, released, cancelled, and deleted for good."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import time
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.db.models import Sum
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from tokumei.core.errors import InputError, NotFound
+from tokumei.platform.accounts.models import User
+from tokumei.platform.accounts.throttle import allow
+from tokumei.platform.errors import TooMany
+from tokumei.platform.files.uploads import telling_full_disk
+from tokumei.platform.jobs.limits import ORPHAN_SECONDS
+from tokumei.platform.jobs.models import Job, Outcome
+from tokumei.platform.jobs.process import ChildAnswer
+from tokumei.platform.jobs.queue import begin
+from tokumei.platform.jobs.work import WORKBENCH, Work
+from tokumei.platform.workbench import folder as files
+from tokumei.platform.workbench.models import KINDS, Piece, workbench_folder
+
+log = logging.getLogger("tokumei.workbench")
+LOOK, RELEASE, FRONTIER = JOBS = ("workbench-look", "workbench-release", "workbench-frontier")
+ENDS = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".xlsx")
+CANCELLED = gettext_noop("It was cancelled. What was done by then is kept; starting again goes on from there.")
+UPLOADS_AN_HOUR = 60
+
+
+def begin_piece(
+    owner: User, *, upload: UploadedFile[Any] | None = None, path: Path | None = None, sample: str = "", kind: str = ""
+) -> Piece:
+    """Begin a piece of work on a file that was sent, on one of this machine or on a sample, and have it looked at."""
+    from tokumei.platform.workbench.samples import SAMPLES
+
+    if sample:
+        if sample not in SAMPLES:
+            raise NotFound("no such sample")
+        name, kind = SAMPLES[sample].file, SAMPLES[sample].kind
+    else:
+        name = files.plain_name(str(path.name if path is not None else upload.name if upload is not None else ""))
+        if Path(name).suffix.lower() not in ENDS:
+            raise InputError.of(_("a table in one of these kinds: %s") % ", ".join(ENDS), file=name)
+    if kind not in KINDS:
+        raise InputError.of(_("a table or a history"), value=kind)
+    allow("workbench", str(owner.pk), at_most=UPLOADS_AN_HOUR, within=timedelta(hours=1))
+    piece = Piece(owner=owner, kind=kind)
+    folder = piece.folder
+    try:
+        with telling_full_disk(), transaction.atomic():
+            workbench_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700)
+            files.write(folder, files.PIECE, {"file": name, "sample": sample})
+            if path is not None:
+                shutil.copyfile(path, folder / name)
+            elif upload is not None and not sample:
+                _store(upload.chunks(1024 * 1024), folder / name)
+            piece.n_bytes = sum(one.stat().st_size for one in folder.iterdir())
+            _check_quota(owner, piece.n_bytes)
+            piece.save()
+            begin(LOOK, piece.key)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return piece
+
+
+def _store(chunks: Iterable[bytes], path: Path) -> None:
+    """Write what was sent where only the server can read it."""
+    n_bytes = 0
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
+        for chunk in chunks:
+            n_bytes += len(chunk)
+            handle.write(chunk)
+        handle.flush()
+        os.fsync(handle.fileno())
+    if not n_bytes:
+        raise InputError.of(_("a file that is not empty"), file=path.name)
+
+
+def _check_quota(owner: User, n_bytes: int) -> None:
+    """Refuse more than one person may have here at once."""
+    held = pieces_of(owner)
+    if held.count() >= settings.WORKBENCH_PIECES:
+        raise TooMany(
+            _("You have %d pieces of work here, and no more fit. Delete one first.") % settings.WORKBENCH_PIECES
+        )
+    in_all = (held.aggregate(n=Sum("n_bytes"))["n"] or 0) + n_bytes
+    if in_all > settings.WORKBENCH_QUOTA:
+        most = f"{settings.WORKBENCH_QUOTA // 2**20:,} MiB"
+        raise TooMany(_("Your files here may have %s in all. Delete a piece of work first.") % most)
+
+
+def pieces_of(owner: User) -> Any:
+    """Give the pieces of work of a person that are not over."""
+    return Piece.objects.filter(owner=owner, expires__gt=timezone.now())
+
+
+def find_piece(owner: User, key: str) -> Piece:
+    """Find one of the person's own; another's is as if it were not there."""
+    found: Piece | None = pieces_of(owner).filter(key=key).first()
+    if found is None or not found.folder.is_dir():
+        raise NotFound("no such piece of work")
+    return found
+
+
+def start(piece: Piece, kind: str) -> None:
+    """Have something done; what is under way of the same kind is ended, since it is about an older job file."""
+    with transaction.atomic():
+        running = Job.objects.filter(subject=piece.key, kind=kind)
+        if kind != LOOK and running.filter(is_done=False).exists():
+            return
+        running.delete()
+        (piece.folder / files.faults_file(kind)).unlink(missing_ok=True)
+        begin(kind, piece.key)
+
+
+def cancel(piece: Piece) -> None:
+    """End what is under way: the process sees that its job is over, and is killed."""
+    Job.objects.filter(subject=piece.key, kind__in=(RELEASE, FRONTIER), is_done=False).update(
+        is_done=True,
+        is_running=False,
+        outcome=Outcome.FAILED,
+        reason=CANCELLED,
+        progress={},
+        finished_at=timezone.now(),
+    )
+
+
+def jobs_of(piece: Piece) -> dict[str, Job]:
+    """Give the jobs of a piece of work by their kinds, without the name of the app."""
+    found = Job.objects.filter(subject=piece.key, kind__in=JOBS)
+    return {job.kind.removeprefix("workbench-"): job for job in found}
+
+
+def delete_piece(piece: Piece) -> None:
+    """Delete a piece of work for good, at once: its row, its jobs and its files."""
+    with transaction.atomic():
+        Job.objects.filter(subject=piece.key, kind__in=JOBS).delete()
+        Piece.objects.filter(pk=piece.pk).delete()
+    shutil.rmtree(piece.folder, ignore_errors=True)
+    if piece.folder.exists():
+        # A process that is being ended may just have written; the sweep looks again.
+        log.info("files stay for the sweep", extra={"facts": {"piece": piece.pk}})
+
+
+def forget_person(user: User) -> None:
+    """Delete all pieces of work of somebody whose account is deleted."""
+    for piece in Piece.objects.filter(owner=user):
+        delete_piece(piece)
+
+
+def sweep() -> int:
+    """Delete what is over its time, and folders that no row knows; says how many."""
+    over = list(Piece.objects.filter(expires__lte=timezone.now()))
+    for piece in over:
+        delete_piece(piece)
+    n_removed = len(over)
+    if workbench_folder().is_dir():
+        for folder in workbench_folder().iterdir():
+            if time.time() - folder.stat().st_mtime < ORPHAN_SECONDS:
+                continue
+            if not Piece.objects.filter(key=folder.name).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                n_removed += 1
+    if n_removed:
+        log.info("pieces of work removed", extra={"facts": {"pieces": n_removed}})
+    return n_removed
+
+
+def _piece(job: Job) -> Piece:
+    return Piece.objects.get(key=job.subject)
+
+
+def _ask(job: Job) -> dict[str, Any]:
+    piece = _piece(job)
+    return {"folder": str(piece.folder), "kind": piece.kind}
+
+
+def _write_result(job: Job, result: dict[str, Any]) -> None:
+    # All that was found lies in the folder already.
+    _piece(job)
+
+
+def _write_faults(job: Job, answer: ChildAnswer) -> None:
+    """Keep what is wrong beside the data, since it may quote it."""
+    told = {"faults": list(answer.faults), "n_faults": answer.n_faults, "said": answer.said}
+    files.write(_piece(job).folder, files.faults_file(job.kind), told)
+
+
+def _write_failure(job: Job, failure: str) -> None:
+    _piece(job)
+
+
+def work_of(name: str) -> Work:
+    """Give the kind of work that runs one function of the limited process."""
+    return Work(
+        f"tokumei.platform.workbench.work:{name}",
+        WORKBENCH,
+        ask=_ask,
+        write_result=_write_result,
+        write_faults=_write_faults,
+        write_failure=_write_failure,
+        seconds=settings.WORKBENCH_SECONDS,
+    )

@@ -1,0 +1,175 @@
+"""Columns with their roles, and the hierarchies by which they are generalized."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from tokumei.core.errors import InputError
+from tokumei.core.registry import part_options
+from tokumei.data.history_columns import NEEDED, SCHEMA
+from tokumei.hierarchy.builders import BUILDERS
+from tokumei.platform.access import UserRequest, access
+from tokumei.platform.files.incoming import uploads_of
+from tokumei.platform.telling import in_words
+from tokumei.platform.workbench import drawing, editing, services
+from tokumei.platform.workbench import folder as files
+from tokumei.platform.workbench.models import Piece
+from tokumei.platform.workbench.views.finding import find, frame
+from tokumei.platform.workbench.words import PARTS_OF_HISTORY, ROLES, TYPES
+
+# Each has one field of the form, and a form may have two hundred.
+COLUMNS_ON_A_PAGE = 100
+LARGEST_HIERARCHY = 8 * 1024 * 1024
+# The builders whose options are asked for, and what they are good for.
+OFFERED = ("intervals", "calendar", "decades", "prefix", "japan-prefecture", "japan-age", "from-data")
+
+
+@access("user", of=find, methods="GET POST")
+def columns(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Show the columns of the file, and take their roles."""
+    look = files.read(piece.folder, files.LOOK)
+    if request.method == "POST":
+        if look is None:
+            raise Http404
+        names = list(look["columns"])
+        change = editing.set_roles if piece.kind == "table" else editing.set_history_columns
+        return _edited(request, piece, change(names, request.POST), "workbench:risk", "workbench:columns")
+    shown = frame(request, piece)
+    if look is not None:
+        shown |= _columns_shown(request, piece, look)
+    return render(request, "workbench/columns.html", shown)
+
+
+def _columns_shown(request: UserRequest, piece: Piece, look: Mapping[str, Any]) -> dict[str, Any]:
+    job = files.job_of(piece.folder)
+    roles, kept = job.get("roles", {}), job.get("output", {}).get("keep", [])
+    listed = [
+        one
+        | {
+            "name": name,
+            "field": f"r{number}",
+            "type_said": TYPES.get(one["type"], one["type"]),
+            "chosen": editing.KEPT if name in kept else roles.get(name, editing.OTHER),
+            "spark": drawing.spark(one["picture"]),
+        }
+        for number, (name, one) in enumerate(look["columns"].items())
+    ]
+    page = Paginator(listed, COLUMNS_ON_A_PAGE).get_page(request.GET.get("page"))
+    mapped = job.get("input", {}).get("columns", {})
+    parts = [
+        {
+            "field": f"m_{role}",
+            "said": PARTS_OF_HISTORY[role],
+            "is_needed": role in NEEDED,
+            "chosen": mapped.get(role, role if role in look["columns"] else ""),
+        }
+        for role in PARTS_OF_HISTORY
+        if role in SCHEMA
+    ]
+    return {"page": page, "role_choices": ROLES.items(), "parts": parts, "names": list(look["columns"])}
+
+
+@access("user", of=find, methods="GET POST")
+def hierarchies(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Draw the hierarchy of each quasi-identifier, and let one be changed."""
+    trees = files.read(piece.folder, files.TREES) or {}
+    if request.method == "POST":
+        column = request.POST.get("column", "")
+        if column not in trees:
+            raise Http404
+        values = [value for value, _group in trees[column]["values"]]
+        change = editing.set_hierarchy(column, request.POST, values)
+        return _edited(request, piece, change, "workbench:hierarchies", "workbench:hierarchies")
+    given = files.job_of(piece.folder).get("hierarchies", {}) if trees else {}
+    listed = [_tree_shown(name, tree, given.get(name), place) for place, (name, tree) in enumerate(trees.items())]
+    return render(request, "workbench/hierarchies.html", frame(request, piece) | {"trees": listed})
+
+
+def _tree_shown(name: str, tree: Mapping[str, Any], given: Any, place: int) -> dict[str, Any]:
+    words = [
+        _("%(n)s values") % {"n": f"{level['n_labels']:,}"}
+        if not number
+        else _("%(n)s groups") % {"n": f"{level['n_labels']:,}"}
+        for number, level in enumerate(tree["levels"])
+    ]
+    is_file, options = isinstance(given, str), given if isinstance(given, dict) else {}
+    chosen = editing.FILE if is_file else options.get("builder", editing.MADE)
+    return {
+        "name": name,
+        "place": place,
+        "said": tree["said"],
+        "n_leaves": tree["n_leaves"],
+        "drawn": drawing.bands(tree["levels"], title=_("Levels of %s") % name, words=words),
+        "levels": zip(words, tree["levels"], strict=True),
+        "chosen": editing.GROUPS if chosen == "ordered-groups" else chosen,
+        "is_file": is_file,
+        "builders": [_builder_shown(one, options if one == chosen else {}) for one in OFFERED],
+        "values": tree["values"],
+    }
+
+
+def _builder_shown(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    listed = []
+    for option in part_options(BUILDERS.get(name)):
+        value = options.get(option.name, option.default)
+        shown = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else "" if value is None else value
+        listed.append(
+            {
+                "name": f"o.{option.name}",
+                "label": option.name,
+                "value": shown,
+                "help": option.help,
+                "is_flag": option.type is bool,
+                "is_on": value is True,
+            }
+        )
+    doc = (BUILDERS.get(name).__doc__ or "").strip().splitlines()[0]
+    return {"name": name, "says": doc, "options": listed}
+
+
+@access("user", of=find, methods="POST")
+def upload_hierarchy(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Take a hierarchy file of one column, in the form of ARX."""
+    trees, column = files.read(piece.folder, files.TREES) or {}, request.POST.get("column", "")
+    upload = uploads_of(request).get("file")
+    if column not in trees:
+        raise Http404
+    if upload is None or not 0 < (upload.size or 0) <= LARGEST_HIERARCHY:
+        raise InputError.of(_("a hierarchy file of at most 8 MiB"), column=column)
+    folder = piece.folder / files.HIERARCHIES
+    folder.mkdir(mode=0o700, exist_ok=True)
+    name = f"{list(trees).index(column)}.csv"
+    (folder / name).write_bytes(b"".join(upload.chunks()))
+
+    def change(found: dict[str, Any]) -> None:
+        found.setdefault("hierarchies", {})[column] = f"{files.HIERARCHIES}/{name}"
+
+    return _edited(request, piece, change, "workbench:hierarchies", "workbench:hierarchies")
+
+
+@access("user", of=find)
+def hierarchy_file(request: UserRequest, piece: Piece, place: int) -> FileResponse:
+    """Send the hierarchy of a column, in the form of ARX."""
+    trees = files.read(piece.folder, files.TREES) or {}
+    path = piece.folder / ".trees" / f"{place}.csv"
+    if place >= len(trees) or not path.is_file():
+        raise Http404
+    return FileResponse(path.open("rb"), as_attachment=True, filename=f"{list(trees)[place]}.csv")
+
+
+def _edited(request: UserRequest, piece: Piece, change: editing.Change, to: str, back: str) -> HttpResponse:
+    """Change the job file and have the file looked at anew, or say what is wrong with the change."""
+    try:
+        files.edit(piece.folder, change)
+    except InputError as error:
+        messages.error(request, in_words(error))
+        return redirect(back, piece=piece.key)
+    services.start(piece, services.LOOK)
+    return redirect(to, piece=piece.key)

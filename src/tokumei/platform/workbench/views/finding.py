@@ -1,0 +1,42 @@
+"""Finding a piece of work for its owner, and what all its pages show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest
+
+from tokumei.core.errors import NotFound
+from tokumei.platform.access import UserRequest
+from tokumei.platform.workbench import folder as files
+from tokumei.platform.workbench import services
+from tokumei.platform.workbench.models import Piece
+from tokumei.platform.workbench.words import step_in_words
+
+
+def find(request: UserRequest, level: str, piece: str, **_: Any) -> dict[str, Any]:
+    """Find a piece of work of one's own."""
+    try:
+        return {"piece": services.find_piece(request.user, piece)}
+    except NotFound:
+        raise Http404 from None
+
+
+def frame(request: HttpRequest, piece: Piece) -> dict[str, Any]:
+    """Give what the head of every page shows: the file, how far work is, what is wrong."""
+    folder, jobs = piece.folder, services.jobs_of(piece)
+    busy = next((job for job in jobs.values() if not job.is_done), None)
+    faults = {kind: files.read(folder, files.faults_file(f"workbench-{kind}")) for kind in jobs}
+    look = files.read(folder, files.LOOK)
+    return {
+        "piece": piece,
+        "name": files.read(folder, files.PIECE)["file"],
+        "look": look,
+        "is_table": piece.kind == "table",
+        "busy": busy
+        and {"says": step_in_words(busy), "progress": busy.progress, "can_cancel": "look" not in busy.kind},
+        "jobs": jobs,
+        "faults": next((found for found in faults.values() if found), None),
+        "stopped": next((job for job in jobs.values() if job.is_done and job.reason), None),
+        "has_release": (folder / files.OUT / "dossier.json").is_file(),
+    }

@@ -1,0 +1,149 @@
+"""What became of the file: before and after, what attacks found, and everything to take home."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, cast
+
+from django.conf import settings
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from tokumei.platform.access import UserRequest, access
+from tokumei.platform.workbench import drawing
+from tokumei.platform.workbench import folder as files
+from tokumei.platform.workbench.models import Piece
+from tokumei.platform.workbench.taking_home import job_with_seed, takeable
+from tokumei.platform.workbench.views.finding import find, frame
+from tokumei.platform.workbench.words import (
+    attack_in_words,
+    interval_in_words,
+    number_lines,
+    of_measures,
+    score_in_words,
+)
+
+COLUMNS_SHOWN, VALUES_SHOWN = 12, 6
+# What is worse than this is shown as a warning.
+MUCH = 0.2
+
+
+@access("user", of=find)
+def see(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Show the release beside the file."""
+    shown = frame(request, piece)
+    if shown["has_release"]:
+        dossier = files.read(piece.folder / files.OUT, "dossier.json")
+        released = files.read(piece.folder, "result.json") or {}
+        is_stale = (piece.folder / files.OUT / files.JOB).read_text() != (piece.folder / files.JOB).read_text()
+        shown |= {"is_stale": is_stale, "released": released.get("first_rows"), "holds": dossier["holds"]}
+        shown |= {"bounds": dossier["bounds"], "result": dossier["results"]} | _numbers(dossier["results"], piece)
+    return render(request, "workbench/see.html", shown)
+
+
+def _numbers(result: Mapping[str, Any], piece: Piece) -> dict[str, Any]:
+    tried = [
+        {
+            "threat": one["threat"],
+            "attack": one["attack"],
+            "says": attack_in_words(one["attack"]),
+            "scores": [
+                {
+                    "name": score_in_words(kind),
+                    "value": f"{score['value']:.1%}" if score.get("value") is not None else "–",
+                    "said": interval_in_words(score),
+                    "is_much": (score.get("value") or 0) > max(MUCH, 2 * (score.get("baseline") or 0)),
+                }
+                for kind, score in one["scores"].items()
+                if score.get("worst") == 1 and score.get("best") == 0
+            ],
+        }
+        for one in result.get("attacks", [])
+    ]
+    use = [
+        {"name": name, "value": f"{score['value']:.3g}", "is_loss": score.get("best") == 0}
+        for name, score in result.get("use", {}).get("scores", {}).items()
+        if score.get("value") is not None
+    ]
+    shown = {"tried": tried, "use": use, "suppressed": f"{result.get('suppressed') or 0:.1%}"}
+    shown["loss"] = None if result.get("loss") is None else f"{result['loss']:.1%}"
+    return shown | (_of_table(result) if piece.kind == "table" else {})
+
+
+def _of_table(result: Mapping[str, Any]) -> dict[str, Any]:
+    profile = result["profile"]
+    pictures = []
+    for name, column in list(profile["columns"].items())[:COLUMNS_SHOWN]:
+        before, after = column["before"]["shares"], column["after"]["shares"]
+        values = sorted({**before, **after}, key=lambda one: -max(before.get(one, 0), after.get(one, 0)))
+        rows = [(value, before.get(value, 0.0), after.get(value, 0.0)) for value in values[:VALUES_SHOWN]]
+        pictures.append(
+            {
+                "name": name,
+                "before": column["before"]["distinct"],
+                "after": column["after"]["distinct"],
+                "drawn": drawing.before_and_after(rows, title=_("%s before and after") % name),
+            }
+        )
+    before, after = (of_measures(result[side]["measures"]) for side in ("before", "after"))
+    return {
+        "pictures": pictures,
+        "numbers": number_lines(before, after),
+        "sizes": [
+            {
+                "name": side,
+                "drawn": drawing.bars(
+                    [(size, float(n), f"{n:,}") for size, n in profile["class_sizes"][key].items()],
+                    title=str(side),
+                    kind=key,
+                ),
+            }
+            for key, side in (("before", _("Before")), ("after", _("After")))
+        ],
+        "left_out": profile.get("left_out") or [],
+        "riskiest": profile.get("riskiest", [])[:5],
+        "profile": profile,
+    }
+
+
+@access("user", of=find)
+def take_home(request: UserRequest, piece: Piece) -> HttpResponse:
+    """List what may be taken home, with the commands that go on from there."""
+    shown = frame(request, piece)
+    if not shown["has_release"]:
+        return redirect("workbench:see", piece=piece.key)
+    return render(request, "workbench/take_home.html", shown | {"files": takeable(piece.folder)})
+
+
+@access("user", of=find)
+def file(request: UserRequest, piece: Piece, name: str) -> HttpResponseBase:
+    """Send one of the files, or all of them packed."""
+    found = {one.name: one for one in takeable(piece.folder)}
+    if name not in found:
+        raise Http404
+    if name == files.JOB:
+        text = job_with_seed(piece.folder)
+        return HttpResponse(
+            text, content_type="application/toml", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+        )
+    if name.endswith(".zip"):
+        return FileResponse(_packed(piece.folder), as_attachment=True, filename=name)
+    return FileResponse(found[name].path.open("rb"), as_attachment=True, filename=name)
+
+
+def _packed(folder: Path) -> IO[bytes]:
+    """Pack the job file, its hierarchies and all that it gave; the file itself stays where it is."""
+    # Whoever sends it closes it.
+    kept = tempfile.TemporaryFile(dir=settings.MEDIA_ROOT)  # noqa: SIM115
+    with zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(folder / files.JOB, files.JOB)
+        for part, below in ((files.HIERARCHIES, files.HIERARCHIES), (files.OUT, "dossier")):
+            for path in sorted((folder / part).rglob("*")):
+                if path.is_file() and not path.name.startswith("."):
+                    archive.write(path, str(Path(below) / path.relative_to(folder / part)))
+    kept.seek(0)
+    return cast("IO[bytes]", kept)

@@ -1,0 +1,248 @@
+"""The workbench: from a file to a release, for its owner alone, and gone when it is deleted."""
+
+from __future__ import annotations
+
+import io
+import json
+import tomllib
+import zipfile
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from tests.platform.conftest import LogIn, MakeUser
+from tests.platform.workbench_plays import PEOPLE, begin, do_jobs
+
+from tokumei.job.job_file import Job
+from tokumei.platform.accounts.deletion import delete_account
+from tokumei.platform.accounts.models import User
+from tokumei.platform.jobs.models import Job as Work
+from tokumei.platform.workbench import services
+from tokumei.platform.workbench.models import Piece, workbench_folder
+
+pytestmark = pytest.mark.django_db
+GOAL = {"k": "2", "suppress": "0", "method": "optimal", "l0": "1", "t0": "0"}
+
+
+@pytest.fixture(autouse=True)
+def own_files(settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path
+
+
+def page(client: Client, piece: Piece, below: str = "") -> str:
+    answer = client.get(f"/workbench/{piece.key}/{below}")
+    assert answer.status_code == 200, below
+    return answer.content.decode()
+
+
+def sent_file(client: Client, piece: Piece, name: str) -> bytes:
+    answer = client.get(f"/workbench/{piece.key}/files/{name}")
+    assert answer.status_code == 200
+    assert answer["Content-Disposition"].startswith("attachment")
+    return b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[arg-type]
+
+
+def released(client: Client, piece: Piece, **asked: str) -> None:
+    assert client.post(f"/workbench/{piece.key}/protect", GOAL | asked).status_code == 302
+    do_jobs()
+
+
+def test_columns_have_suggested_roles_with_their_reasons(alice: User, log_in: LogIn) -> None:
+    piece = begin(alice)
+    shown = page(log_in(alice), piece)
+    assert "8 rows, 5 columns" in shown
+    assert '<tr class="role-identifier">' in shown
+    assert "names of people" in shown
+    assert "f 4, m 4" in shown
+    assert Job.read(piece.folder / "job.toml").roles["illness"] == "sensitive"
+
+
+def test_roles_set_by_a_form_change_the_job_file_and_all_that_follows_from_them(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    sent = {"r0": "identifier", "r1": "quasi-identifier", "r2": "quasi-identifier", "r3": "kept", "r4": "other"}
+    answer = client.post(f"/workbench/{piece.key}/", sent)
+    assert answer["Location"] == f"/workbench/{piece.key}/risk"
+    job = Job.read(piece.folder / "job.toml")
+    assert job.columns_with("quasi-identifier") == ["sex", "age"]
+    assert job.keep == ("town",)
+    assert job.threats[0].knows == ("sex", "age")
+    assert job.threats[0].attacks == ("record-linkage",)
+    do_jobs()
+    assert "8 of 8 rows (100%) stand alone" in page(client, piece, "risk")
+
+
+def test_roles_that_leave_nobody_to_protect_from_are_refused_and_change_nothing(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    before = (piece.folder / "job.toml").read_bytes()
+    client.post(f"/workbench/{piece.key}/", {f"r{n}": "other" for n in range(5)})
+    assert (piece.folder / "job.toml").read_bytes() == before
+    assert "a column that is a &quot;quasi-identifier&quot;" in page(client, piece)
+
+
+def test_release_of_the_pages_is_that_of_the_command_line_to_the_byte(
+    alice: User, log_in: LogIn, tmp_path: Path
+) -> None:
+    piece, client = begin(alice), log_in(alice)
+    released(client, piece, l0="2")
+    shown = page(client, piece, "see")
+    assert "Everything that was asked for holds" in shown
+    assert "record-linkage" in shown
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "people.csv").write_bytes(PEOPLE)
+    taken = sent_file(client, piece, "job.toml").decode()
+    (home / "job.toml").write_text(taken)
+    assert tomllib.loads(taken)["requirements"]["l_diversity"] == {"illness": 2}
+    done = Job.read(home / "job.toml").run(home / "dossier")
+    assert done.holds
+    release = sent_file(client, piece, "release.csv")
+    assert (home / "dossier" / "release.csv").read_bytes() == release
+    assert b"Ann" not in release
+
+
+def test_everything_is_taken_home_but_the_file(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    released(client, piece)
+    shown = page(client, piece, "take-home")
+    for name in ("release.csv", "report.html", "report.ja.html", "dossier.json", "job.toml", "recipe.json"):
+        assert f"/files/{name}" in shown
+        assert sent_file(client, piece, name)
+    packed = sent_file(client, piece, "everything.zip")
+    names = zipfile.ZipFile(io.BytesIO(packed)).namelist()
+    assert {"job.toml", "dossier/release.csv", "dossier/secret/seed.json"} <= set(names)
+    assert "people.csv" not in names
+    assert not any("/." in f"/{name}" for name in names)
+    assert client.get(f"/workbench/{piece.key}/files/people.csv").status_code == 404
+
+
+def test_frontier_tries_releases_and_makes_the_one_that_is_chosen(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    client.post(f"/workbench/{piece.key}/protect", GOAL | {"try": "1"})
+    do_jobs()
+    found = json.loads((piece.folder / "frontier.json").read_text())
+    assert len(found["releases"]) == 12
+    assert 'class="dot best"' in page(client, piece, "protect")
+    number = next(n for n, one in enumerate(found["releases"], 1) if one["k"] == 3 and "error" not in one)
+    client.post(f"/workbench/{piece.key}/choose", {"release": str(number)})
+    do_jobs()
+    assert Job.read(piece.folder / "job.toml").requirements["k"] == 3
+    assert json.loads((piece.folder / "out" / "dossier.json").read_text())["results"]["k"] >= 3
+    assert client.post(f"/workbench/{piece.key}/choose", {"release": "99"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a,b\n1\n", "2 cells"),
+        (b"a,a\n1,2\n", "people.csv"),
+        (b"a,b\n", "at least one row"),
+        (b"\xff\xfe\x00", "people.csv"),
+    ],
+)
+def test_bad_file_gets_a_table_of_faults(alice: User, log_in: LogIn, content: bytes, said: str) -> None:
+    piece = begin(alice, content)
+    shown = page(log_in(alice), piece)
+    assert "What is wrong" in shown
+    assert said in shown
+    assert str(workbench_folder()) not in shown
+
+
+def test_file_of_another_kind_or_none_at_all_is_refused_at_once(alice: User, log_in: LogIn) -> None:
+    client = log_in(alice)
+    for sent in ({"kind": "table"}, {"kind": "table", "file": io.BytesIO(b"x")}, {"sample": "nothing"}):
+        assert client.post("/workbench/new", sent).status_code in {400, 404}
+    assert not Piece.objects.exists()
+    assert not list(workbench_folder().glob("*"))
+
+
+def test_piece_of_another_is_not_there(alice: User, mallory: User, admin: User, log_in: LogIn) -> None:
+    piece = begin(alice)
+    for user in (mallory, admin):
+        client = log_in(user)
+        for below in ("", "risk", "protect", "see", "take-home", "state", "files/job.toml", "hierarchies/0.csv"):
+            assert client.get(f"/workbench/{piece.key}/{below}").status_code == 404
+        for below in ("delete", "run", "cancel", "choose", "protect", ""):
+            assert client.post(f"/workbench/{piece.key}/{below}").status_code == 404
+        assert "people.csv" not in client.get("/workbench/").content.decode()
+    assert piece.folder.is_dir()
+
+
+def test_deleted_piece_is_gone_from_the_disk_at_once(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    released(client, piece)
+    assert (piece.folder / "out" / "release.csv").is_file()
+    client.post(f"/workbench/{piece.key}/delete")
+    assert not list(workbench_folder().iterdir())
+    assert not Piece.objects.exists()
+    assert not Work.objects.filter(subject=piece.key).exists()
+    assert client.get(f"/workbench/{piece.key}/").status_code == 404
+
+
+def test_piece_over_its_time_is_not_there_and_is_swept_from_the_disk(alice: User, log_in: LogIn) -> None:
+    over, kept = begin(alice), begin(alice)
+    assert abs(over.expires - timezone.now() - timedelta(hours=24)) < timedelta(minutes=1)
+    Piece.objects.filter(pk=over.pk).update(expires=timezone.now())
+    assert log_in(alice).get(f"/workbench/{over.key}/").status_code == 404
+    assert services.sweep() == 1
+    assert [one.name for one in workbench_folder().iterdir()] == [kept.key]
+
+
+def test_folder_that_no_row_knows_is_swept(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    piece = begin(alice)
+    (workbench_folder() / "left-behind").mkdir()
+    monkeypatch.setattr(services, "ORPHAN_SECONDS", -1)
+    assert services.sweep() == 1
+    assert [one.name for one in workbench_folder().iterdir()] == [piece.key]
+
+
+def test_pieces_of_a_deleted_account_are_gone(alice: User, make_user: MakeUser) -> None:
+    begin(alice)
+    delete_account(alice)
+    assert not list(workbench_folder().iterdir())
+
+
+def test_files_are_for_the_servers_eyes_only(alice: User) -> None:
+    piece = begin(alice)
+    assert piece.folder.stat().st_mode & 0o077 == 0
+    assert (piece.folder / "people.csv").stat().st_mode & 0o077 == 0
+
+
+def test_more_than_the_quota_is_refused_with_the_reason(alice: User, log_in: LogIn, settings: Any) -> None:
+    begin(alice)
+    settings.WORKBENCH_PIECES = 1
+    answer = log_in(alice).post("/workbench/new", {"sample": "people"})
+    assert answer.status_code == 429
+    assert "Delete one first" in answer.content.decode()
+    settings.WORKBENCH_PIECES, settings.WORKBENCH_QUOTA = 9, 300
+    answer = log_in(alice).post("/workbench/new", {"kind": "table", "file": io.BytesIO(PEOPLE)})
+    assert Piece.objects.count() == 1
+
+
+def test_work_that_was_cancelled_says_so_and_goes_on(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    client.post(f"/workbench/{piece.key}/protect", GOAL)
+    assert client.get(f"/workbench/{piece.key}/state").json()["is_final"] is False
+    assert "Cancel" in page(client, piece, "see")
+    client.post(f"/workbench/{piece.key}/cancel")
+    assert client.get(f"/workbench/{piece.key}/state").json() == {"is_final": True}
+    do_jobs()
+    assert not (piece.folder / "out").exists()
+    assert "It was cancelled" in page(client, piece, "see")
+    client.post(f"/workbench/{piece.key}/run")
+    do_jobs()
+    assert (piece.folder / "out" / "release.csv").is_file()
+
+
+def test_same_job_run_twice_gives_the_same_release_and_another_job_leaves_nothing_of_it(
+    alice: User, log_in: LogIn
+) -> None:
+    piece, client = begin(alice), log_in(alice)
+    released(client, piece)
+    first = (piece.folder / "out" / "release.csv").read_bytes()
+    released(client, piece, method="mondrian")
+    assert not (piece.folder / "out" / "secret" / "method-1-optimal").exists()
+    released(client, piece)
+    assert (piece.folder / "out" / "release.csv").read_bytes() == first
