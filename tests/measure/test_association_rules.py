@@ -33,8 +33,8 @@ def test_rules_worked_by_hand() -> None:
     # After: in 1 of 4, of the 3 with D: confidence 1/3, lift 4/3. B → D: confidence 1 and lift 2, then 1 and 4/3.
     score = AssociationRules(least_support=0.25, least_confidence=0.5).measure(before, after)
     assert score.inputs["best"] == [
-        "B → D (support 0.25, confidence 1, lift 2)",
-        "D → B (support 0.25, confidence 0.5, lift 2)",
+        "B → D (support 0.25 → 0.25, confidence 1 → 1, lift 2 → 1.333)",
+        "D → B (support 0.25 → 0.25, confidence 0.5 → 0.3333, lift 2 → 1.333)",
     ]
     # D → B changes by 0, 1 − (1/3)/(1/2) = 1/3 and 1 − (4/3)/2 = 1/3; B → D by 0, 0 and 1/3.
     assert score.value == pytest.approx((2 / 9 + 1 / 9) / 2)

@@ -38,7 +38,8 @@ class AssociationRules:
     1 − less / more of its values before and after; a rule that the release has no invoice of is lost, 1 in all three.
 
     Where more than 100,000 sets of items are frequent enough, as in a few large invoices, rules must be in more
-    invoices, until the sets are fewer; the inputs of the score tell in how many.
+    invoices, until the sets are fewer; the inputs of the score tell in how many, and the best five rules with their
+    values before and after.
     """
 
     least_support: float = field(default=0.01, metadata={"help": "Share of the invoices that must hold a whole rule."})
@@ -56,8 +57,9 @@ class AssociationRules:
         before, after = (invoice_items(history, items) for history in (original, released))
         n_least, sets = self._frequent_sets(before)
         rules = self._best_rules(before, sets)
-        changes = [_change(values, rule_values(after, rule)) for rule, values in rules.items()]
-        best = [_words(rule, values, items.to_list()) for rule, values in list(rules.items())[:SHOWN_RULES]]
+        later = {rule: rule_values(after, rule) for rule in rules}
+        changes = [_change(values, later[rule]) for rule, values in rules.items()]
+        best = [_words(rule, rules[rule], later[rule], items.to_list()) for rule in list(rules)[:SHOWN_RULES]]
         value = math.fsum(changes) / len(changes) if changes else 0.0
         return Score(
             "association-rules",
@@ -115,7 +117,8 @@ def _change(before: tuple[float, float, float], after: tuple[float, float, float
     return math.fsum(shares) / len(shares)
 
 
-def _words(rule: tuple[Itemset, int], values: tuple[float, float, float], items: list[str]) -> str:
+def _words(rule: tuple[Itemset, int], before: Sequence[float], after: Sequence[float], items: list[str]) -> str:
+    """Say what a rule was before and after."""
     names = " + ".join(items[index] for index in rule[0])
-    support, confidence, lift = values
-    return f"{names} → {items[rule[1]]} (support {support:.4g}, confidence {confidence:.4g}, lift {lift:.4g})"
+    was = zip(("support", "confidence", "lift"), before, after, strict=True)
+    return f"{names} → {items[rule[1]]} ({', '.join(f'{name} {one:.4g} → {other:.4g}' for name, one, other in was)})"
