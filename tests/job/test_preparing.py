@@ -13,6 +13,7 @@ import pytest
 import tokumei as tk
 from tokumei.core.errors import InputError
 from tokumei.job.preparing import Preparation
+from tokumei.job.run_table import TableWork
 
 
 @pytest.fixture
@@ -50,6 +51,33 @@ def test_dates_of_a_person_move_together_and_never_stay(key: Path) -> None:
     assert found[2] is None
     offsets = {Preparation("x", "shift-dates", days=3)._offset(b"k", str(n)) for n in range(200)}
     assert offsets == {-3, -2, -1, 1, 2, 3}
+
+
+def test_a_person_keeps_one_pseudonym_and_one_shift_in_every_table_and_column(key: Path, tmp_path: Path) -> None:
+    (tmp_path / "stays.csv").write_text("patient,household,admitted,left\na,h,2020-01-01,2020-01-08\nb,h,2020-02-01,\n")
+    (tmp_path / "tests.csv").write_text("who,taken\nb,2020-02-03\na,2020-01-02\n")
+    shift = 'by = "shift-dates"\nkey = "key"\ndays = 30\n'
+    stays = (
+        '[input]\nfile = "stays.csv"\n[roles]\npatient = "other"\nadmitted = "quasi-identifier"\nleft = "other"\n'
+        '[requirements]\nk = 1\n[[prepare]]\ncolumn = "patient"\nby = "pseudonyms"\nkey = "key"\n'
+        f'[[prepare]]\ncolumn = "admitted"\nperson = "patient"\n{shift}'
+        f'[[prepare]]\ncolumn = "left"\nperson = "patient"\n{shift}'
+    )
+    tests = (
+        '[input]\nfile = "tests.csv"\n[roles]\nwho = "other"\ntaken = "quasi-identifier"\n[requirements]\nk = 1\n'
+        '[[prepare]]\ncolumn = "who"\nby = "pseudonyms"\nkey = "key"\n'
+        f'[[prepare]]\ncolumn = "taken"\nperson = "who"\n{shift}'
+    )
+    first, second = (TableWork(tk.Job.of(text, folder=tmp_path), tmp_path, 1).table.frame for text in (stays, tests))
+    assert first["patient"].to_list() == second["who"].reverse().to_list()
+    day = dt.date.fromisoformat
+    assert day(first["left"][0]) - day(first["admitted"][0]) == dt.timedelta(days=7)
+    assert day(second["taken"][1]) - day(first["admitted"][0]) == dt.timedelta(days=1)
+    assert day(second["taken"][0]) - day(first["admitted"][1]) == dt.timedelta(days=2)
+    # Of a household all move alike, so that who came first still came first.
+    together = tk.Job.of(stays.replace('person = "patient"', 'person = "household"'), folder=tmp_path)
+    moved = TableWork(together, tmp_path, 1).table.frame["admitted"]
+    assert day(moved[1]) - day(moved[0]) == dt.timedelta(days=31)
 
 
 def test_numbers_are_rounded_top_coded_and_put_on_a_grid() -> None:

@@ -25,16 +25,31 @@ _BODY = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One item of a law: what it asks, where that is written, what was found, and by what evidence."""
+    """One item of a law: what it asks, where that is written, what was found, and by what evidence.
+
+    said: the evidence as a sentence, with a {name} for each of `values`, so that it can be said in other languages.
+    who: the recipient that it is about, where it differs from one to another.
+    """
 
     article: str
-    item: str
+    asks: str
     finding: str
-    evidence: str
+    said: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    who: str | None = None
 
-    def as_dict(self) -> dict[str, str]:
+    def as_dict(self) -> dict[str, Any]:
         """Give it for JSON."""
-        return {"article": self.article, "item": self.item, "finding": self.finding, "evidence": self.evidence}
+        return {
+            "article": self.article,
+            "item": self.asks if self.who is None else f"{self.asks} ({self.who})",
+            "finding": self.finding,
+            "evidence": self.said.format(**self.values),
+            "asks": self.asks,
+            "who": self.who,
+            "said": self.said,
+            "values": dict(self.values),
+        }
 
 
 @dataclass(frozen=True)
@@ -49,6 +64,8 @@ class LegalCase:
     # None where nobody said where the processing information lies.
     is_secret_apart: bool | None = None
     secrets: Sequence[str] = field(default_factory=tuple)
+    # Columns of pseudonyms that were drawn at random, and so follow from nothing that anybody knows.
+    pseudonyms: Sequence[str] = ()
 
     @cached_property
     def facts(self) -> dict[str, ColumnFacts]:
@@ -61,8 +78,9 @@ class LegalCase:
         return {name: suggest_role(facts) for name, facts in self.facts.items()}
 
     def of_kinds(self, *kinds: str) -> dict[str, str]:
-        """Give the released columns of some kinds, with the reason."""
-        return {name: one.reason for name, one in self.columns.items() if one.kind in kinds}
+        """Give the released columns of some kinds, with the reason; pseudonyms drawn at random are of none."""
+        told = {name: one for name, one in self.columns.items() if name not in self.pseudonyms}
+        return {name: one.reason for name, one in told.items() if one.kind in kinds}
 
     def of_body(self, what: str) -> list[str]:
         """Give the columns that are named after a part of the body, or hold bytes."""
@@ -77,5 +95,5 @@ class LegalCase:
         found = self.of_kinds(*kinds)
         if found:
             said = "; ".join(f"{name}: {why}" for name, why in found.items())
-            return Finding(article, item, NOT_MET, said)
-        return Finding(article, item, MET, f"none among the {self.released.width} released columns")
+            return Finding(article, item, NOT_MET, "{found}", {"found": said})
+        return Finding(article, item, MET, "none among the {n} released columns", {"n": self.released.width})

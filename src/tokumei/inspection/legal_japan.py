@@ -38,7 +38,7 @@ def anonymously_processed(case: LegalCase) -> dict[str, Any]:
             *IDENTIFYING,
         ),
         case.without("規則第34条第2号", "individual identification codes are deleted (個人識別符号)", *CODES),
-        case.without("規則第34条第3号", "codes that link to the original are deleted (連結する符号)", *LINKING),
+        _linking(case),
         _peculiar(case),
         _differences(case),
         _custody(case),
@@ -70,6 +70,17 @@ def pseudonymously_processed(case: LegalCase) -> dict[str, Any]:
     return {"title": title, "items": [one.as_dict() for one in items]}
 
 
+def _linking(case: LegalCase) -> Finding:
+    """Look for codes that link to the original; a code drawn at random links as long as a table leads back."""
+    article, item = "規則第34条第3号", "codes that link to the original are deleted (連結する符号)"
+    found = case.without(article, item, *LINKING)
+    back = [name for name in case.secrets if name == "pseudonyms.csv"]
+    if found.finding == MET and case.pseudonyms and back:
+        said = "{columns} was drawn at random; it links until {table}, which leads back, is destroyed"
+        return Finding(article, item, JUDGE, said, {"columns": ", ".join(case.pseudonyms), "table": back[0]})
+    return found
+
+
 def _peculiar(case: LegalCase) -> Finding:
     """Look for values that one row or few have."""
     article, item = "規則第34条第4号", "peculiar descriptions are deleted (特異な記述等)"
@@ -82,26 +93,30 @@ def _peculiar(case: LegalCase) -> Finding:
             rare[name] = int(counts.min())  # type: ignore[arg-type]
     alone = [name for name, least in rare.items() if least == 1]
     if alone:
-        return Finding(article, item, NOT_MET, f"a value that one row alone has: {', '.join(alone)}")
+        return Finding(
+            article, item, NOT_MET, "a value that one row alone has: {columns}", {"columns": ", ".join(alone)}
+        )
     few = [f"{name} ({least})" for name, least in rare.items() if least < FEW]
     if few:
-        return Finding(article, item, JUDGE, f"values that few rows have: {', '.join(few)}")
+        return Finding(article, item, JUDGE, "values that few rows have: {columns}", {"columns": ", ".join(few)})
     least = min(rare.values(), default=0)
-    return Finding(article, item, MET, f"every value of every column stands in {least} rows or more")
+    return Finding(article, item, MET, "every value of every column stands in {n} rows or more", {"n": least})
 
 
 def _differences(case: LegalCase) -> Finding:
     """Judge what else the nature of the database asks for by the classes and by the bounds that were set."""
-    article, item = "規則第34条第5号", "differences within the database are taken care of "
-    "(データベース等の性質を踏まえた措置)"
+    article = "規則第34条第5号"
+    item = "differences within the database are taken care of (データベース等の性質を踏まえた措置)"
     failed = [str(one["bound"]) for one in case.bounds if not one["holds"]]
-    if case.k < 2:
-        return Finding(article, item, NOT_MET, f"some rows are alone by {', '.join(case.known)}")
+    known, k = ", ".join(case.known), case.k
+    if k < 2:
+        return Finding(article, item, NOT_MET, "some rows are alone by {known}", {"known": known})
     if failed:
-        return Finding(article, item, NOT_MET, f"bounds that do not hold: {'; '.join(failed)}")
+        return Finding(article, item, NOT_MET, "bounds that do not hold: {failed}", {"failed": "; ".join(failed)})
     if not case.bounds:
-        return Finding(article, item, JUDGE, f"the smallest class has {case.k} rows; no bound was set")
-    return Finding(article, item, MET, f"the smallest class has {case.k} rows, and {len(case.bounds)} bounds hold")
+        return Finding(article, item, JUDGE, "the smallest class has {k} rows; no bound was set", {"k": k})
+    said = "the smallest class has {k} rows, and {n} bounds hold"
+    return Finding(article, item, MET, said, {"k": k, "n": len(case.bounds)})
 
 
 def _custody(case: LegalCase) -> Finding:
@@ -111,6 +126,6 @@ def _custody(case: LegalCase) -> Finding:
         return Finding(article, item, JUDGE, "where the seed, the mapping and the recipe lie is not known here")
     if not case.is_secret_apart:
         return Finding(
-            article, item, NOT_MET, f"seed, mapping or recipe can be read by others: {listed or 'not kept apart'}"
+            article, item, NOT_MET, "others can read the processing information: {listed}", {"listed": listed}
         )
-    return Finding(article, item, MET, f"kept apart, readable by its owner alone: {listed}")
+    return Finding(article, item, MET, "kept apart, readable by its owner alone: {listed}", {"listed": listed})

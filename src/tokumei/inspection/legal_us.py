@@ -58,8 +58,9 @@ def safe_harbor(case: LegalCase) -> dict[str, Any]:
 
 def _of_body(case: LegalCase, letter: str, what: str, kind: str) -> Finding:
     found = case.of_body(kind)
-    said = ", ".join(found) or "no column is named so or holds bytes"
-    return Finding(f"{ARTICLE}{letter}", what, NOT_MET if found else MET, said)
+    if found:
+        return Finding(f"{ARTICLE}{letter}", what, NOT_MET, "{found}", {"found": ", ".join(found)})
+    return Finding(f"{ARTICLE}{letter}", what, MET, "no column is named so or holds bytes")
 
 
 def _values(case: LegalCase, name: str) -> list[str]:
@@ -71,14 +72,17 @@ def _places(case: LegalCase) -> Finding:
     article, item = f"{ARTICLE}(B)", "places smaller than a state"
     smaller = case.of_kinds("address", "region", "coordinates")
     if smaller:
-        return Finding(article, item, NOT_MET, "; ".join(f"{name}: {why}" for name, why in smaller.items()))
+        found = "; ".join(f"{name}: {why}" for name, why in smaller.items())
+        return Finding(article, item, NOT_MET, "{found}", {"found": found})
     for name in case.of_kinds("postal-code"):
         digits = {re.sub(r"[^0-9]", "", value) for value in _values(case, name)}
         if any(len(one) > 3 for one in digits):
-            return Finding(article, item, NOT_MET, f"{name} has more than the first three digits of a postal code")
+            said = "{column} has more than the first three digits of a postal code"
+            return Finding(article, item, NOT_MET, said, {"column": name})
         small = sorted(digits & SMALL_ZIP3)
         if small:
-            return Finding(article, item, NOT_MET, f"{name} has areas of 20,000 people or fewer: {', '.join(small)}")
+            said = "{column} has areas of 20,000 people or fewer: {areas}"
+            return Finding(article, item, NOT_MET, said, {"column": name, "areas": ", ".join(small)})
     return Finding(article, item, MET, "no place below a state but areas of more than 20,000 people")
 
 
@@ -88,11 +92,12 @@ def _dates(case: LegalCase) -> Finding:
     for name in case.of_kinds("date", "birth-date"):
         fine = [value for value in _values(case, name) if not re.fullmatch(r"\*|[0-9]{3,4}(s|-[0-9]{4})?", value)]
         if fine:
-            return Finding(article, item, NOT_MET, f"{name} tells more than the year, as in {min(fine)}")
+            said = "{column} tells more than the year, as in {value}"
+            return Finding(article, item, NOT_MET, said, {"column": name, "value": min(fine)})
     for name in case.of_kinds("age"):
         ages = [int(found) for value in _values(case, name) for found in re.findall(r"[0-9]+", value)[-1:]]
         is_open = any(re.search(r"(\+|以上|over|>|≥)", value) for value in _values(case, name))
         over = max(ages, default=0)
         if over > OLDEST + (1 if is_open else 0):
-            return Finding(article, item, NOT_MET, f"{name} tells an age of {over}")
+            return Finding(article, item, NOT_MET, "{column} tells an age of {age}", {"column": name, "age": over})
     return Finding(article, item, MET, "no date finer than a year, no age over 89")

@@ -17,13 +17,14 @@ from tokumei.data.files.keys import PrivateKey
 from tokumei.job.legal import legal_pages
 from tokumei.job.step_store import file_hash
 from tokumei.report.dossier_pages import table_document
+from tokumei.report.history_dossier import history_document
 
 DOSSIER = "dossier.json"
 LANGUAGES = {"en": "report", "ja": "report.ja"}
 PAGES = tuple(f"{name}{suffix}" for name in LANGUAGES.values() for suffix in (".html", ".md"))
 # What is handed over, and what is kept apart. A seed has no hash here: one that is short could be found by trying.
 HANDED_OVER = ("release.csv", "release.parquet", "published.csv", "job.toml")
-KEPT_APART = ("secret/recipe.json", "secret/rows.txt", "secret/pseudonyms.csv")
+KEPT_APART = ("secret/recipe.json", "secret/rows.txt", "secret/release.csv", "secret/pseudonyms.csv")
 
 
 def write_dossier(done: Any, key: PrivateKey | None = None) -> Path:
@@ -45,12 +46,12 @@ def write_dossier(done: Any, key: PrivateKey | None = None) -> Path:
         "bounds": list(done.bounds),
         "results": done.results,
     }
-    if job.kind == "table":
-        found["legal"] = legal_pages(done.released, done.results, done.bounds, out / "secret")
-        for language, name in LANGUAGES.items():
-            document = table_document(found, language=language)
-            document.write(out / f"{name}.html")
-            document.write(out / f"{name}.md")
+    found["legal"] = legal_pages(done.released, done.results, done.bounds, out / "secret", kind=job.kind)
+    write = table_document if job.kind == "table" else history_document
+    for language, name in LANGUAGES.items():
+        document = write(found, language=language)
+        document.write(out / f"{name}.html")
+        document.write(out / f"{name}.md")
     found["pages"] = {name: file_hash(out / name) for name in PAGES if (out / name).exists()}
     if key is not None:
         found = json.loads(json.dumps(found, default=str))

@@ -113,6 +113,11 @@ class Job:
         """Read the text of a job file; files that it names lie in the folder."""
         return _job(*parse_toml(text, "job"), Path(folder))
 
+    @property
+    def prepared(self) -> list[dict[str, str]]:
+        """What is done to which column first, as a dossier tells it; where the keys lie is not in it."""
+        return [{"column": one.column, "by": one.by} for one in self.preparations]
+
     def columns_with(self, role: str) -> list[str]:
         """Give the columns of a role."""
         return [name for name, found in self.roles.items() if found == role]
@@ -145,7 +150,7 @@ def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
         file=file,
         reading=_reading(source),
         roles=_roles(where, found, kind),
-        preparations=[_preparation(one, folder, kind) for one in _listed(where, found, "prepare")],
+        preparations=[_preparation(one, folder) for one in _listed(where, found, "prepare")],
         hierarchies=_hierarchies(where, found, folder),
         requirements=_requirements(where, found, kind),
         methods=_methods(where, found, kind),
@@ -194,9 +199,7 @@ def _roles(where: Where, found: Mapping[str, Any], kind: str) -> dict[str, str]:
     return roles
 
 
-def _preparation(section: Section, folder: Path, kind: str) -> Preparation:
-    if kind == "history":
-        raise section.fault("a table, whose columns are prepared")
+def _preparation(section: Section, folder: Path) -> Preparation:
     by = section.choice("by", WAYS)
     needs = {"pseudonyms": ("key",), "shift-dates": ("key", "person", "days"), "top-code": ("at",), "mask": ()}
     given: dict[str, Any] = {}

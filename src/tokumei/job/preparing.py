@@ -6,13 +6,14 @@ import datetime as dt
 import hashlib
 import hmac
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.data.table import check_column
 from tokumei.hierarchy.leaves import read_date
 from tokumei.inspection.patterns import EMBEDDED
 
@@ -70,15 +71,19 @@ class Preparation:
         return [None if value is None else known[value] for value in frame[self.column].cast(pl.String)]
 
     def _shifted(self, frame: pl.DataFrame, source: pl.DataFrame) -> list[str | None]:
-        secret, made = self._secret(), []
-        persons = source[self.person or self.column].cast(pl.String)
-        for row, (value, person) in enumerate(zip(frame[self.column].cast(pl.String), persons, strict=True), start=1):
-            day = None if value is None else read_date(value)
-            if value is not None and day is None:
-                raise InputError.of(f"a date in row {row:,}", column=self.column, value=value)
-            if day is not None and person is None:
+        secret = self._secret()
+        cells, persons = frame[self.column].cast(pl.String), source[self.person or self.column].cast(pl.String)
+        # Each date is read and each person's shift drawn once, however many rows they have.
+        days = {text: read_date(text) for text in cells.unique().drop_nulls()}
+        shifts = {who: dt.timedelta(days=self._offset(secret, who)) for who in persons.unique().drop_nulls()}
+        made: list[str | None] = []
+        for row, (text, who) in enumerate(zip(cells, persons, strict=True), start=1):
+            day = None if text is None else days[text]
+            if text is not None and day is None:
+                raise InputError.of(f"a date in row {row:,}", column=self.column, value=text)
+            if day is not None and who is None:
                 raise InputError.of(f"a person in row {row:,}, whose dates are shifted", column=self.person)
-            made.append(None if day is None else str(day + dt.timedelta(days=self._offset(secret, str(person)))))
+            made.append(None if day is None else str(day + shifts[who]))
         return made
 
     def _offset(self, secret: bytes, person: str) -> int:
@@ -103,6 +108,17 @@ class Preparation:
 
     def _masked(self, frame: pl.DataFrame) -> list[str | None]:
         return frame[self.column].cast(pl.String).str.replace_all(EMBEDDED, MASK).to_list()
+
+
+def prepare(frame: pl.DataFrame, preparations: Sequence[Preparation], name: str) -> pl.DataFrame:
+    """Change columns in the order given; whose a row is is told by the frame as it was before the first change."""
+    for one in preparations:
+        for column in (one.column, one.person or one.column):
+            check_column(column, frame.columns, "a column to prepare", name)
+    made = frame
+    for one in preparations:
+        made = one.apply(made, frame)
+    return made
 
 
 def _digest(secret: bytes, text: str) -> bytes:

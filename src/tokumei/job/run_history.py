@@ -17,8 +17,11 @@ from tokumei.job.attack_history import attack_history
 from tokumei.job.history_release import HistoryRelease
 from tokumei.job.job_file import PIPELINE, Job
 from tokumei.job.measure_history import measure_history
+from tokumei.job.preparing import prepare
 from tokumei.job.ways import choose, put, without_times
 
+# The rows in the order of the original lead back to it, so they are kept apart; what is handed over is shuffled.
+RELEASED = ("secret/release.csv", "published.csv", "secret/pseudonyms.csv")
 Step = tuple[str, Callable[[], dict[str, Any]], Sequence[Path]]
 
 
@@ -38,7 +41,12 @@ class HistoryWork:
     @cached_property
     def history(self) -> History:
         """The original."""
-        return read_history(str(self.job.file), self.job.reading)
+        if not self.job.preparations:
+            return read_history(str(self.job.file), self.job.reading)
+        reading = self.job.reading
+        frame = prepare(read_frame(self.job.file, reading), self.job.preparations, self.job.file.name)
+        options: dict[str, Any] = {"date_format": reading.date_format, "carry": reading.carry, **reading.columns}
+        return History(frame, self.job.file.name, **options)
 
     @property
     def released(self) -> pl.DataFrame:
@@ -80,9 +88,7 @@ class HistoryWork:
                 ways.append({**one, "use": use, "attacks": attacks, "found": found, "loss": loss, "order": both})
         best = choose(ways, "order")
         number = best["number"]
-        for source, target in zip(
-            self._files(number), ("release.csv", "published.csv", "secret/pseudonyms.csv"), strict=True
-        ):
+        for source, target in zip(self._files(number), RELEASED, strict=True):
             if source.exists():
                 put(source, self.out / target)
         listed = [{key: one.get(key) for key in ("method", "number", "found", "loss")} for one in ways]
@@ -92,6 +98,7 @@ class HistoryWork:
             "methods": listed,
             **told,
             "suppressed": 1 - best["released"] / max(1, best["rows"]),
+            "prepared": self.job.prepared,
         }
 
     def _files(self, number: int) -> tuple[Path, Path, Path]:

@@ -12,7 +12,7 @@ import polars as pl
 from tokumei.core.errors import CannotAnonymize, InputError, nearest
 from tokumei.data.files.formats import PARQUET, format_of, read_frame, scan_frame
 from tokumei.data.files.row_numbers import read_rows
-from tokumei.data.table import Table, check_column
+from tokumei.data.table import Table
 from tokumei.hierarchy.files import read_hierarchy
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.job.anonymize_table import anonymize_table
@@ -21,6 +21,7 @@ from tokumei.job.audit_table import audit_table
 from tokumei.job.hierarchies import made_hierarchy
 from tokumei.job.job_file import Job
 from tokumei.job.measure_table import measure_table
+from tokumei.job.preparing import prepare
 from tokumei.job.table_profile import profile
 from tokumei.job.ways import choose, put, without_times
 
@@ -55,11 +56,7 @@ class TableWork:
         self.check()
         used = [name for name, role in self.job.roles.items() if role != "identifier"]
         frame = read_frame(self.job.file, self.job.reading)
-        for one in self.job.preparations:
-            check_column(one.person or one.column, frame.columns, "the person of a date", self.job.file.name)
-        raw = frame
-        for one in self.job.preparations:
-            frame = one.apply(frame, raw)
+        frame = prepare(frame, self.job.preparations, self.job.file.name)
         frame = frame.select(name for name in frame.columns if name in used)
         qi, sensitive = self.job.columns_with("quasi-identifier"), self.job.columns_with("sensitive")
         table = Table(frame, qi, sensitive, name=self.job.file.name)
@@ -124,6 +121,7 @@ class TableWork:
             "use": results["use"],
             "profile": results["profile"],
             "roles": dict(self.job.roles),
+            "prepared": self.job.prepared,
         }
 
     def _files(self, number: int, name: str) -> tuple[Path, Path, Path]:

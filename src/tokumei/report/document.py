@@ -42,8 +42,8 @@ class Document:
         self.blocks.append(("paragraph", (self.say(text, **values),)))
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> None:
-        """Add a table; words in its cells are looked up as well."""
-        cells = [[self.words.get(v, v) if isinstance(v, str) else _cell(v) for v in row] for row in rows]
+        """Add a table; its cells are shown as they are, since a value of the data may be a word, too."""
+        cells = [[_cell(value) for value in row] for row in rows]
         self.blocks.append(("table", ([self.say(one) for one in columns], cells, self.say(caption))))
 
     def figure(self, svg: str, caption: str) -> None:

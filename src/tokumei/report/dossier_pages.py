@@ -8,33 +8,41 @@ from typing import Any
 import polars as pl
 
 from tokumei.report.document import Document
-from tokumei.report.dossier_words import JAPANESE
+from tokumei.report.dossier_parts import (
+    add_attacks,
+    add_bounds,
+    add_decision,
+    add_law_and_evidence,
+    add_preparations,
+    add_use,
+    attack_words,
+    new_document,
+)
 from tokumei.report.figures import bar_figure
+from tokumei.report.study_figures import grouped_bar_figure
 
 RISKS = (
     *("k-anonymity", "uniques", "prosecutor-risk", "prosecutor-risk-mean", "journalist-risk", "marketer-risk"),
     "mean-class-size",
 )
 MOST_SHARES = 6
+# More bars than this are read more easily in a table.
+MOST_BARS = 8
 
 
 def table_document(dossier: Mapping[str, Any], *, language: str = "en") -> Document:
     """Write the pages of a dossier; everything on them was counted again on the released rows."""
-    words = JAPANESE if language == "ja" else {}
-    document = Document("", language, words)
-    document.title = document.say("Report on the release of {name}", name=dossier["job"])
+    document = new_document(dossier, language)
     found = dossier["results"]
     _first_page(document, dossier, found)
     _done(document, found)
     _promises(document, found, dossier["bounds"])
     _classes(document, found)
     _risks(document, found)
-    _attacks(document, found)
+    add_attacks(document, found["attacks"])
     _use(document, found)
     _left_out(document, found)
-    for part in dossier.get("legal", []):
-        _legal(document, part)
-    _evidence(document, dossier)
+    add_law_and_evidence(document, dossier)
     return document
 
 
@@ -48,7 +56,7 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
         "without a role and all that identify people.",
         released=found["profile"]["released"],
         rows=n_rows,
-        method=found["chosen"],
+        method=document.say(found["chosen"]),
         left=n_rows - found["profile"]["released"],
     )
     document.paragraph(
@@ -65,8 +73,8 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
             "The strongest attack that was tried ({attack}, by {who}) is right for {share} of "
             "people, where blind guessing "
             "is for {blind}.",
-            attack=_attack_words(document, attack),
-            who=attack["threat"],
+            attack=attack_words(document, attack),
+            who=document.say(attack["threat"]),
             share=f"{score['value']:.1%}",
             blind="–" if score.get("baseline") is None else f"{score['baseline']:.1%}",
         )
@@ -75,22 +83,14 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
     document.paragraph(
         "The release lost {loss} of its detail by {name}, where 0 is nothing and 1 is all.",
         loss=found["loss"],
-        name=found.get("loss_name"),
+        name=document.say(found["loss_name"]) if found.get("loss_name") else "–",
     )
-    failed = [one["bound"] for one in dossier["bounds"] if not one["holds"]]
-    document.paragraph(
-        "Not all bounds hold: {failed}."
-        if failed
-        else "All {n} bounds that were set hold; {reviewer} decides, until {until}.",
-        failed="; ".join(failed),
-        n=len(dossier["bounds"]),
-        reviewer=dossier.get("reviewer") or document.say("the reviewer (not named)"),
-        until=dossier.get("expires") or document.say("further notice"),
-    )
+    add_decision(document, dossier)
 
 
 def _done(document: Document, found: Mapping[str, Any]) -> None:
     document.heading("What was done")
+    add_preparations(document, found.get("prepared", []))
     rows = []
     for name, role in found["roles"].items():
         became = found["profile"]["columns"].get(name)
@@ -98,20 +98,21 @@ def _done(document: Document, found: Mapping[str, Any]) -> None:
         said = (
             "not released" if became is None else "generalized" if role == "quasi-identifier" else "released as it was"
         )
-        rows.append([name, role, said, "–" if level is None else level])
+        rows.append([name, document.say(role), document.say(said), "–" if level is None else level])
     document.table(["column", "role", "what became of it", "level"], rows, "The columns and what became of them.")
-    ways = [[one["method"], one.get("loss"), one.get("k"), one.get("error", "")] for one in found["methods"]]
-    document.table(["method", "loss", "k", "why not"], ways, "The methods that were tried; the least loss was taken.")
+    if found["methods"]:
+        ways = [
+            [document.say(one["method"]), one.get("loss"), one.get("k"), one.get("error", "")]
+            for one in found["methods"]
+        ]
+        head = ["method", "loss", "k", "why not"]
+        document.table(head, ways, "The methods that were tried; the least loss was taken.")
 
 
 def _promises(document: Document, found: Mapping[str, Any], bounds: list[Mapping[str, Any]]) -> None:
     document.heading("What it promises, recounted")
-    rows = [
-        [one["requirement"], one["value"], "holds" if one["holds"] else "fails"]
-        for one in found["after"]["requirements"]
-    ]
-    rows += [[one["bound"], one["value"], "holds" if one["holds"] else "fails"] for one in bounds]
-    document.table(["promise or bound", "value", "holds"], rows, "Recounted on the rows that were written.")
+    stated = [(one["requirement"], one["value"], one["holds"]) for one in found["after"]["requirements"]]
+    add_bounds(document, [*stated, *((one["bound"], one["value"], one["holds"]) for one in bounds)])
 
 
 def _classes(document: Document, found: Mapping[str, Any]) -> None:
@@ -131,7 +132,8 @@ def _classes(document: Document, found: Mapping[str, Any]) -> None:
 def _risks(document: Document, found: Mapping[str, Any]) -> None:
     document.heading("Who is at risk")
     before, after = (found[side]["measures"]["classes"] for side in ("before", "after"))
-    rows = [[name, before[name]["value"], after[name]["value"]] for name in RISKS if name in before and name in after]
+    told = [name for name in RISKS if name in before and name in after]
+    rows = [[document.say(name), before[name]["value"], after[name]["value"]] for name in told]
     document.table(["measure", "before", "after"], rows, "Risks: prosecutor, journalist and marketer.")
     estimated = found["profile"].get("population_uniques")
     if estimated:
@@ -150,44 +152,25 @@ def _risks(document: Document, found: Mapping[str, Any]) -> None:
     )
 
 
-def _attacks(document: Document, found: Mapping[str, Any]) -> None:
-    document.heading("Who is found by attacks")
-    rows = []
-    for attack in found["attacks"]:
-        title = _attack_words(document, attack)
-        for kind, score in attack["scores"].items():
-            low, high = score.get("interval") or (None, None)
-            span = "–" if low is None else f"{low:.3g} – {high:.3g}"
-            who = f"{attack['threat']} ({', '.join(attack['known'])})"
-            rows.append(
-                [
-                    who,
-                    f"{title}, {document.say(kind)}",
-                    score["value"],
-                    span,
-                    score.get("baseline"),
-                    score.get("control"),
-                ]
-            )
-    head = ["who, and what they know", "attack", "found", "95 % interval", "blindly", "control"]
-    document.table(head, rows, "Shares of people; a dash where there is no such number.")
-
-
-def _attack_words(document: Document, attack: Mapping[str, Any]) -> str:
-    """Name an attack in the language of the document, with the column it learned where that is one of several."""
-    name = document.say(attack["attack"])
-    column = attack.get("sensitive")
-    return name if column is None else document.say("{attack} of {column}", attack=name, column=column)
-
-
 def _use(document: Document, found: Mapping[str, Any]) -> None:
+    """Show every measure, and of each column the commonest values before and after, side by side."""
     document.heading("What use is left")
-    rows = [[name, one["value"], one["best"], one["worst"]] for name, one in found["use"]["scores"].items()]
-    document.table(["measure", "value", "best", "worst"], rows, "Every measure that the columns allow.")
+    add_use(document, found["use"])
+    sides = (document.say("before"), document.say("after"))
     for name, one in found["profile"]["columns"].items():
         before, after = one["before"]["shares"], one["after"]["shares"]
         values = list(dict.fromkeys([*list(before)[:MOST_SHARES], *list(after)[:MOST_SHARES]]))
         listed = [[value, before.get(value, 0.0), after.get(value, 0.0)] for value in values]
+        if values and len(values) <= MOST_BARS:
+            points = pl.DataFrame(
+                {
+                    "group": [value for value in values for _ in sides],
+                    "series": [*sides] * len(values),
+                    "value": [float(share) for row in listed for share in row[1:]],
+                }
+            )
+            drawn = grouped_bar_figure(points, x_title=name, y_title=document.say("share of rows"))
+            document.figure(drawn, "The commonest values before and after.")
         document.table([name, "share before", "share after"], listed, "The commonest values before and after.")
 
 
@@ -201,22 +184,3 @@ def _left_out(document: Document, found: Mapping[str, Any]) -> None:
     document.table(
         ["column", "value", "rows", "left out"], rows, "Small groups of which rows are left out, the hardest hit first."
     )
-
-
-def _legal(document: Document, part: Mapping[str, Any]) -> None:
-    document.heading(part["title"])
-    document.paragraph("This page gathers evidence; it is no legal advice.")
-    rows = [[one["article"], one["item"], one["finding"], one["evidence"]] for one in part["items"]]
-    document.table(["article", "what it asks", "finding", "evidence"], rows, "Met, not met, or yours to judge.")
-    for draft in part.get("drafts", []):
-        document.paragraph(draft)
-
-
-def _evidence(document: Document, dossier: Mapping[str, Any]) -> None:
-    document.heading("Evidence")
-    rows = [["input", dossier["input"]["file"], dossier["input"]["sha256"]]]
-    rows += [["handed over", name, value] for name, value in dossier["files"].items()]
-    rows += [["kept apart", name, value] for name, value in dossier["kept_apart"].items()]
-    document.table(["what", "file", "SHA-256"], rows, "Hashes by which each file can be recognized.")
-    versions = ", ".join(f"{name} {value}" for name, value in dossier["versions"].items())
-    document.paragraph("Made on {date} by {versions}; the seed is kept apart.", date=dossier["date"], versions=versions)

@@ -109,4 +109,36 @@ JAPANESE = {
     "Hashes by which each file can be recognized.": "各ファイルを確認するためのハッシュ値。",
     "Made on {date} by {versions}; the seed is kept apart.": "{date} に {versions} "
     "で作成。乱数の種は別に管理しています。",
+    "{released} of {rows} purchases of {customers} customers are released under {pseudonyms} pseudonyms, by "
+    "{method}.": (
+        "{customers} 人の購買 {rows} 件のうち {released} 件を、"
+        "{pseudonyms} 個の仮名のもとで「{method}」により提供します。"
+    ),
+    "The strongest attack that was tried ({attack}, by {who}) names {share} of the customers rightly in every "
+    "month, where blind guessing names {blind}.": (
+        "試した中で最も強い攻撃（{who} による {attack}）は、全期間で顧客の {share} を正しく特定します。"
+        "当てずっぽうでは {blind} です。"
+    ),
+    "No bound was set; {reviewer} decides, until {until}.": (
+        "条件は設定されていません。判断者: {reviewer}、期限: {until}。"
+    ),
+    "By it {share} of the pseudonyms lead to their customers, where blind guessing leads {blind} there.": (
+        "この攻撃で仮名の {share} が顧客に結び付きます。当てずっぽうでは {blind} です。"
+    ),
+    "The use that suffers most is {name}, of which {loss} is lost, where 0 is nothing and 1 is all.": (
+        "最も損なわれる有用性は「{name}」で、損失は {loss} です（0 は損失なし、1 はすべて）。"
+    ),
+    "No loss of use was measured.": ("有用性の損失は測定していません。"),
+    "The methods that were tried; the one by which fewest customers are found was taken.": (
+        "試した手法。特定される顧客が最も少ないものを採用しました。"
+    ),
+    "customers found": ("特定された顧客"),
+    "use lost": ("失われた有用性"),
+    "What must hold, recounted": ("満たすべき条件と再計算の結果"),
+    "what was done first": ("先に行った処理"),
+    "Changed first; everything below compares with the columns after that.": (
+        "先に加工した列。以下の数値はすべて加工後の列との比較です。"
+    ),
+    "Not measured, so neither good nor bad.": ("測定していないため、良いとも悪いとも言えません。"),
+    "share of rows": ("行の割合"),
 }

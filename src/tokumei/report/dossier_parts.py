@@ -1,0 +1,116 @@
+"""What the reports of tables and of histories have in common: who decides, attacks, use, the law, and the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tokumei.report.document import Document
+from tokumei.report.dossier_names import NAMES
+from tokumei.report.dossier_words import JAPANESE
+from tokumei.report.legal_words import JAPANESE_LAW
+
+
+def new_document(dossier: Mapping[str, Any], language: str) -> Document:
+    """Start the report of a dossier in a language: en or ja."""
+    document = Document("", language, {**NAMES, **JAPANESE_LAW, **JAPANESE} if language == "ja" else {})
+    document.title = document.say("Report on the release of {name}", name=dossier["job"])
+    return document
+
+
+def add_decision(document: Document, dossier: Mapping[str, Any]) -> None:
+    """Say whether all bounds hold, who decides, and until when."""
+    failed = [one["bound"] for one in dossier["bounds"] if not one["holds"]]
+    if failed:
+        document.paragraph("Not all bounds hold: {failed}.", failed="; ".join(failed))
+        return
+    said = "All {n} bounds that were set hold; {reviewer} decides, until {until}."
+    document.paragraph(
+        said if dossier["bounds"] else "No bound was set; {reviewer} decides, until {until}.",
+        n=len(dossier["bounds"]),
+        reviewer=dossier.get("reviewer") or document.say("the reviewer (not named)"),
+        until=dossier.get("expires") or document.say("further notice"),
+    )
+
+
+def add_preparations(document: Document, prepared: Sequence[Mapping[str, str]]) -> None:
+    """Say what was done to single columns first, where anything was."""
+    if prepared:
+        rows = [[one["column"], document.say(one["by"])] for one in prepared]
+        caption = "Changed first; everything below compares with the columns after that."
+        document.table(["column", "what was done first"], rows, caption)
+
+
+def add_bounds(document: Document, stated: Sequence[tuple[str, Any, bool]]) -> None:
+    """Add what was promised or must hold, with the number that was counted."""
+    rows = [[what, value, document.say("holds" if holds else "fails")] for what, value, holds in stated]
+    document.table(["promise or bound", "value", "holds"], rows, "Recounted on the rows that were written.")
+
+
+def add_attacks(document: Document, attacks: Sequence[Mapping[str, Any]]) -> None:
+    """Add every attack with its interval, what blind guessing scores, and the control group."""
+    document.heading("Who is found by attacks")
+    rows = []
+    for attack in attacks:
+        title = attack_words(document, attack)
+        for kind, score in attack["scores"].items():
+            low, high = score.get("interval") or (None, None)
+            span = "–" if low is None else f"{low:.3g} – {high:.3g}"
+            numbers = [score["value"], span, score.get("baseline"), score.get("control")]
+            rows.append([attacker_words(document, attack), f"{title}: {document.say(kind)}", *numbers])
+    head = ["who, and what they know", "attack", "found", "95 % interval", "blindly", "control"]
+    document.table(head, rows, "Shares of people; a dash where there is no such number.")
+
+
+def attacker_words(document: Document, attack: Mapping[str, Any]) -> str:
+    """Say who attacks, and what they know: columns of a table, or a share of all purchases."""
+    known = attack["known"]
+    if isinstance(known, (int, float)):
+        return document.say(
+            "{who}, who knows {share} of the purchases", who=document.say(attack["threat"]), share=f"{known:.0%}"
+        )
+    return f"{document.say(attack['threat'])} ({', '.join(known)})"
+
+
+def attack_words(document: Document, attack: Mapping[str, Any]) -> str:
+    """Name an attack in the language of the document, with the column it learned where that is one of several."""
+    name = document.say(attack["attack"])
+    column = attack.get("sensitive")
+    return name if column is None else document.say("{attack} of {column}", attack=name, column=column)
+
+
+def add_use(document: Document, use: Mapping[str, Any]) -> None:
+    """Add every measure of what use is left, and those that could not be taken."""
+    rows = [[document.say(name), one["value"], one["best"], one["worst"]] for name, one in use["scores"].items()]
+    document.table(["measure", "value", "best", "worst"], rows, "Every measure that the columns allow.")
+    if use.get("left_out"):
+        rows = [[document.say(name), why] for name, why in use["left_out"].items()]
+        document.table(["measure", "why not"], rows, "Not measured, so neither good nor bad.")
+
+
+def add_law_and_evidence(document: Document, dossier: Mapping[str, Any]) -> None:
+    """Add a page for each law, and the hashes by which all files can be recognized."""
+    for part in dossier.get("legal", []):
+        document.heading(part["title"])
+        document.paragraph("This page gathers evidence; it is no legal advice.")
+        rows = [_item(document, one) for one in part["items"]]
+        document.table(["article", "what it asks", "finding", "evidence"], rows, "Met, not met, or yours to judge.")
+        for draft in part.get("drafts", []):
+            document.paragraph(draft)
+    document.heading("Evidence")
+    hashed = [("input", {dossier["input"]["file"]: dossier["input"]["sha256"]}), ("handed over", dossier["files"])]
+    rows = [
+        [document.say(what), name, value]
+        for what, files in [*hashed, ("kept apart", dossier["kept_apart"])]
+        for name, value in files.items()
+    ]
+    document.table(["what", "file", "SHA-256"], rows, "Hashes by which each file can be recognized.")
+    versions = ", ".join(f"{name} {value}" for name, value in dossier["versions"].items())
+    document.paragraph("Made on {date} by {versions}; the seed is kept apart.", date=dossier["date"], versions=versions)
+
+
+def _item(document: Document, one: Mapping[str, Any]) -> list[str]:
+    """Give one item of a law; its evidence is a sentence with what was found put in."""
+    evidence = document.say(one["said"], **one["values"])
+    item = document.say(one["asks"]) + (f" ({document.say(one['who'])})" if one["who"] else "")
+    return [one["article"], item, document.say(one["finding"]), evidence]
