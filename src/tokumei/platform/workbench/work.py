@@ -140,7 +140,7 @@ def _make_room(job: Job, out: Path) -> None:
 
 
 def _released_rows(out: Path) -> dict[str, Any]:
-    path = next(out / name for name in ("release.csv", "release.parquet") if (out / name).exists())
+    path = next(out / name for name in ("release.csv", "release.parquet", "published.csv") if (out / name).exists())
     frame = read_frame(path)
     return {"columns": frame.columns, "rows": _rows(frame)}
 
