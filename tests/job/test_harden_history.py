@@ -148,7 +148,8 @@ def test_visits_without_items_are_hardened_by_what_can_work() -> None:
     release = tk.anonymize(visits, method="pseudonyms", lifetime=12, seed=1)
     done = tk.harden(visits, release, bound=0.6, changes=["permute"], seed=1)
     assert max(done.found.after.values()) <= 0.6
-    assert "the history has no item" in done.left_out["linkage"]
+    assert "the history has no item" in done.left_out["tfidf"]
+    assert ("linkage", "25") in done.found.after
 
 
 def test_command_hardens_what_a_pipeline_makes_and_writes_all_files(shop: History, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_sweep_of_visits_says_that_no_attack_fits_them(tmp_path: Path) -> None:
     visits = tmp_path / "visits.csv"
     visits.write_text("customer,date\na,2020-01-01\na,2020-02-01\nb,2020-01-03\nb,2020-02-04\n")
     # If none is named, visits are attacked by their days and by how many there are.
-    assert sweep_history(visits, grid=WAY).to_dict()["ways"][0]["attack"] in ("same-day", "row-counts")
+    assert sweep_history(visits, grid=WAY).to_dict()["ways"][0]["attack"] in ("same-day", "row-counts", "linkage")
     way = sweep_history(visits, grid=WAY, attacks=["s1"]).to_dict()["ways"][0]
     assert (way["utility"] is None, way["found"], way["is_on_frontier"]) == (False, None, False)
     assert "the history has no item" in way["left_out"]

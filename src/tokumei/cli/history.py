@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import ForceOption, SeedOption, names, part_options
+from tokumei.cli.options import ForceOption, ItemHierarchyOption, SeedOption, names, part_options
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_histories
 from tokumei.core.errors import InputError
@@ -55,6 +55,7 @@ def anonymize_history(
         str | None,
         typer.Option("--carry", metavar="A,B,…", help="Further columns to release as they are; others are left out."),
     ] = None,
+    hierarchy: ItemHierarchyOption = None,
     carry_anyway: Annotated[
         bool, typer.Option("--carry-anyway", help="Carry columns even if they single customers out.")
     ] = False,
@@ -74,7 +75,8 @@ def anonymize_history(
     if (method is None) == (pipeline is None):
         raise InputError.of("either --method or --pipeline")
     outputs = {"--out": out, "--published": published, "--truth": truth}
-    with showing_progress(), guarded(outputs, inputs=[file, pipeline], force=force) as drafts:
+    items = item_file(hierarchy)
+    with showing_progress(), guarded(outputs, inputs=[file, pipeline, items], force=force) as drafts:
         form = out_format or form_of_release(form_of(file, reading))
         wanted = tuple(names(carry, "--carry")) if carry else ()
         if wanted and form != TABLE:
@@ -82,7 +84,14 @@ def anonymize_history(
         original = history_of(file, replace(reading, carry=wanted))
         typed = part_options(options)
         done = anonymize(
-            original, method=method, pipeline=pipeline, seed=seed, form=form, carry_anyway=carry_anyway, **typed
+            original,
+            method=method,
+            pipeline=pipeline,
+            seed=seed,
+            form=form,
+            carry_anyway=carry_anyway,
+            hierarchy=items,
+            **typed,
         )
         done.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"))
     result = {**done.to_dict(), "out": str(out)}
@@ -147,6 +156,7 @@ def attack_history(
     ] = None,
     draws: Annotated[int, typer.Option("--draws", min=1, help="How often a threat's knowledge is drawn.")] = 3,
     seed: Annotated[int, typer.Option("--seed", min=0, help="What a threat's knowledge is drawn by.")] = 1,
+    hierarchy: ItemHierarchyOption = None,
     out_format: OutFormatOption = None,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
@@ -168,15 +178,17 @@ def attack_history(
     if release is None:
         raise InputError.of("a release", option="--release")
     if threat is not None:
-        asked = _Threatened(threat, attack, original, release, draws, seed)
+        asked = _Threatened(threat, attack, original, release, draws, seed, item_file(hierarchy))
         _attack_as(asked, options, out, force=force, reading=reading, json=json)
         return
     if attack is None or knowledge is None or out is None:
         raise InputError.of("the NAME of an attack, --knowledge and --out; or --threat with --original")
-    guard = guarded({"--out": out}, inputs=[knowledge, release, master, truth], force=force)
+    items = item_file(hierarchy)
+    guard = guarded({"--out": out}, inputs=[knowledge, release, master, truth, items], force=force)
     with showing_progress(), guard as drafts:
         customers = None if master is None else _master(master, reading)["customer"].to_list()
-        done = run(knowledge, release, attack, customers=customers, reading=reading, **part_options(options))
+        typed: dict[str, Any] = dict(part_options(options))
+        done = run(knowledge, release, attack, customers=customers, reading=reading, hierarchy=items, **typed)
         done.write(drafts["--out"], out_format or form_of_release(form_of(knowledge, reading)))
     result: dict[str, Any] = {**done.to_dict(), "out": str(out)}
     if truth is None:
@@ -197,6 +209,7 @@ class _Threatened:
     release: Path
     draws: int
     seed: int
+    hierarchy: Path | None
 
 
 def _attack_as(
@@ -210,7 +223,7 @@ def _attack_as(
     if asked.original is None:
         raise InputError.of("the original, of which the threat knows some", option="--original")
     attacks = None if asked.attack is None else [asked.attack]
-    guard = guarded({"--out": out}, inputs=[asked.original, asked.release], force=force)
+    guard = guarded({"--out": out}, inputs=[asked.original, asked.release, asked.hierarchy], force=force)
     with showing_progress(), guard as drafts:
         done = threat_history(
             asked.original,
@@ -220,6 +233,7 @@ def _attack_as(
             draws=asked.draws,
             seed=asked.seed,
             reading=reading,
+            hierarchy=asked.hierarchy,
             **part_options(options),
         )
         if out is not None:
@@ -292,6 +306,17 @@ def knowledge(
         if out is not None:
             done.page().write(drafts["--out"])
     show(done, json=json)
+
+
+def item_file(texts: list[str] | None) -> Path | None:
+    """Read the file of the item hierarchy, as in item=categories.csv."""
+    from tokumei.cli.goals import columns_of
+
+    found: dict[str, Path] = columns_of(texts)
+    for column in found:
+        if column != "item":
+            raise InputError.of("item=FILE, the one column that has categories", option="--hierarchy", value=column)
+    return found.get("item")
 
 
 def _master(path: Path, reading: Reading) -> Any:

@@ -22,6 +22,10 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Replace outputs that
 DeskOption = Annotated[Path, typer.Option("--desk", metavar="DIR", help="The folder of the offer's desk.")]
 ProviderKeyOption = Annotated[Path, typer.Option("--key", metavar="NAME.key", help="The provider's key, to sign with.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+ItemHierarchyOption = Annotated[
+    list[str] | None,
+    typer.Option("--hierarchy", metavar="item=FILE", help="Categories of items: a line an item, its levels after it."),
+]
 DrawOption = Annotated[
     str,
     typer.Option(

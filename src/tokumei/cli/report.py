@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import DrawOption, ForceOption, HierarchiesOption, SeedOption, names
+from tokumei.cli.history import item_file
+from tokumei.cli.options import DrawOption, ForceOption, HierarchiesOption, ItemHierarchyOption, SeedOption, names
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_histories
 from tokumei.core.errors import InputError
@@ -61,6 +62,7 @@ def report(
     sweep: Annotated[
         Path | None, typer.Option("--sweep", metavar="DIR", help="Show the frontier of a finished sweep.")
     ] = None,
+    hierarchy: ItemHierarchyOption = None,
     seed: SeedOption = 0,
     qi: Annotated[
         str | None,
@@ -114,7 +116,8 @@ def report(
         return
     if sensitive or rows or in_order or k or population_size or hierarchies:
         raise InputError.of("--qi, which says that the files are tables", option="--qi")
-    read = [original, release, *files_of(knowledge), None if sweep is None else sweep / "sweep.json"]
+    items = item_file(hierarchy)
+    read = [original, release, items, *files_of(knowledge), None if sweep is None else sweep / "sweep.json"]
     with showing_progress(), guarded({"--out": out}, inputs=read, force=force) as drafts:
         done = report_history(
             original,
@@ -127,6 +130,7 @@ def report(
             sample=sample,
             seed=seed,
             reading=reading,
+            hierarchy=items,
             name=f"Report on {release.name}",
         )
         done.page().write(drafts["--out"])
@@ -145,6 +149,7 @@ def sweep(
     attacks: AttacksOption = None,
     minutes: MinutesOption = None,
     sample: SampleOption = None,
+    hierarchy: ItemHierarchyOption = None,
     seed: SeedOption = 0,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
@@ -158,7 +163,8 @@ def sweep(
     from tokumei.job.report_history import sweep_history
 
     wanted = names(attacks, "--attacks") if attacks else None
-    read = [file, grid, *files_of(knowledge)]
+    items = item_file(hierarchy)
+    read = [file, grid, items, *files_of(knowledge)]
     check_folder(out, ("results", *SWEEP_FILES), option="--out", inputs=read, force=force)
     with showing_progress():
         done = sweep_history(
@@ -172,6 +178,7 @@ def sweep(
             sample=sample,
             seed=seed,
             reading=reading,
+            hierarchy=items,
         )
         with guarded({name: out / name for name in SWEEP_FILES}, inputs=read, force=True) as drafts:
             done.ways.write_json(drafts["sweep.json"])

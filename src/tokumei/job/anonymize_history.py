@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from tokumei.anonymize.history.roll_up import RollUp
 from tokumei.anonymize.pipeline import Pipeline, pipeline_of, read_pipeline
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, HistoryAnonymizer
 from tokumei.core.errors import InputError
@@ -17,6 +19,7 @@ from tokumei.core.seeds import fresh_seed
 from tokumei.data.files.histories import TABLE
 from tokumei.data.history import History
 from tokumei.data.release import Release
+from tokumei.hierarchy.items import item_hierarchy
 from tokumei.job.history_release import HistoryRelease
 from tokumei.job.kept import check_carried
 from tokumei.report.needs import check_needs
@@ -30,17 +33,21 @@ def anonymize_history(
     seed: int | None = None,
     form: str = TABLE,
     carry_anyway: bool = False,
+    hierarchy: Any = None,
     **options: Any,
 ) -> HistoryRelease:
     """Anonymize a history by a method and its options, or by a pipeline: its file, or what would stand in it.
 
     The same seed gives the same release; a secret one is drawn if none is given. Columns that the history carries are
-    released as they are, unless they single customers out; with `carry_anyway` even then.
+    released as they are, unless they single customers out; with `carry_anyway` even then. The file of an item
+    `hierarchy` is that of every `roll-up` which names none.
     """
     if (method is None) == (pipeline is None):
         raise InputError.of("either a method, as method='pseudonyms', or a pipeline")
     started = time.perf_counter()
     steps = Pipeline((_made(method, options),)) if pipeline is None else _pipeline(pipeline)
+    if hierarchy is not None:
+        steps = _with_hierarchy(steps, hierarchy)
     used = seed if seed is not None else steps.seed
     if used is None:
         # Who can guess the seed can make the release again, and sees whose each pseudonym is.
@@ -90,6 +97,21 @@ def carried_along(history: History, release: Release) -> pl.DataFrame | None:
 
 def _pipeline(given: Path | str | Mapping[str, Any]) -> Pipeline:
     return pipeline_of(given) if isinstance(given, Mapping) else read_pipeline(given)
+
+
+def _with_hierarchy(steps: Pipeline, hierarchy: Any) -> Pipeline:
+    """Hand the file of an item hierarchy to the steps that roll items up."""
+    item_hierarchy(hierarchy)
+    file = hierarchy.get("item") if isinstance(hierarchy, Mapping) else hierarchy
+    if not isinstance(file, (str, Path)):
+        raise InputError.of("the file of a hierarchy, which a recipe can name", option="hierarchy")
+    if not any(isinstance(one, RollUp) for one in steps.methods):
+        raise InputError.of("roll-up among the methods, which an item hierarchy is for", option="hierarchy", value=file)
+    methods = (
+        replace(one, hierarchy=str(file)) if isinstance(one, RollUp) and one.hierarchy is None else one
+        for one in steps.methods
+    )
+    return replace(steps, methods=tuple(methods))
 
 
 def _made(method: Any, options: dict[str, Any]) -> Any:

@@ -25,6 +25,7 @@ from tokumei.data.files.history_formats import history_format
 from tokumei.data.files.pseudonyms import write_pseudonyms
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
+from tokumei.hierarchy.items import item_hierarchy, roll_together
 from tokumei.job.histories import history_of, known_of, released_of
 from tokumei.job.history_release import HistoryRelease
 from tokumei.report.needs import check_needs
@@ -79,17 +80,19 @@ def attack_history(
     reading: Reading = AS_IT_IS,
     customers: Sequence[str] | None = None,
     threat: Any = None,
+    hierarchy: Any = None,
     **options: Any,
 ) -> Any:
     """Guess the pseudonym of each customer in each month; judged at once where the release knows who is who.
 
     With a `threat`, the first is the original, and what is known of it is drawn as the threat says (see
-    `threat_history`): the result is then a `ThreatReport`, not `Guesses`.
+    `threat_history`): the result is then a `ThreatReport`, not `Guesses`. With an item `hierarchy`, what is known and
+    what is released are compared at the coarser of their levels.
     """
     if threat is not None:
         from tokumei.job.threat_history import threat_history
 
-        return threat_history(knowledge, release, threat, reading=reading, **options)
+        return threat_history(knowledge, release, threat, reading=reading, hierarchy=hierarchy, **options)
     if isinstance(attack, str) and attack in GENERALIZED_ATTACKS:
         return _attack_generalized(knowledge, release, attack, reading)
     started = time.perf_counter()
@@ -99,6 +102,7 @@ def attack_history(
     is_ours = isinstance(release, HistoryRelease)
     seen = release.published if is_ours else released_of(release, reading)
     check_needs(known, part, name)
+    known, seen = roll_together(known, seen, item_hierarchy(hierarchy))
     announce(part, name, known, seen)
     with step(f"attacking by {name}"):
         guesses = part.guess(known, seen)

@@ -16,6 +16,8 @@ from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.data.knowledge import Draw
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.items import item_hierarchy, roll_up
 from tokumei.job.histories import history_of, known_of, released_of
 from tokumei.measure.registry import HISTORY_UTILITIES
 from tokumei.report.attack_choice import within_time
@@ -25,7 +27,7 @@ from tokumei.report.history_page import add_frontier, attack_figure, history_pag
 from tokumei.report.needs import lacks
 from tokumei.report.page import Page
 from tokumei.report.sampling import REPORT_ROWS, SWEEP_ROWS, sample_customers
-from tokumei.report.sweep import default_grid, possible_ways, read_grid
+from tokumei.report.sweep import default_grid, possible_ways, read_grid, rolled_ways
 from tokumei.report.sweep import sweep as run_sweep
 
 REPORT_SHARES, SWEEP_SHARES = (25, 50, 75, 100), (25,)
@@ -148,6 +150,7 @@ def report_history(
     seed: int = 0,
     reading: Reading = AS_IT_IS,
     name: str | None = None,
+    hierarchy: Any = None,
 ) -> HistoryReport:
     """Measure and attack a release in every way.
 
@@ -155,11 +158,13 @@ def report_history(
     draw: how it is drawn: `contest` leaves nobody without a known row, `uniform` gives each row the same chance.
     minutes: how long attacks may take in all: the strongest that fit are tried, and the others said to be left out.
     sample: attack at most so many customers, drawn at random; as many as take minutes if not given.
+    hierarchy: of items, where the release names categories: what is known is rolled up to them.
     """
     started = time.perf_counter()
     before, after = history_of(original, reading), released_of(release, reading)
     some = sample_customers(before, after, sample, most_rows=REPORT_ROWS, seed=seed)
-    known = read_knowledge(knowledge or list(REPORT_SHARES), some.original, seed, reading, draw=draw)
+    items = item_hierarchy(hierarchy)
+    known = read_knowledge(knowledge or list(REPORT_SHARES), some.original, seed, reading, draw=draw, hierarchy=items)
     used, not_tried = _in_time(list(attacks or default_attacks(before)), some.original, known, minutes)
     done = evaluate(
         before,
@@ -170,6 +175,7 @@ def report_history(
         attacked=(some.original, some.released),
         is_named=attacks is not None,
         not_tried=not_tried,
+        hierarchy=items,
     )
     title = name or f"Report on {after.name}"
     return HistoryReport(title, done, round(time.perf_counter() - started, 2), swept, some.said)
@@ -187,24 +193,29 @@ def sweep_history(
     sample: int | None = None,
     seed: int = 0,
     reading: Reading = AS_IT_IS,
+    hierarchy: Any = None,
 ) -> Sweep:
     """Anonymize a history in many ways, measuring and attacking each; with a folder, nothing is done twice.
 
     Of the ways that are tried if none are named, those that need what the history does not have are left out; of the
-    attacks, those that do not fit in so many `minutes` for all ways.
+    attacks, those that do not fit in so many `minutes` for all ways. With the file of an item `hierarchy`, items are
+    rolled up, too, and what is known is compared at the level of each release.
     """
     started = time.perf_counter()
     some = sample_customers(history_of(history, reading), None, sample, most_rows=SWEEP_ROWS, seed=seed)
     left_out: dict[str, str] = {}
+    items = item_hierarchy(hierarchy)
     if grid is None:
-        ways, left_out = possible_ways(default_grid(), some.original)
+        named = hierarchy.get("item") if isinstance(hierarchy, Mapping) else hierarchy
+        rolled = rolled_ways(str(named), items) if items is not None and isinstance(named, (str, Path)) else {}
+        ways, left_out = possible_ways({**default_grid(), **rolled}, some.original)
     else:
         ways = dict(grid) if isinstance(grid, Mapping) else read_grid(grid)
-    known = read_knowledge(knowledge or list(SWEEP_SHARES), some.original, seed, reading, draw=draw)
+    known = read_knowledge(knowledge or list(SWEEP_SHARES), some.original, seed, reading, draw=draw, hierarchy=items)
     folder = None if out is None else Path(out)
     wanted = list(attacks or default_attacks(some.original))
     used, not_tried = _in_time(wanted, some.original, known, minutes, n_releases=len(ways))
-    swept = run_sweep(some.original, known, ways, folder, seed=seed, attacks=used, not_tried=not_tried)
+    swept = run_sweep(some.original, known, ways, folder, seed=seed, attacks=used, not_tried=not_tried, hierarchy=items)
     return Sweep(swept, round(time.perf_counter() - started, 2), some.said, {**left_out, **not_tried})
 
 
@@ -229,8 +240,12 @@ def read_knowledge(
     reading: Reading = AS_IT_IS,
     *,
     draw: Draw = "contest",
+    hierarchy: Hierarchy | None = None,
 ) -> dict[str, History]:
-    """Give what is known by how much of it, in per cent; drawn anew where no file is named."""
+    """Give what is known by how much of it, in per cent; drawn anew where no file is named.
+
+    Items are drawn by their first characters, as the contests did; with a hierarchy, by their categories of level 1.
+    """
     if isinstance(given, Mapping):
         known = {str(share): known_of(one, reading) for share, one in given.items()}
     else:
@@ -239,7 +254,12 @@ def read_knowledge(
             share, _, file = text.partition("=")
             if not share.isdecimal() or not 0 < int(share) <= 100:
                 raise InputError.of("a share in per cent, as in 25=T25.csv", option="--knowledge", value=text)
-            drawn = None if file else original.known(int(share) / 100, seed=seed, draw=draw)
-            known[share] = known_of(file, reading) if drawn is None else drawn
+            if file:
+                known[share] = known_of(file, reading)
+            elif hierarchy is None:
+                known[share] = original.known(int(share) / 100, seed=seed, draw=draw)
+            else:
+                whole = original.known(int(share) / 100, seed=seed, draw=draw, item_characters=None)
+                known[share] = roll_up(whole, hierarchy, min(1, hierarchy.height))
     # Numbers as text: in the order of the shares, so that the smallest is the first.
     return dict(sorted(known.items(), key=lambda pair: int(pair[0])))

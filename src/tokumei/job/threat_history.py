@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from tokumei.core.score import Score
 from tokumei.core.seeds import LARGEST_SEED, generator
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
+from tokumei.hierarchy.items import item_hierarchy, roll_together, roll_up
 from tokumei.job.attack_history import announce
 from tokumei.job.histories import history_of, released_of
 from tokumei.report.needs import lacks
@@ -103,6 +104,7 @@ def threat_history(
     draws: int = 3,
     seed: int = 1,
     reading: Reading = AS_IT_IS,
+    hierarchy: Any = None,
     **changes: Any,
 ) -> ThreatReport:
     """Attack a release that keeps the rows of its original as somebody of a stated kind would, several times.
@@ -110,10 +112,13 @@ def threat_history(
     threat: a preset (neighbor, spouse, data-broker, rivals, insider) or a `HistoryThreat`; `changes` are made to it.
     attacks: those to try; if not given, all that can work for who is told of the method, else the strongest.
     draws: knowledge is drawn so often; intervals are over draws.
+    hierarchy: of items: who knows items by some characters knows them by their categories of level 1 then, and a
+        release in categories is compared at its level.
     """
     if draws < 1:
         raise InputError.of("one draw or more", option="draws", value=draws)
-    model = threat_of(threat, **changes)
+    model, items = threat_of(threat, **changes), item_hierarchy(hierarchy)
+    knows_kinds = items is not None and model.item_characters is not None
     before, after = history_of(original, reading), released_of(release, reading)
     months = model.attacked_months(before)
     truth = truth_of(before, after).filter(pl.col("period").is_in(months))
@@ -124,6 +129,9 @@ def threat_history(
     if not names:
         said = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise InputError.of(f"an attack that can work on this history ({said})", option="attacks")
+    no_baskets = why_no_baskets(model, before)
+    if no_baskets is not None:
+        left_out["rest of baskets"] = no_baskets
     customers = before.customers
     if model.period == "other":
         # Who bought in one half only cannot be known by what was bought in the other.
@@ -135,7 +143,11 @@ def threat_history(
     controls: dict[str, float] = {}
     with step("attacking", draws * len(names) + len(names)) as bar:
         for number in range(draws):
-            drawn = model.know(before, seed=_seed_of(seed, number))
+            asked = replace(model, item_characters=None) if knows_kinds else model
+            drawn = asked.know(before, seed=_seed_of(seed, number))
+            if items is not None:
+                drawn = roll_up(drawn, items, min(1, items.height)) if knows_kinds else drawn
+                drawn, seen = roll_together(drawn, seen, items)
             known = drawn if model.knows_places else History(drawn.kept, drawn.name)
             for name in names:
                 if not number:
@@ -147,9 +159,9 @@ def threat_history(
                     controls[name] = _control(name, known, seen, truth, seed)
                     bar.advance()
                 bar.advance()
-            # Who is not sure of days cannot say what stood beside a purchase.
-            if model.period == "same" and model.days == 0 and model.share < 1:
-                inferred.append(judge_baskets(learn_baskets(drawn, seen), before, drawn))
+            if no_baskets is None:
+                whole = before if items is None else roll_together(before, seen, items)[0]
+                inferred.append(judge_baskets(learn_baskets(drawn, seen), whole, drawn))
     scores = {name: _over_draws(verdicts[name], controls[name]) for name in names}
     best = max(scores, key=lambda name: scores[name].value)
     at_risk = pl.DataFrame(
@@ -169,6 +181,21 @@ def why_not(name: str, threat: HistoryThreat, history: History) -> str | None:
         return f"the history has no {' and no '.join(absent)}"
     if threat.period == "other" and name not in TIMELESS:
         return "it compares purchases of the same time, and those of another are known"
+    return None
+
+
+def why_no_baskets(threat: HistoryThreat, history: History) -> str | None:
+    """Say why nothing can be learned of the rest of a known basket, in place of learning nothing; None where it can."""
+    if "item" in history.absent:
+        return "the history has no item"
+    if threat.period == "other":
+        return "no basket of the time that is attacked is known"
+    if threat.draw == "basket" and threat.rows is None:
+        return "baskets are known whole or not at all, so that nothing is left to learn"
+    if threat.share >= 1 and threat.rows is None:
+        return "all rows are known"
+    if threat.days:
+        return "who is not sure of the day cannot say what stood beside a purchase"
     return None
 
 

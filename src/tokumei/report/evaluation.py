@@ -14,6 +14,8 @@ from tokumei.attack.truth import truth_of
 from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.data.history import History
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.items import roll_together
 from tokumei.measure.registry import HISTORY_UTILITIES
 from tokumei.report.needs import check_needs, lacks, measure_or_say_why, why_left_out
 
@@ -91,12 +93,14 @@ def try_attacks(
     *,
     customers: Sequence[str] | None = None,
     periods: Sequence[int] | None = None,
+    hierarchy: Hierarchy | None = None,
 ) -> Iterator[Trial]:
     """Attack a release that keeps the rows of its original, by each attack with each knowledge.
 
     Attackers see the rows that are left in the order of the release, as those of PWSCUP 2017 did when it was scored:
     scoring that edition and reporting on a release come here both, and so to the same digits. `customers` and
-    `periods` are those that are judged, if not all of the original.
+    `periods` are those that are judged, if not all of the original. With an item hierarchy, what is known and what is
+    released are compared at the coarser of their levels.
     """
     truth = truth_of(original, released)
     seen = History(released.kept, f"{released.name}, published")
@@ -104,7 +108,7 @@ def try_attacks(
     months = original.periods if periods is None else periods
     for name in attacks:
         for known, part in knowledge.items():
-            guesses = HISTORY_ATTACKS.make(name).guess(part, seen)
+            guesses = HISTORY_ATTACKS.make(name).guess(*roll_together(part, seen, hierarchy))
             yield Trial(name, known, guesses, judge(guesses, truth, everybody, months, seen))
 
 
@@ -118,6 +122,7 @@ def evaluate(
     attacked: tuple[History, History] | None = None,
     is_named: bool = False,
     not_tried: Mapping[str, str] | None = None,
+    hierarchy: Hierarchy | None = None,
 ) -> Evaluation:
     """Measure and attack a release that keeps the rows of its original.
 
@@ -146,7 +151,8 @@ def evaluate(
             if why is not None:
                 left_out[name] = why
                 bar.advance(len(knowledge))
-        for trial in try_attacks(before, after, knowledge, [name for name in attacks if name not in left_out]):
+        names = [name for name in attacks if name not in left_out]
+        for trial in try_attacks(before, after, knowledge, names, hierarchy=hierarchy):
             rows.append({"attack": trial.attack, "known": trial.known, **_shares(trial.verdict)})
             found.append(_found(trial.guesses, truth))
             bar.advance()

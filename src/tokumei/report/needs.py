@@ -18,14 +18,13 @@ NEEDS_MASTER = ("crosstab", "buyers")
 # By the name of the part; one that is not listed needs who and when alone, as one of another package may declare
 # its own in a class attribute `needs`.
 NEEDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("dummies", "km-anonymity", "exchange-pseudonyms"), GOODS),
+    **dict.fromkeys(("dummies", "km-anonymity", "exchange-pseudonyms", "roll-up"), GOODS),
     **dict.fromkeys(("frequent-itemsets", "association-rules", "buyers"), GOODS),
     **dict.fromkeys(("jaccard", "tfidf", "top-items", "item-cf-top", "item-item"), GOODS),
     **dict.fromkeys(("item-cf-supply", "item-cf-retail"), ("item", "quantity")),
     **dict.fromkeys(("price", "crosstab"), ("price",)),
     "rfm-table": ("price", "quantity"),
     "generalize": ("item", "price", "quantity"),
-    "linkage": GOODS,
     "delete": ("item", "price", "quantity"),
     "s1": ("quantity",),
     "s2": ("item", "price"),

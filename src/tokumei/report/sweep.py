@@ -21,6 +21,7 @@ from tokumei.core.progress import step
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.toml import read_toml
 from tokumei.data.history import History
+from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.report.evaluation import evaluate
 from tokumei.report.needs import check_needs, lacks
 
@@ -69,6 +70,20 @@ def default_grid() -> dict[str, dict[str, Any]]:
     return grid
 
 
+def rolled_ways(file: str, hierarchy: Hierarchy) -> dict[str, dict[str, Any]]:
+    """Give the ways that roll items up: to each level that still says something, under yearly or monthly pseudonyms."""
+    levels = [one for one in range(1, hierarchy.height + 1) if not hierarchy.says_nothing(one)]
+    return {
+        f"items at level {level}, pseudonyms of {months} months": {
+            "step": [
+                {"method": "roll-up", "hierarchy": file, "level": level},
+                {"method": "pseudonyms", "lifetime": months},
+            ]
+        }
+        for level, months in itertools.product(levels, (1, 12))
+    }
+
+
 def possible_ways(
     grid: Mapping[str, Mapping[str, Any]], original: History
 ) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
@@ -92,6 +107,7 @@ def sweep(
     seed: int,
     attacks: Sequence[str],
     not_tried: Mapping[str, str] | None = None,
+    hierarchy: Hierarchy | None = None,
 ) -> pl.DataFrame:
     """Anonymize, measure and attack in every way; give a row for each: name, utility, safety, the best attack.
 
@@ -104,15 +120,18 @@ def sweep(
     for one in pipelines.values():
         for method in one.methods:
             check_needs(original, method)
-    least = min(knowledge, key=int)
     rows = []
     with step("sweeping", len(grid)) as bar:
         for name, settings in grid.items():
-            file = None if results is None else results / f"{_key(original, knowledge, settings, seed, attacks)}.json"
+            file = (
+                None
+                if results is None
+                else results / f"{_key(original, knowledge, settings, seed, attacks, hierarchy)}.json"
+            )
             if file is not None and file.exists():
                 row = json.loads(file.read_text(encoding="utf-8"))
             else:
-                row = _measured(pipelines[name], original, knowledge, least, attacks, not_tried, seed)
+                row = _measured(pipelines[name], original, knowledge, attacks, not_tried, hierarchy, seed)
                 row |= {"name": name, "pipeline": settings}
                 if file is not None:
                     write_text(file, json.dumps(row) + "\n")
@@ -126,9 +145,9 @@ def _measured(
     pipeline: Pipeline,
     original: History,
     knowledge: Mapping[str, History],
-    least: str,
     attacks: Sequence[str],
     not_tried: Mapping[str, str] | None,
+    hierarchy: Hierarchy | None,
     seed: int,
 ) -> dict[str, Any]:
     """Anonymize in one way, measure and attack."""
@@ -136,8 +155,10 @@ def _measured(
         release = pipeline.anonymize(original, seed=seed)
     except CannotAnonymize as error:
         return {"utility": None, "found": None, "attack": None, "evaluation": {"left_out": {"way": str(error)}}}
-    done = evaluate(original, History(release.frame), knowledge, attacks=attacks, not_tried=not_tried)
-    best, found = done.best_attack(least) if done.attacks.height else (None, None)
+    done = evaluate(
+        original, History(release.frame), knowledge, attacks=attacks, not_tried=not_tried, hierarchy=hierarchy
+    )
+    best, found = done.best_attack(min(knowledge, key=int)) if done.attacks.height else (None, None)
     return {"utility": done.contest_utility, "found": found, "attack": best, "evaluation": done.as_dict()}
 
 
@@ -171,9 +192,13 @@ def _key(
     settings: Mapping[str, Any],
     seed: int,
     attacks: Sequence[str],
+    hierarchy: Hierarchy | None,
 ) -> str:
     """Name a result by everything that decides it."""
     frames = [original.frame, *(part.frame for part in knowledge.values())]
     content = [str(frame.hash_rows(seed=0).sum()) for frame in frames]
-    decided = json.dumps([settings, seed, sorted(attacks), sorted(knowledge), content], sort_keys=True)
+    labels = [] if hierarchy is None else [hierarchy.labels_at(level) for level in range(hierarchy.height + 1)]
+    # Without a hierarchy as before, so that what was done is found again.
+    named = [settings, seed, sorted(attacks), sorted(knowledge), content, *([labels] if labels else [])]
+    decided = json.dumps(named, sort_keys=True)
     return hashlib.blake2b(decided.encode(), digest_size=12).hexdigest()
