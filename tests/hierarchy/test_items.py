@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 
 import tokumei as tk
 from tokumei.anonymize.history.roll_up import RollUp
-from tokumei.cli.main import app
+from tokumei.cli.commands import COMMANDS, app_with
 from tokumei.core.errors import InputError
+from tokumei.core.registry import part_options
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
 from tokumei.hierarchy.items import item_hierarchy, level_of, roll_together, roll_up
@@ -114,15 +115,17 @@ def test_command_takes_the_hierarchy_as_tables_do(shop: History, categories: Pat
         str(tmp_path / "F.csv"),
     ]
     words = ["anonymize", "history", str(tmp_path / "T.parquet"), "--method", "roll-up", "--seed", "1", *files]
-    done = CliRunner().invoke(app, [*words, "--hierarchy", f"item={categories}"])
+    done = CliRunner().invoke(app_with(COMMANDS), [*words, "--hierarchy", f"item={categories}"])
     assert done.exit_code == 0, done.output
     assert pl.read_csv(tmp_path / "A.csv")["item"].str.starts_with("department").all()
     words = ["attack", "history", "tfidf", "--knowledge", str(tmp_path / "T.parquet"), "--release", files[3]]
     words += ["--truth", files[5], "--out", str(tmp_path / "G.csv"), "--hierarchy", f"item={categories}", "--json"]
-    done = CliRunner().invoke(app, words)
+    done = CliRunner().invoke(app_with(COMMANDS), words)
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["success"]["row"]["value"] > 0.5
-    assert "item=FILE" in str(CliRunner().invoke(app, [*words, "--hierarchy", "price=x.csv", "--force"]).exception)
+    assert "item=FILE" in str(
+        CliRunner().invoke(app_with(COMMANDS), [*words, "--hierarchy", "price=x.csv", "--force"]).exception
+    )
 
 
 def test_hierarchy_of_another_column_or_kind_is_refused() -> None:
@@ -130,3 +133,8 @@ def test_hierarchy_of_another_column_or_kind_is_refused() -> None:
         item_hierarchy({"price": "x.csv"})
     with pytest.raises(InputError, match="a hierarchy or its file"):
         item_hierarchy(3)
+
+
+def test_nobody_names_a_file_of_the_server_from_afar() -> None:
+    [named] = [option for option in part_options(RollUp) if option.is_file]
+    assert named.name == "hierarchy"

@@ -246,3 +246,14 @@ def test_same_job_run_twice_gives_the_same_release_and_another_job_leaves_nothin
     assert not (piece.folder / "out" / "secret" / "method-1-optimal").exists()
     released(client, piece)
     assert (piece.folder / "out" / "release.csv").read_bytes() == first
+
+
+def test_no_form_names_a_file_of_the_server() -> None:
+    from django.http import QueryDict
+
+    from tokumei.platform.workbench.editing import set_pipeline
+
+    job: dict[str, Any] = {}
+    sent = "step=roll-up&roll-up.hierarchy=/etc/passwd&roll-up.characters=3&naming=pseudonyms&share=25"
+    set_pipeline(QueryDict(sent))(job)
+    assert job["method"][0]["step"][0] == {"method": "roll-up", "characters": 3}

@@ -34,6 +34,8 @@ class Option:
     type: Any
     default: Any
     help: str
+    # Names a file of this machine, which nobody may name from afar.
+    is_file: bool = False
 
     @property
     def is_required(self) -> bool:
@@ -145,6 +147,7 @@ def part_options(part: type) -> list[Option]:
             type=hints[field.name],
             default=field.default_factory() if field.default_factory is not MISSING else field.default,
             help=field.metadata.get("help", ""),
+            is_file=field.metadata.get("is_file", False),
         )
         for field in fields(part)
         if field.init

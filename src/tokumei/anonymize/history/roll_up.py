@@ -28,7 +28,11 @@ class RollUp(HistoryStep):
     """
 
     hierarchy: str | None = field(
-        default=None, metadata={"help": "File of the item hierarchy; none: items are cut to their first characters."}
+        default=None,
+        metadata={
+            "help": "File of the item hierarchy; none: items are cut to their first characters.",
+            "is_file": True,
+        },
     )
     level: int = field(default=1, metadata={"help": "Level of the hierarchy, 0 for the items themselves."})
     characters: int = field(default=2, metadata={"help": "First characters that are kept without a hierarchy."})

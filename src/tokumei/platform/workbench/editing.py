@@ -153,6 +153,9 @@ def _options(part: type, prefix: str, sent: QueryDict) -> Found:
     """Read the options of a part that differ from what they are anyway; a box that is not ticked is not sent."""
     found: Found = {}
     for option in part_options(part):
+        # A file of the server is nobody's to name.
+        if option.is_file:
+            continue
         field = f"{prefix}.{option.name}"
         text = sent.get(field, "").strip()
         if option.type is bool:

@@ -145,7 +145,7 @@ def _pipeline_shown(job: Mapping[str, Any]) -> dict[str, Any]:
 def _step_shown(name: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
     part, given = HISTORY_ANONYMIZERS.get(name), chosen.get(name, {})
     options = []
-    for option in part_options(part):
+    for option in (one for one in part_options(part) if not one.is_file):
         value = given.get(option.name, None if option.is_required else option.default)
         options.append(
             {
