@@ -41,6 +41,7 @@ RUNS: dict[str, list[str]] = {
     "hierarchy build/--out": ["intervals", "--data", "{people}", "--column", "age", "--out", "{out}.csv"],
     "job new/--out": ["{people}", "--out", "{out}.csv"],
     "inspect/--out": ["{people}", "--out", "{out}.csv"],
+    "inspect/--job": ["{people}", "--job", "{out}.csv"],
     "data clean-retail/--out": ["{retail}", "--out", "{out}.csv"],
     "data draw-knowledge/--out": ["{history}", "--share", "50", "--out", "{out}.csv"],
 }

@@ -1,0 +1,36 @@
+"""From raw files to dossiers by three commands, as the start page shows."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from tests.journey.commands import tokumei_here
+
+ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult" / "adult.csv.gz"
+
+
+@pytest.mark.skipif(not ADULT.exists(), reason="the Adult table is not here")
+def test_adult_goes_from_raw_file_to_dossier_by_three_commands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Every tenth row, so that the test is short; the whole takes ten seconds of computing.
+    lines = gzip.decompress(ADULT.read_bytes()).decode().splitlines()
+    (tmp_path / "adult.csv").write_text("\n".join([lines[0], *lines[1::10]]) + "\n")
+    job, out = tmp_path / "job.toml", tmp_path / "out"
+    code, found = tokumei_here(capsys, "inspect", tmp_path / "adult.csv", "--job", job)
+    roles = [one["role"] for one in found["columns"].values()]
+    assert (code, roles.count("quasi-identifier"), roles.count("sensitive")) == (0, 8, 1)
+    text = job.read_text(encoding="utf-8")
+    assert "# l_diversity" in text
+    job.write_text(text.replace("# l_diversity", "l_diversity"), encoding="utf-8")
+    code, done = tokumei_here(capsys, "run", job, "--out", out)
+    assert (code, done["holds"]) == (0, True)
+    dossier = json.loads((out / "dossier.json").read_text(encoding="utf-8"))
+    certain = [one["scores"]["certain"]["value"] for one in dossier["results"]["attacks"]]
+    # With two salaries in every class, nobody's is told with certainty.
+    assert certain == [0.0, 0.0]
+    assert {one["title"].partition(":")[0] for one in dossier["legal"]} == {"Japan", "European Union", "United States"}
+    assert {f"report{end}" for end in (".html", ".ja.html", ".md", ".ja.md")} <= {one.name for one in out.iterdir()}
