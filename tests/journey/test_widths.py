@@ -24,6 +24,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     ),
     "anonymize apply": ("anonymize", "apply", "recipe.json", "people.csv", "--out", "y.csv", "--force"),
     "audit": ("audit", "people.csv", "--qi", "sex,age", "--sensitive", "prefecture"),
+    "audit --against": (
+        *("audit", "release.csv", "--qi", "sex,age", "--sensitive", "prefecture", "--against", "earlier.csv"),
+        *("--against-rows", "earlier-rows.csv", "--rows", "rows.csv"),
+    ),
     "compare": ("compare", "people.csv", *TABLE, "--k", "5"),
     "predict": ("predict", "people.csv", "--qi", "sex,age", "--hierarchies", "s/hierarchies", "--k", "5"),
     "attack table": (
@@ -53,9 +57,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_service(600, service=1, seed=1).write_csv(folder / "people.csv")
     written = ["--recipe", str(folder / "recipe.json"), "--rows", str(folder / "rows.csv")]
     release = [
-        *("anonymize", "table", str(folder / "people.csv"), "--qi", "sex,age", "--keep", "prefecture", "--k", "5"),
+        *("anonymize", "table", str(folder / "people.csv"), "--qi", "sex,age", "--keep", "prefecture"),
         "--keep-anyway",
     ]
+    earlier = ["--k", "20", "--rows", str(folder / "earlier-rows.csv"), "--out", str(folder / "earlier.csv")]
     key, request = str(folder / "shop.key"), str(folder / "a.request.json")
     desk = ["--desk", str(folder / "desk"), "--key", key]
     asked = ["--levels", "sex=0", "--key", key, "--user", "A university", "--purpose", "A study", "--out", request]
@@ -81,7 +86,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     for command in (
         ["data", "make", "services", "--services", "1", "--seed", "1", "--out", str(folder / "s")],
-        [*release, *written, "--out", str(folder / "release.csv")],
+        [*release, *earlier],
+        [*release, "--k", "5", *written, "--out", str(folder / "release.csv")],
         *exchange,
     ):
         with pytest.raises(SystemExit, match="0"):

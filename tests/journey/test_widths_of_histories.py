@@ -20,7 +20,23 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     ),
     "judge": ("judge", "guess.csv", "--truth", "F.csv", "--published", "S.csv"),
     "knowledge": ("knowledge", "T.csv"),
+    "measure history": ("measure", "history", "--original", "T.csv", "--release", "A.csv"),
+    "measure safety": ("measure", "safety", "km-anonymity", "--set", "k=1", "--set", "m=2", "--release", "A.csv"),
+    "data draw-knowledge": ("data", "draw-knowledge", "T.csv", "--share", "25", "--out", "T25.csv", "--force"),
+    "report": (
+        *("report", "--original", "T.csv", "--release", "A.csv", "--knowledge", "25", "--attacks", "s6"),
+        *("--out", "report.html", "--force"),
+    ),
+    "sweep": ("sweep", "T.csv", "--grid", "grid.toml", "--attacks", "s6", "--knowledge", "25", "--out", "sweep"),
+    "contest show": ("contest", "show", "cup"),
 }
+GRID = """
+[[pipeline]]
+name = "pseudonyms of a year, all that there is of them"
+[[pipeline.step]]
+method = "pseudonyms"
+lifetime = 12
+"""
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +45,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = make_retail(8, n_rows=200, seed=1)
     rows.select("customer", "date", "item", "price", "quantity").write_csv(folder / "T.csv")
     named = {name: str(folder / f"{name}.csv") for name in ("T", "A", "S", "F", "guess")}
+    (folder / "grid.toml").write_text(GRID)
+    cup = ["--edition", "pwscup2016", "--set", "n_customers=12"]
     method = ["--method", "pseudonyms", "--set", "lifetime=1", "--seed", "1"]
     for command in (
         [
@@ -36,6 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             *("--published", named["S"], "--truth", named["F"]),
         ],
         ["attack", "history", "s4", "--knowledge", named["T"], "--release", named["S"], "--out", named["guess"]],
+        ["contest", "prepare", *cup, "--out", str(folder / "cup"), "--seed", "7"],
     ):
         with pytest.raises(SystemExit, match="0"):
             main(command)
