@@ -22,6 +22,7 @@ from tests.platform.sites import Site, do_jobs, evaluated, guess, make_contest, 
 from tokumei.contest.folder import open_contest
 from tokumei.contest.phases import ranking
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.data.files.reading import Reading
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest, Phase, Submission
 from tokumei.platform.contests.services import contests, joining, scoreboard, showing
@@ -88,6 +89,20 @@ def test_contest_with_unusable_setting_is_refused_at_once(site: Site) -> None:
         make_contest(source=SimpleUploadedFile("D.exe", b"x"))
     assert not Contest.objects.exists()
     assert not list((site.folder / "files").rglob("source*.*"))
+
+
+def test_contest_reads_its_source_as_the_organizer_says(site: Site) -> None:
+    rows = "".join(f"{one}|0{month}/15/2011|A100|12.5|2\n" for one in (11, 12, 13) for month in (3, 4))
+    shop = SimpleUploadedFile("売上.csv", f"売上一覧\n会員番号|日付|商品|単価|点数\n{rows}".encode("cp932"))
+    lines = "columns=customer=会員番号,date=日付,item=商品,price=単価,quantity=点数\ndate_format=%m/%d/%Y\n"
+    reading = Reading.of_lines(f"{lines}--encoding = cp932\ndelimiter=|\nskip-rows=1")
+    contest = make_contest(
+        edition="pwscup2017", options={"n_customers": 3, "known": [50]}, source=shop, reading=reading
+    )
+    assert (contest.trouble, contest.trouble_details) == ("", "")
+    assert len((contest.folder / "public" / "data" / "T.csv").read_text().splitlines()) == 6
+    with pytest.raises(InputError, match="a data file, which is read so"):
+        make_contest(source=None, reading=reading)
 
 
 def test_contest_with_unusable_source_tells_its_organizer(site: Site) -> None:

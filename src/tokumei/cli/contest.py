@@ -13,8 +13,10 @@ import typer
 from tokumei.cli.edition import leaves
 from tokumei.cli.options import part_options
 from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.reading import reads_histories
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     from tokumei.contest.edition import Edition, Standing
@@ -68,6 +70,7 @@ def new(
 
 
 @app.command("prepare")
+@reads_histories
 def prepare(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to make.")],
     edition: EditionOption = None,
@@ -78,6 +81,7 @@ def prepare(
         typer.Option("--seed", min=0, help="For rehearsals: a key from a number. Drawn afresh if not given."),
     ] = None,
     options: SetOption = None,
+    reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Make the folder of a new contest: the data, what attackers will know, and the log.
@@ -85,10 +89,12 @@ def prepare(
     Example: tokumei contest prepare --edition pwscup2017 --out cup --seed 1 --set n_customers=50
     """
     from tokumei.contest.phases import prepare as prepare_contest
+    from tokumei.contest.setting import source_of
+    from tokumei.contest.source import plain_source
 
     rules = chosen_edition(edition, own, options)
-    with showing_progress():
-        contest = prepare_contest(rules, out, seed=seed, source=source)
+    with showing_progress(), plain_source(source or source_of(rules), reading) as plain:
+        contest = prepare_contest(rules, out, seed=seed, source=plain)
     _show(_state(contest) | {"out": str(out)}, json)
 
 

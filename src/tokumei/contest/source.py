@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
-from tokumei.data.files.csv import find_delimiter, first_bytes, header_names
+from tokumei.data.files.csv import find_delimiter, first_bytes, header_names, write_csv
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame
-from tokumei.data.files.histories import read_history
+from tokumei.data.files.histories import read_history, write_history_table
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.source import check_is_file
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
@@ -36,6 +41,32 @@ def sample_purchases(source: Path | None, n_customers: int, *, seed: int) -> His
     drawn = generator(seed, "contest", "customers").choice(len(customers), n_customers, replace=False)
     chosen = customers.gather(np.sort(drawn))
     return History(rows.filter(pl.col("customer").is_in(chosen.implode())), "T")
+
+
+@contextmanager
+def plain_source(source: Path | None, reading: Reading) -> Iterator[Path | None]:
+    """Give a source as every edition reads it: as it is, or as a plain table if it is read in a way of its own.
+
+    The same file and reading give the same bytes, by which a replay knows the source again. Where columns are named, or
+    how dates are written, the source is a history.
+    """
+    if reading == AS_IT_IS:
+        yield source
+        return
+    if source is None:
+        raise InputError.of("a source, which is read so", option="source", value=", ".join(reading.as_dict()))
+    with TemporaryDirectory() as folder:
+        plain = Path(folder) / f"{source.name}.csv"
+        if reading.columns or reading.date_format or reading.format:
+            write_history_table(read_history(source, reading), plain)
+        else:
+            write_csv(read_frame(source, reading), plain)
+        try:
+            yield plain
+        except InputError as error:
+            # The copy is gone when the message is read.
+            faults = [replace(one, file=str(source)) if one.file == str(plain) else one for one in error.faults]
+            raise InputError(faults, error.n_faults) from error
 
 
 def read_purchases(path: Path) -> History:

@@ -62,6 +62,30 @@ class Reading:
                 raise InputError.of(f"an option of {what}: {repr(near) if near else ', '.join(known)}", value=option)
         return cls.of(options)
 
+    @classmethod
+    def of_lines(cls, text: str) -> Reading:
+        """Make one of lines such as encoding=cp932 and columns=customer=household_id,date=day, as a form has them."""
+        known = ("encoding", "delimiter", "sheet", "skip_rows", "null_values", "columns", "date_format", "format")
+        given: dict[str, Any] = {}
+        for line in (line.strip() for line in text.splitlines() if line.strip()):
+            name, mark, value = (part.strip() for part in line.partition("="))
+            name = name.removeprefix("--").replace("-", "_")
+            if not mark or name not in known or name in given:
+                raise InputError.of(f"one of {', '.join(known)}, each once, then = and a value", value=line)
+            given[name] = value
+        if "skip_rows" in given:
+            if not given["skip_rows"].isdecimal():
+                raise InputError.of("how many lines to skip, at least 0", option="skip_rows", value=given["skip_rows"])
+            given["skip_rows"] = int(given["skip_rows"])
+        if "null_values" in given:
+            given["null_values"] = [one.strip() for one in given["null_values"].split(",")]
+        if "columns" in given:
+            pairs = [one.partition("=") for one in given["columns"].split(",")]
+            if not all(mark and role.strip() for role, mark, _ in pairs):
+                raise InputError.of("ROLE=NAME, separated by commas", option="columns", value=given["columns"])
+            given["columns"] = {role.strip(): name.strip() for role, _, name in pairs}
+        return cls.of(given)
+
     def check_is_for_file(self, data: object) -> None:
         """Refuse to read anything but a file in some way of its own: a frame is what it is."""
         if self != AS_IT_IS and not isinstance(data, (str, Path)):

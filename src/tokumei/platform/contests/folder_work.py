@@ -21,9 +21,11 @@ from tokumei.contest.folder import DRAFT, SECRET, Contest, files_below, open_con
 from tokumei.contest.log import read_log
 from tokumei.contest.season import ANONYMIZE, ATTACK, CLOSED
 from tokumei.contest.setting import SETTING, parse_setting
+from tokumei.contest.source import plain_source
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.data.files.atomic import atomic_path
+from tokumei.data.files.reading import Reading
 from tokumei.platform.jobs.child import Refused
 
 Asked = Mapping[str, Any]
@@ -66,9 +68,10 @@ def prepare(asked: Asked) -> dict[str, Any]:
         if not (folder / SETTING).is_file():
             folder.parent.mkdir(parents=True, exist_ok=True)
             source = None if asked["source"] is None else Path(asked["source"])
-            with _refusing():
+            reading = Reading.of(asked["reading"])
+            with _refusing(), plain_source(source, reading) as plain:
                 # The data come with what is asked: a name in the text leads to no file of the server.
-                phases.prepare(parse_setting(asked["setting"], folder=folder), folder, source=source)
+                phases.prepare(parse_setting(asked["setting"], folder=folder), folder, source=plain)
         contest = open_contest(folder)
         contest.season()
         return {"head": _head(contest)}

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from tokumei.core.errors import InputError
+from tokumei.data.files.reading import Reading
 from tokumei.platform.contests.models import Board, Contest
 from tokumei.platform.names import DISPLAY_NAME_LENGTH, check_line, check_text, clean_display_name
 
@@ -105,6 +106,15 @@ class ContestForm(BoardForm, ScheduleForm):
     source = forms.FileField(
         label=_("Data to sample from"), required=False, help_text=_("Made up where no file is given.")
     )
+    reading = forms.CharField(
+        label=_("How it is read"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text=_(
+            "Where the file is not a plain table: one on a line, such as columns=customer=household_id,date=day, "
+            "date_format=%m/%d/%Y, encoding=cp932, delimiter=; or skip_rows=5."
+        ),
+    )
     is_public = forms.BooleanField(
         label=_("Public"), required=False, initial=True, help_text=_("Otherwise teams join by your invitation only.")
     )
@@ -122,7 +132,7 @@ class ContestForm(BoardForm, ScheduleForm):
     )
     groups = (
         (_("Contest"), ("title", "slug", "is_public")),
-        (_("Rules"), ("edition", "options", "own_toml", "source")),
+        (_("Rules"), ("edition", "options", "own_toml", "source", "reading")),
         (_("Schedule"), ("opens_at", "attacks_open_at", "closes_at")),
         (_("Scoreboard"), ("board", "digits_shown", "shows_guess_scores")),
         (_("Limits"), ("releases_a_day", "releases_in_all", "guesses_a_day", "guesses_on_one")),
@@ -151,6 +161,13 @@ class ContestForm(BoardForm, ScheduleForm):
         if slug in TAKEN or Contest.objects.filter(slug=slug).exists():
             raise ValidationError(_("This name cannot be used."))
         return slug
+
+    def clean_reading(self) -> Reading:
+        """Read how the source is read, by the names that the command line has."""
+        try:
+            return Reading.of_lines(self.cleaned_data["reading"])
+        except InputError as error:
+            raise ValidationError(str(error)) from None
 
     def clean(self) -> dict[str, Any]:
         """Read the options, and refuse a contest of two kinds or of none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,11 +16,13 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.setting import source_of
 from tokumei.core.errors import InputError, NotAllowed, NotFound
+from tokumei.data.files.atomic import write_text
 from tokumei.data.files.formats import READ
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Announcement, Board, Contest
 from tokumei.platform.contests.services.editions import edition_of, terms_of
-from tokumei.platform.contests.services.phase_work import CLOSE, PHASE_CHANGES, PREPARE, PUBLISH, phase_jobs
+from tokumei.platform.contests.services.phase_work import CLOSE, PHASE_CHANGES, PREPARE, PUBLISH, READING, phase_jobs
 from tokumei.platform.contests.services.removal import remove_files
 from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.files.uploads import BLOCK, telling_full_disk
@@ -64,6 +67,7 @@ def create_contest(
     options: Mapping[str, Any] | None = None,
     own_toml: str = "",
     source: UploadedFile[Any] | None = None,
+    reading: Reading = AS_IT_IS,
     is_public: bool = True,
     board: str = Board.LIVE,
     digits_shown: int = 3,
@@ -76,6 +80,7 @@ def create_contest(
     """Make a contest of an edition, or of one's own TOML text, and have its data prepared.
 
     source: what the data is sampled from; made up where missing.
+    reading: how the source is read, such as which of its columns is the customer.
     The limits in all are the edition's where none are given.
     """
     if not user.may_organize:
@@ -105,11 +110,13 @@ def create_contest(
     terms = terms_of(contest)
     if source is None and source_of(edition_of(contest)) is not None:
         raise InputError.of("the data file that the TOML text names", column="source")
+    if source is None and reading != AS_IT_IS:
+        raise InputError.of("a data file, which is read so", column="reading", value=", ".join(reading.as_dict()))
     contest.releases_in_all = terms.n_releases_allowed if releases_in_all is None else releases_in_all
     contest.guesses_on_one = _limit_guesses(guesses_on_one, terms.n_guesses_allowed)
     try:
         if source is not None:
-            _store_source(contest, source)
+            _store_source(contest, source, reading)
         with transaction.atomic():
             contest.save(force_insert=True)
             begin(PREPARE, contest.pk)
@@ -217,7 +224,7 @@ def _limit_guesses(wanted: int | None, allowed: int) -> int:
     return allowed if wanted is None else wanted
 
 
-def _store_source(contest: Contest, source: UploadedFile[Any]) -> None:
+def _store_source(contest: Contest, source: UploadedFile[Any], reading: Reading) -> None:
     # Of the name that the browser sent only its ending is kept, which says how to read the file.
     given = (source.name or "").lower()
     ending = next((known for known in sorted(READ, key=len, reverse=True) if given.endswith(known)), None)
@@ -231,4 +238,6 @@ def _store_source(contest: Contest, source: UploadedFile[Any]) -> None:
                 handle.write(chunk)
             handle.flush()
             os.fsync(handle.fileno())
+        if reading != AS_IT_IS:
+            write_text(contest.sources / READING, json.dumps(reading.as_dict(), ensure_ascii=False))
     share(contest.sources)

@@ -7,6 +7,7 @@ functions as the command line, so that the folder of a closed contest can be rep
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -25,6 +26,8 @@ from tokumei.platform.jobs.process import ChildAnswer
 from tokumei.platform.jobs.queue import begin
 from tokumei.platform.jobs.work import CONTEST, Work
 
+# Beside the source of a contest: how it is read, where that is in a way of its own.
+READING = "reading.json"
 PREPARE, PUBLISH, CLOSE = PHASE_CHANGES = ("prepare", "publish", "close")
 
 
@@ -94,7 +97,15 @@ def _ask_prepare(job: Job) -> dict[str, Any]:
         "folder": str(contest.folder),
         "setting": setting_of(contest),
         "source": source,
+        "reading": _reading_of(contest),
     }
+
+
+def _reading_of(contest: Contest) -> dict[str, Any]:
+    """Give how the source of a contest is read, as it was stored beside it."""
+    path = contest.sources / READING
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found
 
 
 def _ask_publish(job: Job) -> dict[str, Any]:
