@@ -8,6 +8,7 @@ import importlib
 import polars as pl
 import pytest
 from tests.inspection.corpus import COLUMNS, Made
+from tests.inspection.other_corpus import COLUMNS as OTHER_COLUMNS
 
 from tokumei.inspection.column_facts import column_facts
 from tokumei.inspection.roles import Suggestion, suggest_role
@@ -32,6 +33,19 @@ def test_identifiers_are_found_with_few_slips_and_none_is_called_safe(which: str
     wanted = {made.name for made in told if made.role == "identifier"}
     called = {name for name, role in found.items() if role == "identifier"}
     assert len(told) >= 60
+    assert len(wanted & called) / len(called) >= LEAST, called - wanted
+    assert len(wanted & called) / len(wanted) >= LEAST, wanted - called
+    assert [name for name in wanted if found[name] == "other"] == []
+
+
+@pytest.mark.parametrize("which", ["honest", "meaningless"])
+def test_identifiers_of_other_shapes_are_found_in_tables_of_few_rows_too(which: str) -> None:
+    told = [one for one in OTHER_COLUMNS if which == "honest" or one.is_told]
+    headers = {one.name: one.header if which == "honest" else "c17" for one in told}
+    found = {one.name: suggest_role(column_facts(pl.Series(headers[one.name], one.values))).role for one in told}
+    wanted = {one.name for one in told if one.role == "identifier"}
+    called = {name for name, role in found.items() if role == "identifier"}
+    assert len(told) >= 55
     assert len(wanted & called) / len(called) >= LEAST, called - wanted
     assert len(wanted & called) / len(wanted) >= LEAST, wanted - called
     assert [name for name in wanted if found[name] == "other"] == []

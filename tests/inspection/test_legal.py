@@ -44,7 +44,7 @@ BROKEN: list[tuple[Callable[[LegalCase], dict[str, Any]], str, LegalCase]] = [
     (pseudonymously_processed, "第31条第1号", case({"電話": [f"090-1234-5{n}" for n in NUMBERS]})),
     (pseudonymously_processed, "第31条第2号", case({"旅券番号": [f"TK1234{n}" for n in NUMBERS]})),
     (pseudonymously_processed, "第31条第3号", case({"card number": [f"4111-1111-1111-1{n}" for n in NUMBERS]})),
-    (pseudonymously_processed, "規則第35条", case(is_secret_apart=False)),
+    (pseudonymously_processed, "規則第32条", case(is_secret_apart=False)),
     (wp216, "singling out", case(k=1)),
     (wp216, "linkability (rival)", case(attacks=[attack("record-linkage", 0.1)])),
     (wp216, "inference (rival)", case(attacks=[attack("homogeneity", 0.1)])),
@@ -93,6 +93,30 @@ def test_three_digits_of_a_postal_code_may_stay_where_many_live(zips: list[str],
 @pytest.mark.parametrize(("ages", "met"), [(["85", "89"], "met"), (["85", "90+"], "met"), (["85", "91"], "not met")])
 def test_ages_over_89_are_told_and_an_open_end_is_allowed(ages: list[str], met: str) -> None:
     assert finding(safe_harbor(case({"age": ages * 10})), "(i)(C)") == met
+
+
+@pytest.mark.parametrize(("years", "met"), [(["1950", "1937"], "met"), (["1950", "1936"], "not met")])
+def test_years_of_birth_that_tell_an_age_over_89_are_told(years: list[str], met: str) -> None:
+    # In 2026 whoever was born in 1936 is 89 or, for most of the year, 90.
+    assert finding(safe_harbor(case({"birth year": years * 10}, year=2026)), "(i)(C)") == met
+
+
+def test_random_pseudonyms_are_no_linking_code_once_nothing_leads_back() -> None:
+    drawn = {"customer": [f"P{n}" for n in range(5)] * 4}
+    assert finding(anonymously_processed(case(drawn)), "第34条第3号") == "not met"
+    assert finding(anonymously_processed(case(drawn, pseudonyms=["customer"])), "第34条第3号") == "met"
+    kept = case(drawn, pseudonyms=["customer"], secrets=["pseudonyms.csv"])
+    assert finding(anonymously_processed(kept), "第34条第3号") == "yours to judge"
+
+
+def test_an_attack_on_a_history_is_told_as_linkability() -> None:
+    tried = {"threat": "rival", "attack": "tfidf", "known": 0.25, "scores": {"row": {"value": 0.1}}}
+    found = wp216(case(attacks=[tried]))["items"][1]
+    assert (found["item"], found["finding"], found["evidence"]) == (
+        "linkability (rival)",
+        "yours to judge",
+        "tfidf: row 0.1",
+    )
 
 
 def test_notices_are_drafted_with_the_released_columns() -> None:

@@ -22,6 +22,7 @@ FEW_PHRASES, FEW_ANSWERS = 20, 5
 NEARLY_ALL, FEWEST_ROWS = 0.9, 8
 # A column with so many different codes numbers something; fewer are classes.
 MANY_CODES = 30
+ROWS_OF_A_GROUP = 20
 SHORTEST_NUMBER, LONG_NUMBER = 4, 8
 
 
@@ -106,7 +107,9 @@ def _by_shape(facts: ColumnFacts) -> Seen | None:
     is_code = all(re.fullmatch(r"[\w.:/#-]+", value) and re.search(r"[0-9]", value) for value in values)
     if _is_hashed(values):
         return Seen(KINDS["code"], "its values are long codes at random", True)
-    if is_code and facts.n_distinct >= MANY_CODES and len(shape) <= max(3, 0.2 * len(values)):
+    # Words with a number in them that many rows share name groups of people, as the third department does.
+    is_of_groups = facts.n_present >= ROWS_OF_A_GROUP * facts.n_distinct and not "".join(values).isascii()
+    if is_code and not is_of_groups and facts.n_distinct >= MANY_CODES and len(shape) <= max(3, 0.2 * len(values)):
         like = re.sub("9", "0", min(shape))
         return Seen(KINDS["code"], f"{facts.n_distinct:,} different codes written as {like}", is_of_own)
     if is_of_own and facts.type == "text":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -66,6 +67,8 @@ class LegalCase:
     secrets: Sequence[str] = field(default_factory=tuple)
     # Columns of pseudonyms that were drawn at random, and so follow from nothing that anybody knows.
     pseudonyms: Sequence[str] = ()
+    # In which ages are counted.
+    year: int = field(default_factory=lambda: dt.datetime.now(dt.UTC).year)
 
     @cached_property
     def facts(self) -> dict[str, ColumnFacts]:

@@ -64,7 +64,7 @@ def pseudonymously_processed(case: LegalCase) -> dict[str, Any]:
             "card",
             "account",
         ),
-        _custody(case),
+        _custody(case, "法第41条第2項・規則第32条", "deleted information is kept safe (削除情報等の安全管理)"),
     ]
     title = "Japan: pseudonymously processed information (仮名加工情報)"
     return {"title": title, "items": [one.as_dict() for one in items]}
@@ -119,8 +119,12 @@ def _differences(case: LegalCase) -> Finding:
     return Finding(article, item, MET, said, {"k": k, "n": len(case.bounds)})
 
 
-def _custody(case: LegalCase) -> Finding:
-    article, item = "法第43条第2項・規則第35条", "processing information is kept safe (加工方法等情報の安全管理)"
+def _custody(
+    case: LegalCase,
+    article: str = "法第43条第2項・規則第35条",
+    item: str = "processing information is kept safe (加工方法等情報の安全管理)",
+) -> Finding:
+    """Look whether others can read what leads back."""
     listed = ", ".join(case.secrets)
     if case.is_secret_apart is None:
         return Finding(article, item, JUDGE, "where the seed, the mapping and the recipe lie is not known here")

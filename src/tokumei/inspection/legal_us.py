@@ -11,7 +11,8 @@ from tokumei.inspection.legal_case import JUDGE, MET, NOT_MET, Finding, LegalCas
 from tokumei.inspection.patterns import plain
 
 ARTICLE = "45 CFR 164.514(b)(2)(i)"
-# Initial digits whose areas hold 20,000 people or fewer, by the census of 2000 as the department's guidance lists them.
+# Initial digits whose areas hold 20,000 people or fewer, by the census of 2000: the list of the department's guidance
+# on de-identification (2012), which asks to follow newer counts of the census where there are any.
 SMALL_ZIP3 = frozenset("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893".split())  # noqa: SIM905
 OLDEST = 89
 OUTLINE = (
@@ -94,6 +95,13 @@ def _dates(case: LegalCase) -> Finding:
         if fine:
             said = "{column} tells more than the year, as in {value}"
             return Finding(article, item, NOT_MET, said, {"column": name, "value": min(fine)})
+    oldest = case.year - OLDEST - 1
+    for name in case.of_kinds("birth-date"):
+        # A year of birth tells an age, too; whoever is older may only be called so old or older.
+        years = [int(value) for value in _values(case, name) if re.fullmatch(r"[0-9]{4}", value)]
+        if min(years, default=case.year) <= oldest:
+            said = "{column} tells years of birth of people over 89, as {year}"
+            return Finding(article, item, NOT_MET, said, {"column": name, "year": str(min(years))})
     for name in case.of_kinds("age"):
         ages = [int(found) for value in _values(case, name) for found in re.findall(r"[0-9]+", value)[-1:]]
         is_open = any(re.search(r"(\+|以上|over|>|≥)", value) for value in _values(case, name))

@@ -111,6 +111,7 @@ _DATES = tuple(
         *(rf"{_YEAR}{mark}{_MONTH}{mark}{_DAY}{_REST}" for mark in ("-", "/", r"\.")),
         *(rf"{_DAY}{mark}{_DAY}{mark}({_YEAR}|[0-9]{{2}}){_REST}" for mark in ("-", "/", r"\.")),
         rf"{_YEAR}[-/]{_MONTH}",
+        r"([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?( ?[ap]\.?m\.?)?",
         rf"{_YEAR}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])",
         rf"({_YEAR}|{_ERA}) ?年( ?[0-9]{{1,2}} ?月( ?[0-9]{{1,2}} ?日)?)?{_REST}",
         rf"{_ERA}[./-]{_MONTH}[./-]{_DAY}{_REST}",
@@ -121,10 +122,10 @@ _DATES = tuple(
 
 
 def is_date(value: str) -> bool:
-    """Tell whether a value is a day, a month or a moment, Japanese eras included.
+    """Tell whether a value is a day, a month, a moment or a time of day, Japanese eras included.
 
-    >>> is_date("昭和60年4月1日"), is_date("3 May 1985"), is_date("1985-13-01")
-    (True, True, False)
+    >>> is_date("昭和60年4月1日"), is_date("3 May 1985"), is_date("13:24:00"), is_date("1985-13-01")
+    (True, True, True, False)
     """
     return any(test(value) for test in _DATES)
 

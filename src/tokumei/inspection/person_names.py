@@ -48,6 +48,9 @@ def names_seen(values: Sequence[str], share_distinct: float) -> str | None:
     """
     if len(values) < FEWEST:
         return None
+    addressed = _share([_HONORIFIC.search(value) is not None for value in values])
+    if addressed >= LEAST_SHAPED:
+        return f"{addressed:.0%} end as people are addressed"
     cleaned = [_HONORIFIC.sub("", unicodedata.normalize("NFKC", value).strip()) for value in values]
     return (
         _japanese(cleaned, share_distinct) or _kana(cleaned, share_distinct) or _latin(cleaned) or _of_one_sign(cleaned)

@@ -20,6 +20,10 @@ JAPANESE_LAW = {
     "what can do harm to property is deleted (財産的被害が生じるおそれのある記述等)": (
         "財産的被害が生じるおそれのある記述等の削除"
     ),
+    "deleted information is kept safe (削除情報等の安全管理)": ("削除情報等の安全管理"),
+    "{column} tells years of birth of people over 89, as {year}": (
+        "{column} に 89 歳を超える人の生年があります（例: {year}）"
+    ),
     "singling out": ("個人の選び出し（singling out）"),
     "linkability": ("連結可能性（linkability）"),
     "inference": ("推論（inference）"),
