@@ -38,11 +38,11 @@ def people(n_rows: int, seed: int) -> pl.DataFrame:
 
 def offer_of(frame: pl.DataFrame, k: int = 3, **terms: Any) -> tuple[Offer, CountedTable]:
     """Make an offer of people, by margins unless told otherwise."""
-    criteria = terms.pop("criteria", [Criterion("own", k)])
+    criteria, secret = terms.pop("criteria", [Criterion("own", k)]), terms.pop("secret", SECRET)
     table = CountedTable(LATTICE, frame)
     # Hardly any noise, so that what is tested is the rule.
     decided = OfferTerms(criteria, **{"predictor": "margins", "epsilon": 100.0, **terms})
-    offer, _ = make_offer("people", WORDS, table, decided, SECRET)
+    offer, _ = make_offer("people", WORDS, table, decided, secret)
     return offer, table
 
 

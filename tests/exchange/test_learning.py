@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,7 @@ from tokumei.core.errors import InputError
 from tokumei.exchange.answer import Given
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.learning import counted_nodes, lesson, refitted, tightened
-from tokumei.exchange.watch import COPY, copies, likeness, partners, sameness, tampering
+from tokumei.exchange.watch import COPY, copies, likeness, partners, rows_of_first_release, sameness, tampering
 
 
 def women_and_men(*of_third_age: int) -> pl.DataFrame:
@@ -90,6 +91,22 @@ def test_a_copy_that_lacks_a_row_is_a_copy_and_no_partner(predictor: str) -> Non
     assert [(pair.first, pair.second) for pair in found] == [(0, 1)]
     assert 0.99 < found[0].likeness <= 1
     assert (0, 1) not in [(pair.first, pair.second) for pair in partners([mine, copy, other])]
+
+
+def test_a_copy_whose_law_has_other_noise_is_told_by_the_rows_of_its_first_release(tmp_path: Path) -> None:
+    frame = people(2_000, 3)
+    as_usual = {"predictor": "power-law", "epsilon": 1.0, "is_vetted": False}
+    mine, _ = offer_of(frame, 3, **as_usual)
+    copy, _ = offer_of(frame.tail(-1), 3, secret=b"other lots and another noise", **as_usual)
+    small, _ = offer_of(frame.head(1_500), 3, **as_usual)
+    assert (0, 1) in [(pair.first, pair.second) for pair in partners([mine, copy, small])]
+    rows = [[2_000], [1_999], [1_500]]
+    assert [(pair.first, pair.second, pair.by) for pair in copies([mine, copy, small], rows)] == [(0, 1, "rows")]
+    assert (0, 1) not in [(pair.first, pair.second) for pair in partners([mine, copy, small], rows)]
+    # Nothing is said where the first release is not at hand, or is another's.
+    assert copies([mine, copy], [[2_000], []]) == []
+    (tmp_path / "first-release.csv").write_text("age,sex,town,n_rows\n*,*,*,2000\n")
+    assert rows_of_first_release(mine, tmp_path / "first-release.csv") == []
 
 
 def test_margins_of_other_people_of_one_town_are_no_copy() -> None:

@@ -255,11 +255,15 @@ def watch(
     """
     from tokumei.exchange.offer import read_offer
     from tokumei.exchange.offering import read_release
-    from tokumei.exchange.watch import tampering
+    from tokumei.exchange.watch import rows_of_first_release, tampering
     from tokumei.exchange.watch import watch as look_over
 
     offers = [read_offer(file)[0] for file in files]
-    result: dict[str, Any] = look_over([str(file) for file in files], offers)
+    first = [
+        rows_of_first_release(offer, file.parent / "first-release.csv")
+        for offer, file in zip(offers, files, strict=True)
+    ]
+    result: dict[str, Any] = look_over([str(file) for file in files], offers, first)
     if release is not None:
         text = release.read_text(encoding="utf-8")
         classes = read_release(text, offers[0].lattice.attributes, file=str(release))

@@ -4,10 +4,11 @@ A formula is made from uniform hierarchies, so that formulas of different tables
 themselves cannot. Two offers with nearly one formula and the same class counts are one table offered twice, or a copy
 from which a few rows were left out: margins that agree in all but one row of two hundred, and more closely than samples
 of one population do by chance; or laws whose k agree within two percent wherever they were fitted (their noise moves
-those of a copy by less, where there are thousands of rows). Laws of other people of one population agree so, too: what
-laws alone show is a question to the providers, not a finding. A
-release whose k is far above what the formula allows was not made from the table that the formula was. And tables with
-much alike formulas could be studied together at finer levels than each alone.
+those of a copy by less, where the smallest classes have hundreds of rows). Where classes are smaller, noise parts the
+laws of a copy, and first releases that count as many rows tell of it. Laws of other people of one population agree so,
+too: what laws and first releases show is a question to the providers, not a finding. A release whose k is far above
+what the formula allows was not made from the table that the formula was. And tables with much alike formulas could be
+studied together at finer levels than each alone.
 """
 
 from __future__ import annotations
@@ -16,17 +17,23 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, zip_longest
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from tokumei.core.chain import digest_of
 from tokumei.counting.class_counts import SIZE
 from tokumei.exchange.offer import Offer
+from tokumei.exchange.offering import read_release
 from tokumei.exchange.same_people import BY_CHANCE, chance_of_all
 from tokumei.hierarchy.lattice import Node
 from tokumei.predict.fitted_margins import FittedMargins
 from tokumei.predict.methods.power_law import FittedPowerLaw
+
+FirstReleases = Sequence[Sequence[int]]
+"""For each offer the rows of each class of its first release; none where it is not at hand."""
 
 # A k this many times the upper end of the band is no luck any more.
 FAR_ABOVE = 2.0
@@ -42,7 +49,8 @@ COPY_FACTOR = 1.02
 class Pair:
     """Two offers that have something in common, by their indices; `likeness` is 1 where nothing differs.
 
-    `by` says of a copy whether counts show it or a law alone, as other people of one population may have it, too.
+    `by` says of a copy whether counts show it; a law alone, as other people of one population may have it, too; or much
+    alike laws with as many rows in the first release.
     """
 
     first: int
@@ -70,16 +78,25 @@ def sameness(one: Offer, other: Offer) -> float:
     return 0.0
 
 
-def copies(offers: Sequence[Offer]) -> list[Pair]:
-    """Give the pairs of offers with one formula, or very nearly, and the same class counts."""
+def copies(offers: Sequence[Offer], first_releases: FirstReleases = ()) -> list[Pair]:
+    """Give the pairs of offers with one formula, or very nearly, and the same class counts.
+
+    Args:
+        offers: what is looked over.
+        first_releases: the rows of each class of their first releases, where they are at hand.
+    """
     found = []
     for one, other in combinations(range(len(offers)), 2):
         is_law = isinstance(offers[one].fitted, FittedPowerLaw)
         same = sameness(offers[one], offers[other])
-        if same < (1 - math.log(COPY_FACTOR) if is_law else COPY):
-            continue
-        if is_law or _is_no_chance(offers[one], offers[other]):
-            found.append(Pair(one, other, same, by="law" if is_law else "counts"))
+        if same >= (1 - math.log(COPY_FACTOR) if is_law else COPY):
+            if is_law or _is_no_chance(offers[one], offers[other]):
+                found.append(Pair(one, other, same, by="law" if is_law else "counts"))
+        elif is_law and first_releases and likeness(offers[one], offers[other]) >= SIMILAR:
+            ours, theirs = first_releases[one], first_releases[other]
+            alike = _alike(sorted(ours, reverse=True), sorted(theirs, reverse=True))
+            if alike >= COPY:
+                found.append(Pair(one, other, alike, by="rows"))
     return found
 
 
@@ -131,9 +148,9 @@ def likeness(one: Offer, other: Offer) -> float:
     return 0.0
 
 
-def partners(offers: Sequence[Offer], *, least: float = SIMILAR) -> list[Pair]:
+def partners(offers: Sequence[Offer], first_releases: FirstReleases = (), *, least: float = SIMILAR) -> list[Pair]:
     """Give the pairs of offers for joint studies, most alike first; copies are none."""
-    same = {(pair.first, pair.second) for pair in copies(offers)}
+    same = {(pair.first, pair.second) for pair in copies(offers, first_releases)}
     pairs = [
         Pair(one, other, found)
         for one, other in combinations(range(len(offers)), 2)
@@ -168,15 +185,23 @@ def rows_of(offer: Offer) -> int | None:
     return offer.fitted.n_rows if isinstance(offer.fitted, FittedMargins) else None
 
 
-def watch(names: Sequence[str], offers: Sequence[Offer]) -> dict[str, Any]:
+def rows_of_first_release(offer: Offer, path: Path) -> list[int]:
+    """Give the rows of each class of an offer's first release; none where the file is not there or is another."""
+    if not path.is_file() or digest_of(content := path.read_bytes()) != offer.first_release.digest:
+        return []
+    sizes: list[int] = read_release(content.decode(), offer.lattice.attributes, file=str(path))[SIZE].to_list()
+    return sizes
+
+
+def watch(names: Sequence[str], offers: Sequence[Offer], first_releases: FirstReleases = ()) -> dict[str, Any]:
     """Look over some offers and give what was found, for JSON."""
 
     def shown(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
         return [{"one": names[p.first], "other": names[p.second], "likeness": p.likeness} for p in pairs]
 
-    found = copies(offers)
+    found = copies(offers, first_releases)
     same = [each | {"by": pair.by} for each, pair in zip(shown(found), found, strict=True)]
-    return {"offers": len(offers), "copies": same, "partners": shown(partners(offers))}
+    return {"offers": len(offers), "copies": same, "partners": shown(partners(offers, first_releases))}
 
 
 def _leaves(offer: Offer, name: str) -> frozenset[str] | None:

@@ -21,7 +21,7 @@ from tokumei.exchange.desk import DeskFolder, commitment
 from tokumei.exchange.disclosure import Disclosed
 from tokumei.exchange.documents import read_json
 from tokumei.exchange.public_desk import PUBLIC_FILES, REVISIONS, verify_public
-from tokumei.exchange.watch import copies, partners
+from tokumei.exchange.watch import copies, partners, rows_of_first_release
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState
 from tokumei.platform.exchange.services.offers import KEPT_BYTES, TIMES_IN_MEMORY, document_of, visible_offers
 
@@ -165,8 +165,12 @@ def _compare(
     keys = [pk for pk, _digest in listed]
     by_pk = PublishedOffer.objects.in_bulk(keys)
     offers = [document_of(by_pk[pk])[0] for pk in keys]
-    same = tuple((keys[pair.first], keys[pair.second]) for pair in copies(offers))
-    alike = tuple((keys[pair.first], keys[pair.second], pair.likeness) for pair in partners(offers))
+    first = [
+        rows_of_first_release(offer, by_pk[pk].folder / "first-release.csv")
+        for pk, offer in zip(keys, offers, strict=True)
+    ]
+    same = tuple((keys[pair.first], keys[pair.second]) for pair in copies(offers, first))
+    alike = tuple((keys[pair.first], keys[pair.second], pair.likeness) for pair in partners(offers, first))
     return same, alike
 
 
