@@ -96,8 +96,8 @@ def test_a_copy_that_lacks_a_row_is_a_copy_and_no_partner(predictor: str) -> Non
 def test_a_copy_whose_law_has_other_noise_is_told_by_the_rows_of_its_first_release(tmp_path: Path) -> None:
     frame = people(2_000, 3)
     as_usual = {"predictor": "power-law", "epsilon": 1.0, "is_vetted": False}
-    mine, _ = offer_of(frame, 3, **as_usual)
-    copy, _ = offer_of(frame.tail(-1), 3, secret=b"other lots and another noise", **as_usual)
+    mine, _ = offer_of(frame, 3, secret=bytes([1]) * 32, **as_usual)
+    copy, _ = offer_of(frame.tail(-1), 3, secret=bytes([2]) * 32, **as_usual)
     small, _ = offer_of(frame.head(1_500), 3, **as_usual)
     assert (0, 1) in [(pair.first, pair.second) for pair in partners([mine, copy, small])]
     rows = [[2_000], [1_999], [1_500]]
@@ -105,8 +105,11 @@ def test_a_copy_whose_law_has_other_noise_is_told_by_the_rows_of_its_first_relea
     assert (0, 1) not in [(pair.first, pair.second) for pair in partners([mine, copy, small], rows)]
     # Nothing is said where the first release is not at hand, or is another's.
     assert copies([mine, copy], [[2_000], []]) == []
-    (tmp_path / "first-release.csv").write_text("age,sex,town,n_rows\n*,*,*,2000\n")
-    assert rows_of_first_release(mine, tmp_path / "first-release.csv") == []
+    path = tmp_path / "first-release.csv"
+    assert rows_of_first_release(mine, path) == []
+    path.write_text("age,sex,town,n_rows\n*,*,*,2000\n")
+    assert rows_of_first_release(mine, path) == [2_000]
+    assert rows_of_first_release(copy, path) == []
 
 
 def test_margins_of_other_people_of_one_town_are_no_copy() -> None:
