@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from tokumei.attack.linkage.blocking import BLOCK_CELLS, LARGEST_CELLS, N_KEPT
 from tokumei.attack.linkage.counts import CountEvidence, Expected
 from tokumei.attack.linkage.epochs import MOST_NAMES, find_epochs
 from tokumei.attack.linkage.evidence import Evidence
 from tokumei.attack.linkage.fields import Ints
-from tokumei.attack.linkage.joining import join_epochs
+from tokumei.attack.linkage.joining import join_epochs, join_in_blocks
 from tokumei.attack.linkage.rows import KIND_CHARACTERS, Compared
 from tokumei.core.cost import Cost
 from tokumei.core.errors import InputError
@@ -39,7 +40,8 @@ class Linkage:
     Three things are weighed and summed as log odds over all months that a pseudonym lives: what the rows say
     (`linkage.evidence`, each field by how often it still agrees, learned from the release), how many rows there are
     (`linkage.counts`), and what the customer buys under other pseudonyms (`linkage.habits`). Then each epoch, in which
-    nobody changes pseudonyms, is matched one to one (`linkage.matching`).
+    nobody changes pseudonyms, is matched one to one (`linkage.matching`). Of thousands of customers, scores are made in
+    blocks and the likeliest pseudonyms of each kept (`linkage.blocking`), without habits.
     """
 
     rounds: int = field(default=2, metadata={"help": "How often epochs are joined by habits; 0 uses the rows alone."})
@@ -53,6 +55,8 @@ class Linkage:
         evidence, counts = weigh(knowledge, published)
         compared = evidence.compared
         epochs = find_epochs(evidence.n_rows, len(compared.customers))
+        if len(compared.customers) * len(compared.pseudonyms) > LARGEST_CELLS:
+            return guesses_of(compared, join_in_blocks(evidence, counts, epochs))
         return guesses_of(compared, join_epochs(evidence, counts, epochs, n_rounds=self.rounds))
 
     def estimate(self, knowledge: History, published: History) -> Cost:
@@ -65,6 +69,10 @@ class Linkage:
         n_cells = float(n_customers) * n_names
         # Scores by rows and by numbers of rows, their sums and chances; habits hold seven numbers of each cell, twice.
         n_bytes = n_cells * 8 * (6 + (14 if self.rounds and n_names > MOST_NAMES * n_customers else 0))
+        if n_cells > LARGEST_CELLS:
+            # In blocks: what is held of one, and what is kept of all.
+            n_bytes = BLOCK_CELLS * 8 * 8 + n_customers * N_KEPT * 8.0 * 12
+            return Cost(2 + n_pairs * PAIR_SECONDS + n_cells * CELL_SECONDS / 4, n_bytes)
         seconds = 2 + n_pairs * PAIR_SECONDS + n_cells * CELL_SECONDS + n_cells * n_customers * MATCH_SECONDS
         return Cost(seconds, n_bytes)
 

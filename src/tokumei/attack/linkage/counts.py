@@ -7,6 +7,7 @@ belong to it, and at its ends at most those up to the next known row of somebody
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -85,11 +86,13 @@ class CountEvidence:
     expected: Expected
     kept: float
     n_rows: Ints  # Released rows of each pseudonym (down) in each month (across).
+    n_customers: int | None = None  # Of all, where only some are expected here.
 
-    @property
+    @cached_property
     def season(self) -> Floats:
         """Share of the customers who have a pseudonym in each month."""
-        share: Floats = np.clip((self.n_rows > 0).sum(axis=0) / len(self.expected.n_known), *RATE_BOUNDS)
+        n_customers = len(self.expected.n_known) if self.n_customers is None else self.n_customers
+        share: Floats = np.clip((self.n_rows > 0).sum(axis=0) / n_customers, *RATE_BOUNDS)
         return share
 
     def rates(self, is_found: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Floats:
@@ -114,20 +117,26 @@ class CountEvidence:
         seen = np.log((1 - UNEVEN) * chance / anybody + UNEVEN)
         rate = rates[:, month][:, None]
         missed = (1 - self.expected.share) ** (wanted / self.kept)
-        all_missed = float((self._usual(self._grid) * (1 - self.expected.share) ** (self._grid / self.kept)).sum())
-        none = 1 - rate + rate * all_missed
+        none = 1 - rate + rate * self._all_missed
         unseen = np.log(np.where(wanted == 0, (1 - rate) / (1 - season), rate * missed / season) / none + TINY)
         scores = np.where(self.expected.n_known[:, month][:, None] > 0, seen, unseen)
         found: Floats = scores[:, back]
         return found
 
-    @property
-    def _grid(self) -> Ints:
-        return np.arange(1, int(self.n_rows.max()) + 1)
+    @cached_property
+    def _all_missed(self) -> float:
+        """The chance that nothing is known of somebody who has rows in a month."""
+        grid = np.arange(1, int(self.n_rows.max()) + 1)
+        return float((self._usual(grid) * (1 - self.expected.share) ** (grid / self.kept)).sum())
+
+    @cached_property
+    def _counted(self) -> tuple[Ints, Ints]:
+        """The numbers of rows of pseudonyms in a month, and how often each occurs."""
+        return np.unique(self.n_rows[self.n_rows > 0], return_counts=True)
 
     def _usual(self, counts: Ints) -> Floats:
         """Give how often any pseudonym has so many rows in a month, smoothed."""
-        values, n = np.unique(self.n_rows[self.n_rows > 0], return_counts=True)
+        values, n = self._counted
         width = 0.5 + 0.15 * values
         z = (counts[:, None] - values) / width
         density = np.exp(-(z**2) / 2) / (width * np.sqrt(2 * np.pi))

@@ -94,7 +94,7 @@ class Evidence:
                 continue
             # Once for each known value, then for each known row.
             values, back = np.unique(one, return_inverse=True)
-            cells = field.levels[values].take(other, axis=1).astype(np.int64) % table.shape[1]
+            cells = (field.levels[values] % np.int8(table.shape[1])).astype(np.int64).take(other, axis=1)
             cells += cases * table.shape[1]
             ratio *= table.ravel().take(cells)[back]
         return ratio

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array
 
+from tokumei.attack.linkage.blocking import match_sparse, score_in_blocks
 from tokumei.attack.linkage.counts import CountEvidence
 from tokumei.attack.linkage.epochs import Epoch
 from tokumei.attack.linkage.evidence import Agreement, Evidence
@@ -88,6 +89,13 @@ def join_epochs(
     return found
 
 
+def join_in_blocks(evidence: Evidence, counts: CountEvidence, epochs: Sequence[Epoch]) -> Ints:
+    """Match customers (down) in each month (across) where scores of all pairs would not fit; by rows and numbers."""
+    scores = score_in_blocks(evidence, counts, epochs, _learn, _count_odds)
+    matches = [match_sparse(one) for one in scores]
+    return _by_month(matches, epochs, evidence.n_rows, len(evidence.compared.customers))
+
+
 def match_counts(counts: CountEvidence, epochs: Sequence[Epoch]) -> Ints:
     """Match customers (down) in each month (across) by the numbers of rows alone, −1 where absent."""
     rates = counts.rates(counts.expected.n_known > 0)
@@ -100,8 +108,10 @@ def _count_odds(counts: CountEvidence, epoch: Epoch, rates: Floats) -> Floats:
     odds = np.zeros((len(rates), len(epoch.names)))
     for month in epoch.months:
         n_rows = counts.n_rows[epoch.names, month]
-        scores = counts.log_ratios(int(month), np.append(n_rows, 0), rates)
-        odds += scores[:, :-1] - scores[:, -1:]
+        # Who has no row in the month is as good as absent there, and gains nothing.
+        alive = np.flatnonzero(n_rows)
+        scores = counts.log_ratios(int(month), np.append(n_rows[alive], 0), rates)
+        odds[:, alive] += scores[:, :-1] - scores[:, -1:]
     return odds
 
 
@@ -119,12 +129,12 @@ def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Float
     agreement: Agreement = {name: field.usual() for name, field in evidence.compared.fields.items()}
     scores = evidence.by_kinds(known)
     least = 0.0
-    for n_candidates in N_CANDIDATES:
+    for number, n_candidates in enumerate(N_CANDIDATES):
+        if number:
+            scores, least = evidence.by_rows(known, agreement), LEAST
         found = [_candidates(scores, epochs[at], by_count[at], n_candidates) for at in chosen]
         candidates, prior, others = (np.concatenate(part) for part in zip(*found, strict=True))
         agreement = learn_agreement(evidence, units, candidates, prior, others, agreement, least=least)
-        scores = evidence.by_rows(known, agreement)
-        least = LEAST
     return agreement
 
 

@@ -82,7 +82,7 @@ def _cells(field: FieldLevels, known: Side, released: Side, name: str, pairs: Pa
     """Give for pairs of rows the cell of the table of cases by levels, the last level being for what is untold."""
     width = field.n_levels + 1
     levels = field.levels_of(known.codes[name][pairs.known], released.codes[name][pairs.released])
-    return released.cases[name][pairs.released] * width + levels.astype(np.int64) % width
+    return released.cases[name][pairs.released] * width + levels % np.int8(width)
 
 
 def _shares(field: FieldLevels, cells: Ints, weight: Floats) -> Floats:

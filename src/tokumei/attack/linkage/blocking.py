@@ -1,0 +1,137 @@
+"""Many customers at once: scores are made in blocks of customers, and of each only the likeliest pseudonyms are kept.
+
+Everybody is compared with everybody, by the same evidence as where all fits in memory; what is left out is what would
+fill it: the scores of pairs that nobody believes in, and habits across epochs, which need all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+from tokumei.attack.linkage.counts import CountEvidence
+from tokumei.attack.linkage.epochs import Epoch
+from tokumei.attack.linkage.evidence import Agreement, Evidence
+from tokumei.attack.linkage.fields import Floats, Ints
+from tokumei.attack.linkage.matching import ROUNDS, SCORE_BOUNDS, STRANGER
+from tokumei.core.progress import step
+from tokumei.core.seeds import generator
+
+# Pairs of customers and pseudonyms whose scores are held at once: 8 bytes each, in a few arrays.
+BLOCK_CELLS = 12_000_000
+# Beyond so many pairs, customers come in blocks.
+LARGEST_CELLS = 16_000_000
+# Pseudonyms that are kept of each customer and epoch.
+N_KEPT = 60
+
+Learn = Callable[[Evidence, Sequence[Epoch], Sequence[Floats]], Agreement]
+CountOdds = Callable[[CountEvidence, Epoch, Floats], Floats]
+Scores = list[csr_array]
+
+
+def some_customers(evidence: Evidence, counts: CountEvidence, chosen: Ints) -> tuple[Evidence, CountEvidence]:
+    """Give what is known of some customers, numbered anew in their order."""
+    compared = evidence.compared
+    at = np.full(len(compared.customers), -1)
+    at[chosen] = np.arange(len(chosen))
+    rows = compared.known.select(np.flatnonzero(at[compared.known.owner] >= 0))
+    known = replace(rows, owner=at[rows.owner])
+    order = np.lexsort((known.place, known.owner, known.kind, known.month))
+    names = [compared.customers[one] for one in chosen]
+    expected = counts.expected
+    fewer = replace(
+        expected, n_known=expected.n_known[chosen], mean=expected.mean[chosen], variance=expected.variance[chosen]
+    )
+    return (
+        replace(evidence, compared=replace(compared, known=known.select(order), customers=names)),
+        replace(counts, expected=fewer, n_customers=len(compared.customers)),
+    )
+
+
+def score_in_blocks(
+    evidence: Evidence, counts: CountEvidence, epochs: Sequence[Epoch], learn: Learn, count_odds: CountOdds
+) -> Scores:
+    """Give for each epoch the scores of each customer's likeliest pseudonyms: customers by pseudonyms of the epoch."""
+    n, n_names = len(evidence.compared.customers), len(evidence.compared.pseudonyms)
+    size = max(1, BLOCK_CELLS // max(1, n_names))
+    rates = counts.rates(counts.expected.n_known > 0)
+    # How far fields agree is learned from as many customers as one block has.
+    drawn = np.sort(generator(0, "linkage", "block").permutation(n)[:size])
+    some, of_some = some_customers(evidence, counts, drawn)
+    agreement = learn(some, epochs, [count_odds(of_some, epoch, rates[drawn]) for epoch in epochs])
+    kept: list[list[tuple[Ints, Ints, Floats]]] = [[] for _ in epochs]
+    with step("comparing customers", total=n) as bar:
+        for first in range(0, n, size):
+            block = np.arange(first, min(n, first + size))
+            part, of_part = some_customers(evidence, counts, block)
+            by_rows = part.by_rows(part.compared.known, agreement)
+            for number, epoch in enumerate(epochs):
+                scores = by_rows[:, epoch.names] + count_odds(of_part, epoch, rates[block])
+                kept[number].append(_likeliest(scores, first))
+            bar.advance(len(block))
+    return [_joined(parts, (n, len(epoch.names))) for parts, epoch in zip(kept, epochs, strict=True)]
+
+
+def _likeliest(scores: Floats, first: int) -> tuple[Ints, Ints, Floats]:
+    """Take the best pseudonyms of each customer, those that are believed in at all."""
+    n_kept = min(N_KEPT, scores.shape[1])
+    best = np.argpartition(-scores, n_kept - 1, axis=1)[:, :n_kept]
+    values = np.take_along_axis(scores, best, axis=1)
+    customers = np.repeat(np.arange(len(scores)) + first, n_kept)
+    is_possible = values.ravel() > SCORE_BOUNDS[0] / 8
+    return customers[is_possible], best.ravel()[is_possible], values.ravel()[is_possible]
+
+
+def _joined(parts: Sequence[tuple[Ints, Ints, Floats]], shape: tuple[int, int]) -> csr_array:
+    customers, names, values = (np.concatenate(one) for one in zip(*parts, strict=True))
+    # A score of exactly nothing is a score.
+    return coo_array((np.where(values == 0, 1e-12, values), (customers, names)), shape=shape).tocsr()
+
+
+def match_sparse(scores: csr_array) -> tuple[Ints, Floats]:
+    """Give the pseudonym of each customer, −1 where absence is likelier, and how sure that is; as `matching.match`."""
+    n = scores.shape[0]
+    found, starts = np.full(n, -1), scores.indptr
+    if not scores.nnz:
+        return found, np.ones(n)
+    rows = np.repeat(np.arange(n), np.diff(starts))
+    largest = np.full(n, -np.inf)
+    np.maximum.at(largest, rows, scores.data)
+    beyond = np.maximum(largest - SCORE_BOUNDS[1], 0.0)
+    weights = csr_array(
+        (np.exp(np.clip(scores.data - beyond[rows], *SCORE_BOUNDS)), scores.indices, starts), shape=scores.shape
+    )
+    absent, across = np.exp(-beyond), weights.T.tocsr()
+    of_name = np.ones(scores.shape[1])
+    for _ in range(ROUNDS):
+        of_customer = 1 / (absent + weights @ of_name)
+        of_name = 1 / (STRANGER + across @ of_customer)
+    of_customer = 1 / (absent + weights @ of_name)
+    chances = of_customer[rows] * weights.data * of_name[scores.indices]
+    alone = absent * of_customer
+    gain = chances - alone[rows]
+    names = scores.indices.astype(np.int64)
+    chosen = _assign(rows, names, gain, scores.shape)
+    sure = alone.copy()
+    at = np.flatnonzero(chosen[rows] == names)
+    found[rows[at]] = names[at]
+    sure[rows[at]] = chances[at]
+    return found, sure
+
+
+def _assign(rows: Ints, names: Ints, gain: Floats, shape: tuple[int, int]) -> Ints:
+    """Match one to one for the largest gain in all; −1 for a customer without a match that gains."""
+    n, n_names = shape
+    is_gain = np.flatnonzero(gain > 0)
+    # Everybody may also be absent, which is a place of their own at no gain.
+    costs = np.concatenate([2.0 - np.minimum(gain[is_gain], 1.0), np.full(n, 2.0)])
+    places = (np.concatenate([rows[is_gain], np.arange(n)]), np.concatenate([names[is_gain], n_names + np.arange(n)]))
+    table = csr_array((costs, places), shape=(n, n_names + n))
+    customers, matched = min_weight_full_bipartite_matching(table)
+    chosen = np.full(n, -1)
+    chosen[customers] = np.where(matched < n_names, matched, -1)
+    return chosen
