@@ -20,6 +20,7 @@ from tokumei.job.job_file import Job
 from tokumei.platform.accounts.deletion import delete_account
 from tokumei.platform.accounts.models import User
 from tokumei.platform.jobs.models import Job as Work
+from tokumei.platform.jobs.running import run
 from tokumei.platform.workbench import services
 from tokumei.platform.workbench.models import Piece, workbench_folder
 
@@ -42,7 +43,7 @@ def sent_file(client: Client, piece: Piece, name: str) -> bytes:
     answer = client.get(f"/workbench/{piece.key}/files/{name}")
     assert answer.status_code == 200
     assert answer["Content-Disposition"].startswith("attachment")
-    return b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[arg-type]
+    return b"".join(answer)
 
 
 def released(client: Client, piece: Piece, **asked: str) -> None:
@@ -257,3 +258,13 @@ def test_no_form_names_a_file_of_the_server() -> None:
     sent = "step=roll-up&roll-up.hierarchy=/etc/passwd&roll-up.characters=3&naming=pseudonyms&share=25"
     set_pipeline(QueryDict(sent))(job)
     assert job["method"][0]["step"][0] == {"method": "roll-up", "characters": 3}
+
+
+def test_release_with_its_report_is_made_within_the_limits_of_its_process(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    client.post(f"/workbench/{piece.key}/protect", GOAL)
+    work = Work.objects.get(subject=piece.key, kind=services.RELEASE)
+    assert run(work.pk)
+    work.refresh_from_db()
+    assert (work.outcome, work.last_failure) == ("done", "")
+    assert (piece.folder / "out" / "report.ja.html").is_file()

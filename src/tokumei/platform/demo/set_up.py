@@ -43,6 +43,7 @@ from tokumei.platform.exchange import demo as offer
 from tokumei.platform.jobs.process import Interrupted
 from tokumei.platform.names import same_name_key
 from tokumei.platform.teams.models import Membership, Role, Team
+from tokumei.platform.workbench import demo as workbench
 
 NOTES, LOCK = "demo.json", ".demo.lock"
 
@@ -68,6 +69,8 @@ def set_up(data: Path) -> Sequence[str]:
         _make_people(notes.password)
         # Now, while no worker runs that would make it at the same time.
         _make_offer()
+        for name in (ORGANIZER, SIDES[0].members[0].name):
+            workbench.set_up(User.objects.get(username=name))
         for script in (ATTACK, OPEN, CLOSED):
             _choose_contest(script, notes)
         _write(data, notes)
@@ -163,6 +166,7 @@ def _lines(notes: Notes) -> list[str]:
         "",
         f"Log in with any of these names; the password of all is  {notes.password}",
         *(f"  {name:<10} {tells}" for name, tells in people),
+        f"A finished piece of work is on the workbench of {ORGANIZER} and {SIDES[0].members[0].name}, at /workbench/.",
         "Contests are at /contests/, an offer to try levels on at /exchange/.",
         "The data is made up. Whoever has the password can do anything here: do not use this folder for real contests.",
     ]

@@ -118,7 +118,9 @@ def limit(limits: Mapping[str, int]) -> None:
         Path("/proc/self/autogroup").write_text(str(NICENESS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits["file_bytes"], limits["file_bytes"]))
-    resource.setrlimit(resource.RLIMIT_AS, (limits["memory_bytes"], limits["memory_bytes"]))
+    resource.setrlimit(resource.RLIMIT_DATA, (limits["memory_bytes"], limits["memory_bytes"]))
+    addresses = limits["memory_bytes"] + limits.get("reserved_bytes", 0)
+    resource.setrlimit(resource.RLIMIT_AS, (addresses, addresses))
     # Wall time is kept by whoever started this; twice the processors' share stops a loop if that died too.
     seconds = limits["cpu_seconds"]
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))

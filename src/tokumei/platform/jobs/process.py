@@ -50,15 +50,18 @@ def run(
     *,
     seconds: float,
     memory_bytes: int,
+    reserved_bytes: int = 0,
     beat: Beat,
     is_stopping: Callable[[], bool],
 ) -> ChildAnswer:
     """Run a function, named as `module:function`, in a process of its own.
 
+    reserved_bytes: addresses that it may take beside its memory without using them.
     beat: called every few seconds, with the progress if there is new; the work is interrupted when it says no.
     is_stopping: asked several times a second; the work is interrupted when it says yes.
     """
     limits = {"memory_bytes": memory_bytes, "file_bytes": MOST_FILE_BYTES, "cpu_seconds": int(2 * seconds) + 1}
+    limits["reserved_bytes"] = reserved_bytes
     with subprocess.Popen(
         [sys.executable, "-m", "tokumei.platform.jobs.child"],
         stdin=subprocess.PIPE,

@@ -86,6 +86,7 @@ def _in_child(work: Work, row: Job, held: Lease) -> ChildAnswer:
         work.ask(row),
         seconds=work.seconds,
         memory_bytes=work.memory_bytes,
+        reserved_bytes=work.reserved_bytes,
         beat=held.beat,
         is_stopping=stopping.is_set,
     )

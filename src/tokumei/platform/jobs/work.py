@@ -37,6 +37,8 @@ class Work:
     begin: Callable[[Job], None] = _nothing
     seconds: float = SECONDS
     memory_bytes: int = MEMORY_BYTES
+    # Addresses without memory behind them: what draws figures takes 64 GiB of these, and uses next to none.
+    reserved_bytes: int = 0
 
 
 WORK: dict[str, Work] = {}

@@ -14,7 +14,7 @@ SPARK_WIDTH, SPARK_HEIGHT = 132, 34
 PLOT_WIDTH, PLOT_HEIGHT, MARGIN = 640, 340, 56
 BAND = 26
 # Narrower than this, a band's label would not be read.
-NARROWEST_LABEL = 7.2
+NARROWEST_LABEL = 7.4
 LONGEST = 18
 
 
@@ -152,16 +152,24 @@ def frontier(points: Sequence[Mapping[str, Any]], *, title: str, x_name: str, y_
     )
     dots = format_html_join(
         "",
-        '<a href="#release-{0}"><circle class="dot {1}" cx="{2}" cy="{3}" r="7"><title>{4}</title></circle>'
-        '<text class="small" x="{2}" y="{5}" text-anchor="middle">{0}</text></a>',
+        '<a href="#release-{0}"><circle class="dot {1}" cx="{2}" cy="{3}" r="7"><title>{4}</title></circle></a>',
         (
-            (number, "best" if one["is_on_frontier"] else "", f"{x:.1f}", f"{y:.1f}", _said(one), f"{y - 10:.1f}")
+            (number, "best" if one["is_on_frontier"] else "", f"{x:.1f}", f"{y:.1f}", _said(one))
             for number, one in made
             for x, y in [place(one)]
         ),
     )
+    # Releases that are the same lie on one point, which then has all of their numbers.
+    together: dict[tuple[int, int], list[int]] = {}
+    for number, one in made:
+        together.setdefault((round(place(one)[0] / 5), round(place(one)[1] / 5)), []).append(number)
+    names = format_html_join(
+        "",
+        '<text class="small" x="{}" y="{}" text-anchor="middle">{}</text>',
+        ((5 * x, 5 * y - 11, ", ".join(map(str, numbers))) for (x, y), numbers in together.items()),
+    )
     path = format_html('<polyline class="frontier" points="{}"/>', line)
-    return _figure(axes + path + dots, PLOT_WIDTH, PLOT_HEIGHT, title)
+    return _figure(axes + path + dots + names, PLOT_WIDTH, PLOT_HEIGHT, title)
 
 
 def _said(one: Mapping[str, Any]) -> str:
@@ -171,7 +179,11 @@ def _said(one: Mapping[str, Any]) -> str:
 
 def _figure(drawn: SafeString, width: int, height: int, title: str) -> SafeString:
     return format_html(
-        '<svg class="figure" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>', width, height, title, drawn
+        '<div class="figure-scroll"><svg class="figure" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg></div>',
+        width,
+        height,
+        title,
+        drawn,
     )
 
 
@@ -184,8 +196,8 @@ def _fitting(label: str, room: float) -> str:
     fits = int(room / NARROWEST_LABEL)
     if _n_wide(label) <= fits:
         return label
-    kept = label[: (fits if label.isascii() else fits // 2) - 1]
-    return f"{kept}…" if len(kept) >= 2 else ""
+    n_kept = (fits - 1) // (1 if label.isascii() else 2)
+    return f"{label[:n_kept]}…" if n_kept >= 2 else ""
 
 
 def _n_wide(label: str) -> int:

@@ -41,9 +41,9 @@ def make_people() -> pl.DataFrame:
     return people.with_columns(
         pl.Series("name", names),
         pl.Series("postal_code", codes),
-        pl.Series("days_in_hospital", days),
+        pl.Series("nights", days),
         pl.Series("illness", illness),
-    ).select("name", "sex", "age", "prefecture", "postal_code", "days_in_hospital", "illness")
+    ).select("name", "sex", "age", "prefecture", "postal_code", "nights", "illness")
 
 
 def make_purchases() -> pl.DataFrame:

@@ -37,6 +37,8 @@ LOOK, RELEASE, FRONTIER = JOBS = ("workbench-look", "workbench-release", "workbe
 ENDS = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".xlsx")
 CANCELLED = gettext_noop("It was cancelled. What was done by then is kept; starting again goes on from there.")
 UPLOADS_AN_HOUR = 60
+# Reports have figures, which are drawn by an engine that reserves this many addresses.
+FOR_FIGURES = 80 * 2**30
 
 
 def begin_piece(
@@ -214,4 +216,5 @@ def work_of(name: str) -> Work:
         write_faults=_write_faults,
         write_failure=_write_failure,
         seconds=settings.WORKBENCH_SECONDS,
+        reserved_bytes=FOR_FIGURES if name == "release" else 0,
     )

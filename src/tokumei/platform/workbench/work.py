@@ -20,6 +20,7 @@ from tokumei.data.files.formats import read_frame, write_frame
 from tokumei.data.files.histories import read_history
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.hierarchy.files import write_hierarchy
+from tokumei.hierarchy.leaves import check_covers
 from tokumei.inspection.separation import separate
 from tokumei.job.audit_table import audit_table, rows_by_class_size
 from tokumei.job.frontier_table import USUAL_KS, frontier_table
@@ -99,6 +100,9 @@ def _study_table(folder: Path) -> None:
     trees = {}
     for place, column in enumerate(table.quasi_identifiers):
         hierarchy = (table.hierarchies or {})[column]
+        if isinstance(job.hierarchies.get(column), Path):
+            # One that was sent may be of another file; better told now than when the release is made.
+            check_covers(hierarchy, table.frame[column])
         said = made_hierarchy(column, table.frame[column])[1] if column not in job.hierarchies else ""
         trees[column] = drawn_tree(hierarchy, said) | {"file": f"{place}.csv"}
         write_hierarchy(hierarchy, made / f"{place}.csv")

@@ -93,12 +93,7 @@ def hierarchies(request: UserRequest, piece: Piece) -> HttpResponse:
 
 
 def _tree_shown(name: str, tree: Mapping[str, Any], given: Any, place: int) -> dict[str, Any]:
-    words = [
-        _("%(n)s values") % {"n": f"{level['n_labels']:,}"}
-        if not number
-        else _("%(n)s groups") % {"n": f"{level['n_labels']:,}"}
-        for number, level in enumerate(tree["levels"])
-    ]
+    words = [_level_in_words(number, level["n_labels"]) for number, level in enumerate(tree["levels"])]
     is_file, options = isinstance(given, str), given if isinstance(given, dict) else {}
     chosen = editing.FILE if is_file else options.get("builder", editing.MADE)
     return {
@@ -112,7 +107,14 @@ def _tree_shown(name: str, tree: Mapping[str, Any], given: Any, place: int) -> d
         "is_file": is_file,
         "builders": [_builder_shown(one, options if one == chosen else {}) for one in OFFERED],
         "values": tree["values"],
+        "groups": list(dict.fromkeys(group for _value, group in tree["values"])),
     }
+
+
+def _level_in_words(number: int, n_labels: int) -> str:
+    if n_labels == 1:
+        return _("not told")
+    return (_("%(n)s groups") if number else _("%(n)s values")) % {"n": f"{n_labels:,}"}
 
 
 def _builder_shown(name: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def _numbers(result: Mapping[str, Any], piece: Piece) -> dict[str, Any]:
         for name, score in result.get("use", {}).get("scores", {}).items()
         if score.get("value") is not None
     ]
-    shown = {"tried": tried, "use": use, "suppressed": f"{result.get('suppressed') or 0:.1%}"}
+    shown: dict[str, Any] = {"tried": tried, "use": use, "suppressed": f"{result.get('suppressed') or 0:.1%}"}
     shown["loss"] = None if result.get("loss") is None else f"{result['loss']:.1%}"
     return shown | (_of_table(result) if piece.kind == "table" else {})
 

@@ -1,0 +1,173 @@
+"""Hierarchies, histories and the studio: what the forms do to the job file, and who comes in by a link."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from tests.platform.conftest import LogIn
+from tests.platform.workbench_plays import begin, do_jobs
+
+from tokumei.job.job_file import Job
+from tokumei.platform.accounts.models import User
+from tokumei.platform.backup import LEFT_OUT, _is_below
+from tokumei.platform.files.incoming import most_bytes
+from tokumei.platform.workbench import demo, studio
+from tokumei.platform.workbench.models import Piece
+
+pytestmark = pytest.mark.django_db
+HISTORY = b"member,day,goods,price,number\n" + b"".join(
+    f"{who},2020-{month:02d}-0{day},{item},1.5,2\n".encode()
+    for who, month, day, item in (
+        *(("a", 1, 1, "tea"), ("a", 2, 2, "rice"), ("b", 1, 3, "tea"), ("b", 2, 4, "soap")),
+        *(("c", 1, 5, "rice"), ("c", 2, 6, "tea"), ("d", 1, 7, "soap"), ("d", 2, 8, "soap")),
+    )
+)
+
+
+@pytest.fixture(autouse=True)
+def own_files(settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path / "files"
+    settings.MEDIA_ROOT.mkdir()
+
+
+def change_tree(client: Client, piece: Piece, column: str, **sent: str) -> Job:
+    answer = client.post(f"/workbench/{piece.key}/hierarchies", {"column": column} | sent)
+    assert answer.status_code == 302
+    do_jobs()
+    return Job.read(piece.folder / "job.toml")
+
+
+def trees(piece: Piece) -> Any:
+    return json.loads((piece.folder / "trees.json").read_text())
+
+
+def test_hierarchy_is_drawn_and_changed_to_other_widths(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    change_tree(client, piece, "age", builder="intervals", **{"o.width": "20", "o.factors": "2"})
+    assert [level["n_labels"] for level in trees(piece)["age"]["levels"]] == [8, 2, 2, 1]
+    shown = client.get(f"/workbench/{piece.key}/hierarchies").content.decode()
+    assert ">20-39<" in shown
+    assert "age" not in change_tree(client, piece, "age", builder="").hierarchies
+
+
+def test_groups_put_by_hand_are_in_the_job_file(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    values = [value for value, _ in trees(piece)["town"]["values"]]
+    job = change_tree(client, piece, "town", builder="groups", **{f"g{n}": "Kansai" for n in range(len(values))})
+    assert job.hierarchies["town"].groups == (f"Kansai={'|'.join(values)}",)
+    assert [level["n_labels"] for level in trees(piece)["town"]["levels"]][:2] == [2, 1]
+    before = (piece.folder / "job.toml").read_bytes()
+    change_tree(client, piece, "town", builder="groups", g0="a=b")
+    assert (piece.folder / "job.toml").read_bytes() == before
+
+
+def test_hierarchy_file_goes_up_and_comes_down_in_the_form_of_arx(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    sent = SimpleUploadedFile("town.csv", b"Kobe;Hyogo;*\nNara;Nara;*\n")
+    client.post(f"/workbench/{piece.key}/hierarchies/upload", {"column": "town", "file": sent})
+    do_jobs()
+    place = list(trees(piece)).index("town")
+    answer = client.get(f"/workbench/{piece.key}/hierarchies/{place}.csv")
+    assert b"".join(answer) == b"Kobe;Hyogo;*\nNara;Nara;*\n"
+    bad = SimpleUploadedFile("town.csv", b"Kobe;x\n")
+    client.post(f"/workbench/{piece.key}/hierarchies/upload", {"column": "town", "file": bad})
+    do_jobs()
+    assert "What is wrong" in client.get(f"/workbench/{piece.key}/hierarchies").content.decode()
+
+
+def test_history_has_its_columns_guessed_mapped_and_protected_by_a_pipeline(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice, HISTORY, "shop.csv", "history"), log_in(alice)
+    assert Job.read(piece.folder / "job.toml").reading.columns["customer"] == "member"
+    sent = {"m_customer": "member", "m_date": "day", "m_item": "goods", "m_price": "price", "m_quantity": "number"}
+    client.post(f"/workbench/{piece.key}/", sent)
+    do_jobs()
+    assert "8 rows of 4 customers over 2 months" in client.get(f"/workbench/{piece.key}/risk").content.decode()
+    sent = {
+        "step": "delete",
+        "delete.random": "0.25",
+        "naming": "pseudonyms",
+        "pseudonyms.lifetime": "2",
+        "share": "50",
+    }
+    client.post(f"/workbench/{piece.key}/protect", sent)
+    do_jobs()
+    job = Job.read(piece.folder / "job.toml")
+    (name, options), *others = job.methods
+    assert (name, others) == ("pipeline", [])
+    assert options["step"][1] == {"method": "pseudonyms", "lifetime": 2}
+    assert job.threats[0].share == 0.5
+    shown = client.get(f"/workbench/{piece.key}/see").content.decode()
+    assert "customers found" in shown
+    assert "of 4 customers" in shown
+
+
+def test_history_without_a_date_gets_a_table_of_faults_and_can_be_mapped_anew(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice, b"who,what\na,tea\nb,rice\n", "shop.csv", "history"), log_in(alice)
+    shown = client.get(f"/workbench/{piece.key}/").content.decode()
+    assert "What is wrong" in shown
+    assert 'name="m_date"' in shown
+
+
+def test_sample_is_made_and_looked_at(alice: User, log_in: LogIn) -> None:
+    piece = begin(alice, sample="people")
+    shown = log_in(alice).get(f"/workbench/{piece.key}/").content.decode()
+    assert "3,000 rows" in shown
+    assert '<tr class="role-identifier">' in shown
+
+
+def test_file_on_the_workbench_may_be_larger_than_elsewhere(settings: Any, alice: User, log_in: LogIn) -> None:
+    settings.MAX_REQUEST_BYTES, settings.WORKBENCH_BYTES = 100, 5_000
+    assert (most_bytes("/workbench/new"), most_bytes("/contests/")) == (5_000, 100)
+    client = log_in(alice)
+    for n_bytes, status in ((1_000, 302), (6_000, 413)):
+        file = SimpleUploadedFile("a.csv", b"a,b\n" + b"1,2\n" * (n_bytes // 4))
+        assert client.post("/workbench/new", {"kind": "table", "file": file}).status_code == status
+    assert client.post("/language", {"language": "en", "next": "x" * 200}).status_code == 413
+
+
+def test_workbench_is_in_no_backup() -> None:
+    assert _is_below("files/workbench/0123/people.csv", LEFT_OUT)
+    assert not _is_below("files/exchange/people.csv", LEFT_OUT)
+
+
+def test_link_of_the_studio_lets_its_owner_in_once_and_nobody_on_a_server(
+    settings: Any, tmp_path: Path, client: Client
+) -> None:
+    settings.DATA, file = tmp_path, tmp_path / "mine.csv"
+    file.write_bytes(b"age,sex\n31,f\n32,m\n")
+    link = studio.make_link(file, "table")
+    assert client.get(link).status_code == 404
+    settings.IS_STUDIO = True
+    assert client.get(link[:-1] + ("x" if link[-1] != "x" else "y")).status_code == 404
+    answer = client.get(link)
+    assert answer["Location"].startswith("/workbench/")
+    assert client.get(answer["Location"]).status_code == 200
+    assert "mine.csv" in client.get("/workbench/").content.decode()
+    assert client.get("/")["Location"] == "/workbench/"
+    assert Client().get(link).status_code == 404
+    assert Client().get("/workbench/").content.decode().count("mine.csv") == 0
+
+
+def test_demo_has_a_finished_piece_of_work_that_stays(alice: User, log_in: LogIn) -> None:
+    demo.set_up(alice)
+    demo.set_up(alice)
+    piece = Piece.objects.get(owner=alice)
+    assert (piece.expires - piece.created).days > 300
+    do_jobs()
+    do_jobs()
+    assert (piece.folder / "out" / "report.html").is_file()
+    assert (piece.folder / "frontier.json").is_file()
+
+
+def test_page_for_a_visitor_says_what_it_is_and_takes_nothing(client: Client) -> None:
+    shown = client.get("/workbench/").content.decode()
+    assert "tokumei studio" in shown
+    assert '<input type="file"' not in shown
+    answer = client.post("/workbench/new", {"kind": "table", "file": io.BytesIO(b"a\n1\n")})
+    assert answer["Location"].startswith("/login")
