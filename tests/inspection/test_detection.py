@@ -79,6 +79,14 @@ def test_ages_and_years_that_differ_in_every_row_are_no_numbering() -> None:
 
 def test_one_name_in_every_row_is_still_a_name() -> None:
     assert column("氏名", *["山田 太郎"] * 40).role == "identifier"
+    assert column("氏名", *["鮎沢 壱成", "六車 汐里"] * 40).role == "identifier"
+    # Surnames that nobody lists, each with several given names, whatever the header says.
+    few = [
+        f"{first} {second}"
+        for first in ("四方田", "鮎沢", "六車", "綿貫")
+        for second in ("琴葉", "壱成", "汐里", "千紘")
+    ]
+    assert column("c17", *few * 25).role == "identifier"
     assert column("name", *["red", "green"] * 20).role != "identifier"
 
 

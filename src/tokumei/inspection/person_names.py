@@ -64,6 +64,15 @@ def holds_known_name(values: Sequence[str]) -> bool:
     return is_latin or any(_starts_with_surname(value) for value in values)
 
 
+def are_shaped_as_names(values: Sequence[str]) -> bool:
+    """Tell whether most values are two words as a surname and a given name are, for columns whose header says so."""
+    cleaned = [_HONORIFIC.sub("", unicodedata.normalize("NFKC", value).strip()) for value in values]
+    return bool(cleaned) and (
+        _share([_SPACED.fullmatch(value) is not None or len(_latin_words(value)) >= 2 for value in cleaned])
+        >= LEAST_SHAPED
+    )
+
+
 def _share(found: Sequence[bool]) -> float:
     return sum(found) / len(found)
 
@@ -78,7 +87,10 @@ def _japanese(values: Sequence[str], share_distinct: float) -> str | None:
     if kanji < 0.5:
         return None
     if spaced >= LEAST_SHAPED and (
-        surnames >= 0.05 or share_distinct >= LEAST_UNIQUE or _share([_is_split(v) for v in values]) > 0.5
+        surnames >= 0.05
+        or share_distinct >= LEAST_UNIQUE
+        or _share([_is_split(v) for v in values]) > 0.5
+        or _is_product([value.split() for value in values if " " in value], least=FEWEST + 1)
     ):
         return f"{spaced:.0%} are two words as a surname and a given name, {surnames:.0%} begin with a common surname"
     if surnames >= LEAST_KNOWN_ALONE and together + _share([value in SURNAMES for value in values]) >= 0.5:
@@ -193,11 +205,11 @@ def _latin_words(value: str) -> list[str]:
     return [part.lower().rstrip(".") for part in parts]
 
 
-def _is_product(words: Sequence[Sequence[str]]) -> bool:
+def _is_product(words: Sequence[Sequence[str]], least: int = 8) -> bool:
     """Tell whether first and last words each come from a crowd of their own and meet freely, as names do."""
     firsts, lasts = {one[0] for one in words}, {one[-1] for one in words}
     most = max(len(firsts), len(lasts))
-    return min(len(firsts), len(lasts)) >= 8 and (
+    return min(len(firsts), len(lasts)) >= least and (
         len(words) >= 2 * most or min(len(firsts), len(lasts)) > len(words) / 2
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tokumei.inspection.column_facts import ColumnFacts
 from tokumei.inspection.content import FEWEST_ROWS, NEARLY_ALL, Seen, content_kind
 from tokumei.inspection.kinds import IDENTIFIER, KINDS, OTHER, QUASI, Kind, Role, header_kind
-from tokumei.inspection.person_names import holds_known_name
+from tokumei.inspection.person_names import are_shaped_as_names, holds_known_name
 
 # A column that is said to identify people and has so few values for so many rows does not.
 FEW_VALUES, FEW_SHARE = 20, 0.1
@@ -97,6 +97,8 @@ def _said_to_identify(facts: ColumnFacts, said: Kind, seen: Seen | None) -> Sugg
         return _of(seen.kind, _and_header(seen.reason, said, seen.kind))
     if said.name == "person-name" and holds_known_name(facts.values):
         return _of(said, "its header says so, and there is a common name among its values")
+    if said.name == "person-name" and are_shaped_as_names(facts.values):
+        return _of(said, "its header says so, and its values are two words as a surname and a given name are")
     if is_few or (facts.n_distinct <= 2 and facts.n_present >= FEWEST_ROWS):
         reason = (
             f"its header says {said.words}, but it has only {facts.n_distinct:,} values in {facts.n_present:,} rows"

@@ -142,7 +142,8 @@ def check_bounds(job: Job, numbers: Mapping[str, float]) -> list[dict[str, Any]]
             expected = f"'{near}'" if near else f"one of {', '.join(numbers)}"
             raise InputError.of(expected, file=job.where.file, line=one.line, column="[bound] of", value=one.of)
         value = numbers[one.of]
-        checked.append({"bound": _in_words(one), "of": one.of, "value": value, "holds": one.holds(value)})
+        ends = {"of": one.of, "least": one.least, "most": one.most}
+        checked.append({"bound": _in_words(one), **ends, "value": value, "holds": one.holds(value)})
     return checked
 
 

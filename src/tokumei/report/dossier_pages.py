@@ -111,8 +111,7 @@ def _done(document: Document, found: Mapping[str, Any]) -> None:
 
 def _promises(document: Document, found: Mapping[str, Any], bounds: list[Mapping[str, Any]]) -> None:
     document.heading("What it promises, recounted")
-    stated = [(one["requirement"], one["value"], one["holds"]) for one in found["after"]["requirements"]]
-    add_bounds(document, [*stated, *((one["bound"], one["value"], one["holds"]) for one in bounds)])
+    add_bounds(document, found["after"]["requirements"], bounds)
 
 
 def _classes(document: Document, found: Mapping[str, Any]) -> None:
@@ -170,7 +169,7 @@ def _use(document: Document, found: Mapping[str, Any]) -> None:
                 }
             )
             drawn = grouped_bar_figure(points, x_title=name, y_title=document.say("share of rows"))
-            document.figure(drawn, "The commonest values before and after.")
+            document.figure(drawn, "Shares of rows by value, before and after.")
         document.table([name, "share before", "share after"], listed, "The commonest values before and after.")
 
 

@@ -20,7 +20,7 @@ def new_document(dossier: Mapping[str, Any], language: str) -> Document:
 
 def add_decision(document: Document, dossier: Mapping[str, Any]) -> None:
     """Say whether all bounds hold, who decides, and until when."""
-    failed = [one["bound"] for one in dossier["bounds"] if not one["holds"]]
+    failed = [bound_words(document, one) for one in dossier["bounds"] if not one["holds"]]
     if failed:
         document.paragraph("Not all bounds hold: {failed}.", failed="; ".join(failed))
         return
@@ -41,10 +41,23 @@ def add_preparations(document: Document, prepared: Sequence[Mapping[str, str]]) 
         document.table(["column", "what was done first"], rows, caption)
 
 
-def add_bounds(document: Document, stated: Sequence[tuple[str, Any, bool]]) -> None:
-    """Add what was promised or must hold, with the number that was counted."""
-    rows = [[what, value, document.say("holds" if holds else "fails")] for what, value, holds in stated]
+def add_bounds(document: Document, promised: Sequence[Mapping[str, Any]], bounds: Sequence[Mapping[str, Any]]) -> None:
+    """Add what was promised and what must hold, with the number that was counted."""
+    stated = [(one["requirement"], one) for one in promised] + [(bound_words(document, one), one) for one in bounds]
+    rows = [[what, _whole(one["value"]), document.say("holds" if one["holds"] else "fails")] for what, one in stated]
     document.table(["promise or bound", "value", "holds"], rows, "Recounted on the rows that were written.")
+
+
+def bound_words(document: Document, bound: Mapping[str, Any]) -> str:
+    """Say a bound in the language of the document."""
+    ends = [("{of} at least {end}", bound["least"]), ("{of} at most {end}", bound["most"])]
+    name = document.say(bound["of"])
+    return "; ".join(document.say(text, of=name, end=f"{end:g}") for text, end in ends if end is not None)
+
+
+def _whole(value: Any) -> Any:
+    """Give a number that counts something without a fraction."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def add_attacks(document: Document, attacks: Sequence[Mapping[str, Any]]) -> None:

@@ -6,7 +6,7 @@ JAPANESE = {
     "Report on the release of {name}": "{name} の匿名化報告書",
     "For the person who decides": "判断する方へ",
     "{released} of {rows} rows are released, anonymized by {method}; {left} are left out, and so are all columns "
-    "without a role and all that identify people.": "{rows} 行のうち {released} 行を {method} "
+    "without a role and all that identify people.": "{rows} 行のうち {released} 行を「{method}」"
     "で匿名化して提供します。{left} 行は除外し、役割のない列と個人を識別する列はすべて除いています。",
     "By what others may know ({known}), nobody can be told from fewer than {others} others in the release; before, "
     "{alone} rows were alone.": "他人が知りうる列（{known}）からは、どの人も少なくとも他の {others} "
@@ -141,4 +141,7 @@ JAPANESE = {
     ),
     "Not measured, so neither good nor bad.": ("測定していないため、良いとも悪いとも言えません。"),
     "share of rows": ("行の割合"),
+    "{of} at least {end}": "{of} が {end} 以上",
+    "{of} at most {end}": "{of} が {end} 以下",
+    "Shares of rows by value, before and after.": "値ごとの行の割合（加工前と加工後）。",
 }

@@ -31,7 +31,7 @@ def history_document(dossier: Mapping[str, Any], *, language: str = "en") -> Doc
     document.table(["method", "customers found", "use lost"], ways, caption)
     if dossier["bounds"]:
         document.heading("What must hold, recounted")
-        add_bounds(document, [(one["bound"], one["value"], one["holds"]) for one in dossier["bounds"]])
+        add_bounds(document, [], dossier["bounds"])
     add_attacks(document, found["attacks"])
     document.heading("What use is left")
     add_use(document, found["use"])

@@ -11,6 +11,8 @@ from typing import Any
 
 from tokumei.data.files.atomic import write_text
 
+SHORT = 6
+
 
 @dataclass
 class Page:
@@ -69,4 +71,6 @@ def _cell(value: Any) -> str:
         return f'<td class="number">{value:.3f}</td>'
     if isinstance(value, int):
         return f'<td class="number">{value:,}</td>'
-    return f"<td>{escape(str(value))}</td>"
+    # Where a language breaks between any two signs, a word of two would stand in two lines.
+    kind = ' class="short"' if len(str(value)) <= SHORT else ""
+    return f"<td{kind}>{escape(str(value))}</td>"
