@@ -67,6 +67,18 @@ def test_make_retail_twice_with_one_seed_gives_the_same_bytes(tmp_path: Path) ->
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
+def test_make_services_replaces_no_file_unasked(tmp_path: Path) -> None:
+    (tmp_path / "hierarchies").mkdir()
+    mine = tmp_path / "hierarchies" / "age.csv"
+    mine.write_text("mine")
+    arguments = ["data", "make", "services", "--services", 1, "--out", tmp_path]
+    assert "--force" in str(tokumei_json(*arguments, exit_code=2))
+    assert mine.read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["hierarchies"]
+    tokumei_json(*arguments, "--force")
+    assert mine.read_text() != "mine"
+
+
 def test_make_services_writes_people_and_hierarchies_that_fit(tmp_path: Path) -> None:
     made = tokumei_json("data", "make", "services", "--services", 1, "--out", tmp_path)
     found = tokumei_json(

@@ -467,6 +467,20 @@ def test_file_of_another_size_than_told_is_not_written(told: int, tmp_path: Path
     assert (tmp_path / "data" / "D.csv").read_text() == "before"
 
 
+def test_file_of_ones_own_is_replaced_by_a_download_only_where_asked(tmp_path: Path) -> None:
+    mine = tmp_path / "data" / "D.csv"
+    with answering(offering([listing(n_bytes=4)])) as url:
+        for _ in range(2):
+            # Once more is no harm: later a contest has more files.
+            assert remote_files.fetch_all(Server(url, "token"), "cup", tmp_path) == [mine]
+        mine.write_text("mine")
+        with pytest.raises(InputError, match="--force to replace it"):
+            remote_files.fetch_all(Server(url, "token"), "cup", tmp_path)
+        assert mine.read_text() == "mine"
+        remote_files.fetch_all(Server(url, "token"), "cup", tmp_path, force=True)
+    assert mine.read_text() == "data"
+
+
 def test_two_files_under_one_name_are_refused(tmp_path: Path) -> None:
     with answering(offering([listing(), listing()])) as url, pytest.raises(NotReached, match="two files"):
         remote_files.fetch_all(Server(url, "token"), "cup", tmp_path)

@@ -179,30 +179,30 @@ def make_services(
 
     Example: tokumei data make services --services 20 --seed 1 --out services/
     """
-    from tokumei.core.progress import step
     from tokumei.data.files.formats import write_frame
+    from tokumei.data.files.outputs import guarded
     from tokumei.data.made.services import make_services as make
+    from tokumei.data.made.services import service_names
     from tokumei.hierarchy.build.japan_age import JapanAge
     from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
     from tokumei.hierarchy.build.sex import Sex
     from tokumei.hierarchy.files import write_hierarchy
 
-    files, n_rows = [], 0
-    with showing_progress(), step("making services", services) as bar:
-        people = None
+    builders: dict[str, Any] = {"sex": Sex(), "age": JapanAge(), "prefecture": JapanPrefecture()}
+    folder = _made_folder(out) / "hierarchies"
+    folder.mkdir(exist_ok=True)
+    files = {f"--out {name}": out / f"{name}.{file_format}" for name in service_names(services)}
+    trees = {f"--out {column}": folder / f"{column}.csv" for column in builders}
+    n_rows = 0
+    with showing_progress(), guarded(files | trees, force=force) as drafts:
         for name, people in make(services, seed=seed):
-            file = _new_file(out, name, file_format, force=force)
-            write_frame(people, file)
-            files.append(str(file))
+            write_frame(people, drafts[f"--out {name}"])
             n_rows += people.height
-            bar.advance()
-        folder = out / "hierarchies"
-        folder.mkdir(exist_ok=True)
-        if people is not None:
-            for builder, column in ((Sex(), "sex"), (JapanAge(), "age"), (JapanPrefecture(), "prefecture")):
-                write_hierarchy(builder.build(column, people[column]), folder / f"{column}.csv")
+        for column, builder in builders.items():
+            write_hierarchy(builder.build(column, people[column]), drafts[f"--out {column}"])
     result: dict[str, Any] = {"rows": n_rows, "services": services, "seed": seed, "hierarchies": str(folder)}
-    show(Answer(result | {"files": files}, [Facts(result | {"files": str(out)})]), json=json)
+    shown = Facts(result | {"files": str(out)})
+    show(Answer(result | {"files": [str(file) for file in files.values()]}, [shown]), json=json)
 
 
 @make_app.command("survey")
@@ -232,9 +232,13 @@ def _new_file(folder: Path, name: str, file_format: FileFormat, *, force: bool) 
     """Make the folder if needed and give the path of a file in it, which must not exist unless `force`."""
     from tokumei.data.files.outputs import check_outputs
 
+    file = _made_folder(folder) / f"{name}.{file_format}"
+    check_outputs({"--out": file}, force=force)
+    return file
+
+
+def _made_folder(folder: Path) -> Path:
     if folder.exists() and not folder.is_dir():
         raise InputError.of("a folder, not a file", file=folder)
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{name}.{file_format}"
-    check_outputs({"--out": file}, force=force)
-    return file
+    return folder

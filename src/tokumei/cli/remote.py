@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tokumei.cli import remote_files
+from tokumei.cli.options import ForceOption
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.remote_results import contest_sections, show_submission, wait_for
 from tokumei.cli.remote_server import (
@@ -231,17 +232,20 @@ def download(
     to: Annotated[
         Path | None, typer.Option("--to", metavar="DIR", help="Where to put them. [default: a folder named CONTEST]")
     ] = None,
+    force: ForceOption = False,
     server: ServerOption = None,
     insecure: InsecureOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Fetch all files of a contest that there are now: data, knowledge, and the other teams' releases.
 
+    What was fetched before may stay; a file of yours that differs is replaced only with --force.
+
     Example: tokumei remote download spring-cup --to cup
     """
     reached = find_server(server, allow_plain=insecure)
     with showing_progress():
-        fetched = remote_files.fetch_all(reached, contest, to)
+        fetched = remote_files.fetch_all(reached, contest, to, force=force)
     rows = [[str(path), path.stat().st_size] for path in fetched]
     show(Answer({"files": [name for name, _ in rows]}, [Rows(["file", "bytes"], rows)]), json=json)
 

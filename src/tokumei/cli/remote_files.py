@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -51,8 +52,11 @@ def send(reached: Server, path: str, files: dict[str, Path]) -> dict[str, Any]:
     return made
 
 
-def fetch_all(reached: Server, contest: str, to: Path | None) -> list[Path]:
-    """Fetch every file of a contest into a folder; each is there whole or not at all."""
+def fetch_all(reached: Server, contest: str, to: Path | None, *, force: bool = False) -> list[Path]:
+    """Fetch every file of a contest into a folder; each is there whole or not at all.
+
+    A file that is there already stays if it is the same, and is replaced by another only with `force`.
+    """
     folder = Path(_safe(contest)) if to is None else to
     listed = reached.get(f"/contests/{part(contest)}/files")
     wanted = {folder / _index(file): file for file in listed}
@@ -60,25 +64,29 @@ def fetch_all(reached: Server, contest: str, to: Path | None) -> list[Path]:
         raise NotReached(f"{reached.url} lists two files under one name.")
     with step("downloading", sum(int(file["n_bytes"]) for file in listed)) as bar:
         for target, file in wanted.items():
-            _fetch(reached, contest, file, target, bar)
+            _fetch(reached, contest, file, target, bar, force=force)
     return list(wanted)
 
 
-def _fetch(reached: Server, contest: str, file: dict[str, Any], target: Path, bar: Bar) -> None:
+def _fetch(reached: Server, contest: str, file: dict[str, Any], target: Path, bar: Bar, *, force: bool) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     query = {"team": file["team"]} if file["team"] else {}
     path = f"/contests/{part(contest)}/files/{part(file['kind'])}/{part(file['name'])}"
     n_bytes = 0
-    with atomic_path(target) as draft, reached.stream(path, **query) as chunks, draft.open("wb") as handle:
-        for chunk in chunks:
-            n_bytes += len(chunk)
-            # Never more than was told, or a server could fill the disk.
-            if n_bytes > int(file["n_bytes"]):
-                break
-            handle.write(chunk)
-            bar.advance(len(chunk))
+    with atomic_path(target) as draft:
+        with reached.stream(path, **query) as chunks, draft.open("wb") as handle:
+            for chunk in chunks:
+                n_bytes += len(chunk)
+                # Never more than was told, or a server could fill the disk.
+                if n_bytes > int(file["n_bytes"]):
+                    break
+                handle.write(chunk)
+                bar.advance(len(chunk))
         if n_bytes != int(file["n_bytes"]):
             raise NotReached(f"{reached.url} sent another number of bytes of {file['name']} than it told; try again.")
+        if target.exists() and not force and not filecmp.cmp(draft, target, shallow=False):
+            expected = "no other file than the server's, or --force to replace it"
+            raise InputError.of(expected, file=target, value="another file of this name")
 
 
 def _index(file: dict[str, Any]) -> Path:

@@ -212,7 +212,8 @@ def _report_table(
         check_suffix(out)
     read = [original, release, options["rows"], options["hierarchies"]]
     with showing_progress(), guarded({"--out": out}, inputs=read, force=force) as drafts:
-        done = report_table(original_of(original, qi, sensitive, reading), str(release), **options)
+        people = original_of(original, qi, sensitive, reading)
+        done = report_table(people, str(release), reading=reading, **options)
         if out.suffix == ".json":
             write_text(drafts["--out"], dumps(done.dossier, ensure_ascii=False, indent=1, default=str) + "\n")
         else:

@@ -17,6 +17,7 @@ from tokumei.hierarchy.coverage import missing_values
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 
 # Longer digit strings are identifiers: no measure has so many, and reading them costs more than their length.
+THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 # Of larger numbers squares and sums overflow.
 LARGEST_NUMBER = 1e100
@@ -131,6 +132,8 @@ def check_covers(hierarchy: Hierarchy, values: pl.Series) -> Hierarchy:
 
 def unreadable(attribute: str, texts: Sequence[str], expected: str) -> InputError:
     """Make the error for values that are not what a builder needs."""
+    if expected.startswith(("a finite number", "a number")) and all(THOUSANDS.fullmatch(text) for text in texts):
+        expected += ", without commas between thousands"
     listed = [Fault(expected, column=attribute, value=text) for text in texts[:LISTED_FAULTS]]
     return InputError(listed, len(texts))
 

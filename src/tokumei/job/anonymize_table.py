@@ -82,7 +82,7 @@ def anonymize_table(
     known = known_of(table, hierarchies)
     if numeric is not None:
         known = replace(known, numeric=[numeric] if isinstance(numeric, str) else list(numeric))
-    check_is_possible(table.n_rows, asked)
+    check_is_possible(table.n_rows, asked, table.name)
     trees = trees_of(known, made, asked)
     goal = goal_of(known, made, asked, wishes, trees)
     keep = [keep] if isinstance(keep, str) else list(keep)

@@ -147,7 +147,7 @@ def compare_source(
     made = _methods(_usual(goal) if named is None else named)
     columns = list(trees.of_columns)
     counts = count_classes(source, columns, sensitive=goal.sensitive, engine=engine, reading=known.reading)
-    check_is_possible(counts.n_rows, asked)
+    check_is_possible(counts.n_rows, asked, known.name)
     failed: list[CannotAnonymize] = []
     rows = _Rows(source, known, engine)
     results = [_run(name, replace(goal, method=one), rows, counts, trees, failed) for name, one in made.items()]

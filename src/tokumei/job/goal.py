@@ -191,10 +191,10 @@ def check_loss(method: TableAnonymizer, loss: Any) -> None:
         raise InputError.of("ncp, which methods that do not search levels are measured by", option="loss", value=loss)
 
 
-def check_is_possible(n_rows: int, asked: Asked) -> None:
+def check_is_possible(n_rows: int, asked: Asked, name: str) -> None:
     """Raise for what no release of so many rows can hold."""
     if not n_rows:
-        raise InputError.of("a table with a row or more", value="no rows")
+        raise InputError.of("a table with a row or more", file=name, value="no rows")
     if asked.k is not None and asked.k > n_rows:
         raise CannotAnonymize(f"k = {asked.k:,} is more than the {n_rows:,} rows of the table: no class can hold it.")
 

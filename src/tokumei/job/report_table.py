@@ -14,6 +14,7 @@ from typing import Any
 from tokumei.attack.registry import attack_title
 from tokumei.core.result import Facts, Result, Rows, Section
 from tokumei.data.files.formats import read_frame
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
 from tokumei.job.attack_table import attack_table
 from tokumei.job.audit_table import audit_table
@@ -66,17 +67,19 @@ def report_table(
     hierarchies: Any = None,
     population_size: int | None = None,
     name: str | None = None,
+    reading: Reading = AS_IT_IS,
     **asked: Any,
 ) -> TableReport:
     """Audit, attack and measure a release in every way that its columns allow.
 
     release: what `tk.anonymize` gave, or a frame or file, with `rows` that say whose each row is or `in_order`.
+    reading: how the original's file was read; a release in a file that is like it is read so too.
     asked: what it must hold, as for `tk.audit`.
     """
     started = time.perf_counter()
-    given = published(original, release, rows, in_order=in_order)
+    given = published(original, release, rows, in_order=in_order, reading=reading)
     frame = given.table.frame
-    both = {"rows": rows, "in_order": in_order, "hierarchies": hierarchies}
+    both = {"rows": rows, "in_order": in_order, "hierarchies": hierarchies, "reading": reading}
     facts = getattr(release, "facts", {})
     after = without_times(audit_table(given.table, original=original, **asked).to_dict())
     after["requirements"] += [

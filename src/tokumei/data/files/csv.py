@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,10 @@ from tokumei.data.files.missing import with_missing
 from tokumei.data.files.reading import BLANKS
 from tokumei.data.files.source import BLOCK, UNPACK_LIMIT, blocks, check_is_file, is_gzip, read_bytes
 
+log = logging.getLogger("tokumei.notes")
 DELIMITERS = ",;\t|"
+# They separate cells in some files, and are part of values in most: told, never taken.
+OTHER_MARKS = "^~:#!"
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ def read_csv(
         data, delimiter = _with_tabs_for_blanks(data), "\t"
     if mixes_line_ends:
         data = data.replace(b"\r\n", b"\n")
+    is_found = delimiter is None and columns is None
     delimiter = check_delimiter(delimiter) if delimiter else find_delimiter(data)
     has_header = has_header and columns is None
     layout = check_layout(
@@ -74,6 +79,8 @@ def read_csv(
         may_advise=encoding is None,
     )
     names = columns if columns is not None else header_names(data, delimiter)
+    if is_found:
+        _tell_other_mark(data, names, path)
     if has_header:
         check_header(names, path, line=skip_rows + 1)
     elif columns is None:
@@ -90,9 +97,12 @@ def scan_csv(path: Path | str, *, delimiter: str | None = None, encoding: str | 
     if not is_utf8(found) or is_gzip(path):
         # A packed file has to be unpacked as a whole; reading it once is as cheap as scanning it.
         return read_csv(path, delimiter=delimiter, encoding=encoding).frame.lazy()
+    is_found = delimiter is None
     delimiter = check_delimiter(delimiter) if delimiter else find_delimiter(head)
     layout = check_layout(blocks(path), delimiter, FaultList(str(path)), may_advise=encoding is None)
     names = header_names(head, delimiter)
+    if is_found:
+        _tell_other_mark(head, names, path)
     check_header(names, path)
     return _scan(path, names, delimiter, layout, has_header=True)
 
@@ -145,6 +155,19 @@ def find_delimiter(data: bytes) -> str:
     """Give the delimiter that the first line uses most; a comma if it uses none."""
     unquoted = b"".join(first_record(data).split(b'"')[::2])
     return max(DELIMITERS, key=lambda mark: unquoted.count(mark.encode()))
+
+
+def _tell_other_mark(data: bytes, names: Sequence[str], path: Path) -> None:
+    """Say in a note that a file of one column may be one of several, by a mark that its first two lines have alike."""
+    if len(names) > 1:
+        return
+    first = first_record(data)
+    second = first_record(data[len(first) :].lstrip(b"\r\n"))
+    for mark in OTHER_MARKS:
+        n_marks = first.count(mark.encode())
+        if n_marks and second.count(mark.encode()) == n_marks:
+            log.info("%s: read as one column; if '%s' separates its cells, say --delimiter '%s'", path, mark, mark)
+            return
 
 
 def first_bytes(path: Path, n: int = 1 << 20) -> bytes:

@@ -78,6 +78,11 @@ def make_services(n_services: int = 20, *, seed: int) -> Iterator[tuple[str, pl.
     return _each_service(n_services, seed)
 
 
+def service_names(n_services: int) -> list[str]:
+    """Give the names of the largest services."""
+    return [f"S{service:04}" for service in range(1, n_services + 1)]
+
+
 def make_census(*, scale: int = 1_000, seed: int) -> pl.DataFrame:
     """Make the thesis's S0000: one person for each `scale` residents, drawn by the shares of the 2010 census.
 
@@ -97,8 +102,8 @@ def _each_service(n_services: int, seed: int) -> Iterator[tuple[str, pl.DataFram
     ranks, sizes = np.log(np.array(SIZES)).T
     n_people = np.rint(np.exp(np.interp(np.log(np.arange(1, n_services + 1)), ranks, sizes)))
     with step("making services", n_services) as bar:
-        for service, size in enumerate(n_people, start=1):
-            yield f"S{service:04}", make_service(int(size), service=service, seed=seed)
+        for service, (name, size) in enumerate(zip(service_names(n_services), n_people, strict=True), start=1):
+            yield name, make_service(int(size), service=service, seed=seed)
             bar.advance()
 
 

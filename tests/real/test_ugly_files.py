@@ -1,0 +1,106 @@
+"""Files that are not what they seem: each is read, or refused in a sentence that says where and what to do."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tokumei.cli.main import main
+
+ROWS = [f"{20 + n % 40},{'fm'[n % 2]},{('東京', '大阪')[n % 3 // 2]},{('flu', 'cold')[n % 5 // 3]}" for n in range(60)]
+TEXT = "\n".join(["age,sex,town,illness", *ROWS, ""])
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    """Run a command at 80 columns; nothing it says may be a traceback."""
+    with pytest.raises(SystemExit) as done:
+        main([str(argument) for argument in arguments])
+    printed = capsys.readouterr()
+    assert "Traceback" not in printed.err + printed.out
+    assert isinstance(done.value.code, int)
+    return done.value.code, " ".join((printed.out + printed.err).split())
+
+
+def test_file_with_another_mark_between_cells_is_told_how_to_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text(TEXT.replace(",", "^"))
+    for command in (["data", "describe", file], ["audit", file, "--qi", "age"]):
+        _, said = run(capsys, *command)
+        assert "read as one column; if '^' separates its cells, say --delimiter '^'" in said
+    code, said = run(capsys, "data", "describe", file, "--delimiter", "^")
+    assert (code, "columns 4" in said, "read as one" in said) == (0, True, False)
+
+
+@pytest.mark.parametrize("column", ["date", "time 10:05", "a"])
+def test_file_of_one_column_is_read_without_a_word(
+    column: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text(f"{column}\n2020-01-31\n2020-02-01\n")
+    assert "Note" not in run(capsys, "data", "describe", file)[1]
+
+
+def test_numbers_with_commas_between_thousands_are_refused_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text('sex,pay\nf,"1,200"\nm,"12,345.5"\n')
+    build = ["hierarchy", "build", "intervals", "--data", file, "--column", "pay", "--out", tmp_path / "pay.csv"]
+    code, said = run(capsys, *build)
+    assert (code, "found '1,200', expected a finite number, without commas between thousands" in said) == (2, True)
+    asked = ["--qi", "sex,pay", "--numeric", "pay", "--k", 1, "--out", tmp_path / "y.csv"]
+    assert "without commas between thousands" in run(capsys, "anonymize", "table", file, *asked)[1]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "x.csv, line 1: found '', expected a file with content"),
+        (b"age,sex\n", "x.csv: found 'no rows', expected a table with a row or more"),
+        (b"age,age\n1,2\n", "x.csv, line 1, column 2: found 'age', expected names that differ"),
+        (b"age,\n1,2\n", "x.csv, line 1, column 2: found '', expected a name for every column"),
+        (b"age,sex,town\n1,f,x\n2,f\n", "x.csv, line 3: found '2 cells: 2,f', expected 3 cells"),
+        (b"age,sex\n1,f\x00\n", "x.csv, line 2: found '\\x00', expected text without NUL bytes"),
+    ],
+)
+def test_file_that_cannot_be_anonymized_is_named_with_its_line(
+    content: bytes, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "x.csv", tmp_path / "y.csv"
+    file.write_bytes(content)
+    code, said = run(capsys, "anonymize", "table", file, "--qi", "age", "--k", 2, "--out", out)
+    assert (code, says in said) == (2, True), said
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        (TEXT.encode("utf-16"), "read as UTF-16"),
+        (TEXT.replace(",", "|").encode("cp932"), "read as Shift-JIS"),
+        (gzip.compress(TEXT.encode()), ""),
+    ],
+)
+def test_file_in_other_bytes_gives_the_release_of_a_plain_one(
+    content: bytes, note: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, plain = tmp_path / ("x.csv" if note else "x.csv.gz"), tmp_path / "plain.csv"
+    file.write_bytes(content)
+    plain.write_text(TEXT)
+    asked = ["--qi", "age,sex,town", "--keep", "illness", "--k", 3, "--keep-order", "--out"]
+    code, said = run(capsys, "anonymize", "table", file, *asked, tmp_path / "one.csv")
+    assert (code, note in said) == (0, True)
+    assert run(capsys, "anonymize", "table", plain, *asked, tmp_path / "other.csv")[0] == 0
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
+
+
+def test_report_reads_a_release_that_is_like_its_original(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "x.csv", tmp_path / "report.json"
+    file.write_text("made by an office\n" + TEXT.replace(",", "^"))
+    asked = ["--qi", "age,sex", "--sensitive", "illness", "--in-order", "--skip-rows", 1, "--delimiter", "^"]
+    code, said = run(capsys, "report", "--original", file, "--release", file, *asked, "--out", out)
+    assert (code, "released 60" in said) == (0, True), said
