@@ -122,3 +122,31 @@ def test_linkage_by_rows_alone_finds_no_month_without_known_rows(
     assert verdict.row.value == pytest.approx(435 / 500, abs=0.004)
     assert verdict.row.baseline is not None
     assert verdict.row.baseline < 0.001
+
+
+def test_linkage_undoes_monthly_pseudonyms_over_five_draws(
+    original: History, monthly: tuple[History, pl.DataFrame]
+) -> None:
+    seen, truth = monthly
+    found = [
+        judge(Linkage().guess(original.known(0.25, seed=seed), seen), truth, original.customers, original.periods)
+        for seed in range(1, 6)
+    ]
+    # The mean that the docs state; draws differ by two hundredths.
+    assert np.mean([one.row.value for one in found]) == pytest.approx(0.896, abs=0.01)
+
+
+@pytest.mark.parametrize(("lifetime", "least"), [(6, 0.6), (3, 0.45), (1, 0.25)])
+def test_blurring_under_shorter_lives_hides_as_few_as_the_docs_say(
+    folder: Path, original: History, lifetime: int, least: float
+) -> None:
+    docs = Path(__file__).resolve().parents[2] / "docs" / "howto" / "histories.md"
+    [text] = [
+        block for block in re.findall(r"```toml\n(.*?)```", docs.read_text(), re.DOTALL) if "hides_times" in block
+    ]
+    settings = tomllib.loads(text)
+    settings["step"][-1]["lifetime"] = lifetime
+    release = pipeline_of(settings).anonymize(original, seed=1)
+    assert release.pseudonyms is not None
+    seen = published(History(release.frame), seed=1)
+    assert row_success("linkage", folder, original, (seen, release.pseudonyms), 25) >= least
