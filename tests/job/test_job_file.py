@@ -10,9 +10,11 @@ import pytest
 import tokumei as tk
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.job import run_table
+from tokumei.job import run_table, step_store
 from tokumei.job.inspect_table import inspect
 from tokumei.job.job_template import table_template
+from tokumei.job.run_job import plan_job
+from tokumei.job.verify_dossier import verify_dossier
 
 PEOPLE = "name,sex,age,illness\n" + "".join(
     f"p{n},{'fm'[n % 2]},{30 + n % 4},{('flu', 'cold', 'gout')[n % 3]}\n" for n in range(24)
@@ -95,6 +97,43 @@ def test_run_goes_on_after_a_stop_where_it_stopped(folder: Path, monkeypatch: py
             job.run(folder / "out")
     done = job.run(folder / "out")
     assert done.steps_done == ["use", "profile"]
+
+
+@pytest.mark.parametrize("stage", [1, 3, 5, 7])
+def test_killed_at_any_stage_a_job_ends_as_if_it_never_was(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, stage: int
+) -> None:
+    text = JOB.replace('[[method]]\nname = "mondrian"\n', "").replace("seed = 7\n", "")
+    job, out = tk.Job.of(text, folder=folder), folder / "out"
+    ran = step_store.StepStore.run
+
+    def stopping(store: step_store.StepStore, name: str, *rest: object) -> dict[str, object]:
+        if len(store.done) + len(store.found) >= stage:
+            # As a killed process leaves it: a draft, half written.
+            (out / "steps" / f".{name}.json.draft").write_text('{"key": "')
+            raise KeyboardInterrupt
+        return ran(store, name, *rest)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(step_store.StepStore, "run", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            job.run(out)
+    assert not (out / "dossier.json").exists()
+    done = job.run(out)
+    assert len(done.steps_found) == stage
+    # The drawn seed was kept, so that what was done before and after the stop fits together.
+    assert verify_dossier(out / "dossier.json").holds
+
+
+def test_dry_run_tells_a_key_that_cannot_be_used_and_a_column_that_is_not_there(folder: Path) -> None:
+    (folder / "short.key").write_text("short")
+    for prepared in (
+        'column = "name"\nby = "pseudonyms"\nkey = "short.key"',
+        'column = "agee"\nby = "round"\nbase = 5',
+    ):
+        with pytest.raises(InputError):
+            plan_job(tk.Job.of(f"{JOB}[[prepare]]\n{prepared}\n", folder=folder))
+    assert not (folder / "out").exists()
 
 
 def test_release_that_was_changed_by_hand_is_made_again(folder: Path) -> None:

@@ -19,6 +19,7 @@ from tokumei.inspection.patterns import EMBEDDED
 
 SHORTEST_KEY = 16
 MASK = "[masked]"
+KEYED = ("pseudonyms", "shift-dates")
 WAYS = ("pseudonyms", "shift-dates", "round", "top-code", "grid", "mask")
 
 
@@ -56,6 +57,11 @@ class Preparation:
             "mask": self._masked,
         }[self.by]
         return frame.with_columns(pl.Series(self.column, change(frame), dtype=pl.String))
+
+    def check_key(self) -> None:
+        """Refuse a key that is not there or too short, where one is needed."""
+        if self.by in KEYED:
+            self._secret()
 
     def _secret(self) -> bytes:
         if self.key is None or not self.key.is_file():
@@ -112,13 +118,19 @@ class Preparation:
 
 def prepare(frame: pl.DataFrame, preparations: Sequence[Preparation], name: str) -> pl.DataFrame:
     """Change columns in the order given; whose a row is is told by the frame as it was before the first change."""
-    for one in preparations:
-        for column in (one.column, one.person or one.column):
-            check_column(column, frame.columns, "a column to prepare", name)
+    check_preparations(frame.columns, preparations, name)
     made = frame
     for one in preparations:
         made = one.apply(made, frame)
     return made
+
+
+def check_preparations(columns: Sequence[str], preparations: Sequence[Preparation], name: str) -> None:
+    """Refuse columns that a file does not have, and keys that cannot be used."""
+    for one in preparations:
+        for column in (one.column, one.person or one.column):
+            check_column(column, columns, "a column to prepare", name)
+        one.check_key()
 
 
 def _digest(secret: bytes, text: str) -> bytes:

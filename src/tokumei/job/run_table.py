@@ -21,7 +21,7 @@ from tokumei.job.audit_table import audit_table
 from tokumei.job.hierarchies import made_hierarchy
 from tokumei.job.job_file import Job
 from tokumei.job.measure_table import measure_table
-from tokumei.job.preparing import prepare
+from tokumei.job.preparing import check_preparations, prepare
 from tokumei.job.table_profile import profile
 from tokumei.job.ways import choose, put, without_times
 
@@ -42,13 +42,14 @@ class TableWork:
         self.results: dict[str, Any] = {}
 
     def check(self) -> None:
-        """Refuse a job whose columns are not in its file."""
+        """Refuse a job whose columns are not in its file, or whose keys cannot be used."""
         present = scan_frame(self.job.file, self.job.reading).collect_schema().names()
         for column in self.job.roles:
             if column not in present:
                 near = nearest(column, present)
                 expected = f"a column of {self.job.file.name}: {repr(near) if near else ', '.join(present)}"
                 raise self.job.where.fault(expected, "roles", column, column)
+        check_preparations(present, self.job.preparations, self.job.file.name)
 
     @cached_property
     def table(self) -> Table:

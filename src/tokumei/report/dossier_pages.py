@@ -95,9 +95,8 @@ def _done(document: Document, found: Mapping[str, Any]) -> None:
     for name, role in found["roles"].items():
         became = found["profile"]["columns"].get(name)
         level = (found.get("levels") or {}).get(name)
-        said = (
-            "not released" if became is None else "generalized" if role == "quasi-identifier" else "released as it was"
-        )
+        is_changed = role == "quasi-identifier" and level != 0
+        said = "not released" if became is None else "generalized" if is_changed else "released as it was"
         rows.append([name, document.say(role), document.say(said), "–" if level is None else level])
     document.table(["column", "role", "what became of it", "level"], rows, "The columns and what became of them.")
     if found["methods"]:
