@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tokumei.report.figures import bar_figure
+from tokumei.report.evaluation import STRONG_ATTACKS
+from tokumei.report.figures import COLORS, bar_figure
 
 
 @pytest.mark.parametrize(("value", "label"), [(0.05, "0.05"), (40.0, "40"), (5000.0, "5k")])
@@ -19,3 +20,7 @@ def test_hundreds_on_an_axis_are_written_out() -> None:
     drawn = bar_figure(pl.DataFrame({"rows": [60, 485], "size": ["2-3", "4-7"]}), x="rows", y="size", x_title="rows")
     assert ">500<" in drawn
     assert "e+" not in drawn
+
+
+def test_every_attack_of_a_report_has_a_color_of_its_own() -> None:
+    assert len(set(COLORS)) == len(COLORS) >= len(STRONG_ATTACKS)

@@ -6,8 +6,9 @@ from typing import Any
 
 import polars as pl
 
-# Told apart by people who see colors differently (Okabe and Ito, 2008).
-COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
+# Told apart by people who see colors differently (Okabe and Ito, 2008; the last two by Tol, 2021): as many as a report
+# has attacks, since colors that come again are read as the same line.
+COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#882255", "#999933"]
 THOUSAND = 1000
 WIDTH, HEIGHT = 640, 320
 
