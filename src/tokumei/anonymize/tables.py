@@ -16,13 +16,13 @@ from tokumei.anonymize.registry import TableSearch
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.search.problem import Problem, recoded_requirement
 from tokumei.anonymize.search.result import Found
-from tokumei.core.errors import InputError
+from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.count import column_names, count_classes, write_recoded
-from tokumei.counting.engine import WritePlan
+from tokumei.counting.count import column_names, count_classes, with_histograms, write_recoded
+from tokumei.counting.engine import NO_LABEL, WritePlan
 from tokumei.counting.local import LocalEngine
 from tokumei.counting.recoding import Recoding
 from tokumei.data.files.atomic import atomic_path
@@ -136,23 +136,34 @@ def write_anonymized(
     *,
     keep: Sequence[str] = (),
     is_shuffled: bool = False,
+    counts: ClassCounts | None = None,
     **reading: Any,
-) -> Generalization:
+) -> tuple[Generalization, ClassCounts]:
     """Make the release of a file or table on its engine and write it there; `reading` names engine and file format.
 
-    What was written is counted again before it gets its name. If it does not hold, nothing stays and PromiseBroken is
-    raised.
+    What was written is counted again before it gets its name, and these counts are given. If it does not hold, nothing
+    stays and PromiseBroken is raised. The rows are read as seldom as can be: to be counted, once more for each
+    sensitive column, and to be written.
+
+    counts: those of the quasi-identifiers, where they are known.
     """
     with step("counting"):
-        counts = count_classes(source, list(hierarchies), sensitive=goal.sensitive, **reading)
+        if counts is None or list(counts.columns) != list(hierarchies):
+            counts = count_classes(source, list(hierarchies), **reading)
+        counts = with_histograms(source, counts, goal.sensitive, **reading)
     goal = goal.against(counts)
     decision = decide(counts, hierarchies, goal)
     columns = released_columns(column_names(source, **reading), hierarchies, goal, keep)
     with step("writing"), atomic_path(out) as draft:
         plan: dict[str, Any] = {"columns": columns, "without": decision.suppressed, "is_shuffled": is_shuffled}
-        write_recoded(source, decision.recodings, draft, **plan, **reading)
-        check_promise(draft, goal, decision.recodings)
-    return decision
+        write_recoded(source, decision.recodings, draft, is_covered=True, **plan, **reading)
+        written = check_promise(draft, goal, decision.recodings)
+        if not written.n_rows:
+            raise CannotAnonymize("Every row would have to be left out: nothing is released.")
+        for one in decision.recodings:
+            if NO_LABEL in written.domain(one.column):
+                raise InputError.of("a table that does not change while it is read", column=one.column)
+    return decision, written
 
 
 def check_promise(released: Any, goal: Goal, recodings: Sequence[Recoding]) -> ClassCounts:

@@ -78,9 +78,33 @@ def count_relation(
     _check_once([*columns, *sensitive])
     counts = ClassCounts.of_groups(columns, relation.group_sizes(columns, used))
     _check_labels(relation, counts, used)
+    return _with_histograms(relation, counts, sensitive, used)
+
+
+def with_histograms(
+    source: Any,
+    counts: ClassCounts,
+    sensitive: Sequence[str],
+    *,
+    engine: str | Engine = "local",
+    reading: Reading = AS_IT_IS,
+) -> ClassCounts:
+    """Count the values of further columns in each class of a source that is counted already, in one pass each."""
+    if not sensitive:
+        return counts
+    with connect(engine) as opened:
+        relation = opened.open(source, reading)
+        check_has_columns(sensitive, list(relation.schema), relation.name)
+        _check_once([*counts.columns, *sensitive])
+        return _with_histograms(relation, counts, sensitive, {})
+
+
+def _with_histograms(
+    relation: Relation, counts: ClassCounts, sensitive: Sequence[str], recodings: Mapping[str, Recoding]
+) -> ClassCounts:
     for column in sensitive:
-        pairs = [*columns, column]
-        counts = counts.with_histogram(column, ClassCounts.of_groups(pairs, relation.group_sizes(pairs, used)))
+        pairs = [*counts.columns, column]
+        counts = counts.with_histogram(column, ClassCounts.of_groups(pairs, relation.group_sizes(pairs, recodings)))
     return counts
 
 
@@ -92,6 +116,7 @@ def write_recoded(
     columns: Sequence[str] | None = None,
     without: pl.DataFrame | None = None,
     is_shuffled: bool = False,
+    is_covered: bool = False,
     engine: str | Engine = "local",
     reading: Reading = AS_IT_IS,
 ) -> None:
@@ -99,13 +124,16 @@ def write_recoded(
 
     All columns are written, or those named; rows of the classes in `without`, given by recoded values, are left out.
     The local engine keeps the order of rows unless they are shuffled; a database has none to keep.
+
+    is_covered: every value has a label, as whoever counted the rows knows; else that is looked up before, in a pass
+    for each column.
     """
     with connect(engine) as opened:
         relation = opened.open(source, reading)
         used = {recoding.column: recoding for recoding in recodings}
         written = list(relation.schema) if columns is None else list(columns)
         check_has_columns([*used, *written], list(relation.schema), relation.name)
-        for column, recoding in used.items():
+        for column, recoding in () if is_covered else used.items():
             _check_covered(relation.distinct(column), recoding)
         relation.write(WritePlan(written, used, without, is_shuffled), Path(out))
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from tokumei.counting.engine import NO_LABEL, WritePlan
 from tokumei.counting.recoding import Recoding
+from tokumei.counting.shuffling import write_shuffled
 from tokumei.data.files.formats import scan_frame, write_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_lazy
@@ -50,7 +51,7 @@ class LocalRelation:
     def write(self, plan: WritePlan, out: Path) -> None:
         """Write rows as planned, in their order or shuffled."""
         rows = self.planned(plan)
-        write_frame(rows.collect().sample(fraction=1, shuffle=True) if plan.is_shuffled else rows, out)
+        (write_shuffled if plan.is_shuffled else write_frame)(rows, out)
 
     def planned(self, plan: WritePlan) -> pl.LazyFrame:
         """Give the rows that a plan writes, in their order."""
@@ -69,7 +70,12 @@ class LocalRelation:
             return value
         recoding = recodings[column]
         table = recoding.as_type(dtype)
-        label = value.replace_strict(table["value"], table["label"], default=NO_LABEL, return_dtype=pl.String)
+
+        def labels(block: pl.Series) -> pl.Series:
+            return block.replace_strict(table["value"], table["label"], default=NO_LABEL, return_dtype=pl.String)
+
+        # Block by block: the same as an expression is done for all rows at once, which must then fit into memory.
+        label = value.map_batches(labels, return_dtype=pl.String, is_elementwise=True)
         return pl.when(value.is_null()).then(pl.lit(recoding.label_of_missing)).otherwise(label).alias(column)
 
 

@@ -42,8 +42,8 @@ from tokumei.job.goal import (
     Trees,
     Wishes,
     check_is_possible,
+    counted_on_engine,
     goal_of,
-    known_on_engine,
     method_of,
     refuse_left,
     trees_of,
@@ -131,7 +131,9 @@ def write_table_on_engine(
     refuse_left(left, made, OPTIONS, "anonymize")
     if not isinstance(made, TableSearch):
         raise InputError.of(f"the local engine, which {part_name(made)} needs", option="engine", value=engine)
-    known = known_on_engine(source, qi, engine=engine, reading=reading, hierarchies=hierarchies, numeric=numeric)
+    where: dict[str, Any] = {"engine": engine, "reading": reading}
+    with step("counting"):
+        known, counts = counted_on_engine(source, qi, hierarchies=hierarchies, numeric=numeric, **where)
     for column in keep:
         check_column(column, known.columns, "a column to keep", source)
     if keep and not keep_anyway:
@@ -139,10 +141,9 @@ def write_table_on_engine(
             refuse_singling(uniqueness_on(opened.open(source, reading), keep), source)
     trees = trees_of(known, made, asked)
     goal = goal_of(known, made, asked, wishes, trees)
-    decision = write_anonymized(
-        source, trees.of_columns, goal, out, keep=keep, is_shuffled=not keep_order, engine=engine, reading=reading
+    decision, counts = write_anonymized(
+        source, trees.of_columns, goal, out, keep=keep, is_shuffled=not keep_order, counts=counts, **where
     )
-    counts = count_classes(out, list(qi), sensitive=goal.sensitive)
     facts = {**_search_facts(made, decision, counts), "seconds": round(time.perf_counter() - started, 4)}
     told = [recoded_requirement(one, decision.recodings) for one in goal.requirements]
     return TableRelease(

@@ -96,7 +96,13 @@ def known_on_engine(
 
 
 def counted_on_engine(
-    source: Any, qi: Sequence[str], *, engine: str, reading: Reading, hierarchies: Any = None
+    source: Any,
+    qi: Sequence[str],
+    *,
+    engine: str,
+    reading: Reading,
+    hierarchies: Any = None,
+    numeric: Sequence[str] | None = None,
 ) -> tuple[Known, ClassCounts]:
     """Count the classes of a file or a table where it is, in one pass that tells the distinct values as well."""
     with connect(engine) as opened:
@@ -105,7 +111,7 @@ def counted_on_engine(
         for column in qi:
             check_column(column, columns, "a quasi-identifier", relation.name)
         counts = count_relation(relation, qi)
-    return Known(str(source), columns, qi, counts.domain, hierarchies, None, reading), counts
+    return Known(str(source), columns, qi, counts.domain, hierarchies, numeric, reading), counts
 
 
 def method_of(method: Any, options: Mapping[str, Any]) -> tuple[TableAnonymizer, dict[str, Any]]:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from tokumei.anonymize.registry import TableSearch
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name
-from tokumei.data.files.formats import scan_frame
+from tokumei.data.files.formats import PARQUET, format_of, scan_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.table import Table, check_column
-from tokumei.job.anonymize_table import anonymize_table, write_table_on_engine
+from tokumei.job.anonymize_table import anonymize_table, split_wishes, write_table_on_engine
 from tokumei.job.asked import split_asked
+from tokumei.job.goal import method_of
 from tokumei.job.table_release import TableRelease
+
+log = logging.getLogger("tokumei.notes")
+# More cells than these, of about twenty bytes each in memory, or more bytes of text, are read as a stream.
+MOST_CELLS = 150_000_000
+MOST_TEXT = 2 * 1024**3
 
 
 def anonymize_to_files(
@@ -35,8 +45,11 @@ def anonymize_to_files(
 ) -> TableRelease:
     """Anonymize a file, or a table where it is, and write the release, its recipe and its rows as drafts."""
     asked, _ = split_asked(options)
-    if engine == "local":
-        table = table_of_file(source, qi, [*asked.sensitive_columns(), *keep], reading, hierarchies, numeric)
+    needed = [*qi, *asked.sensitive_columns(), *keep]
+    # Which row of the file each released one was is known in memory alone, and so is an order that comes again.
+    is_plain = "rows" not in drafts and seed is None and not reproducible
+    if engine == "local" and not (is_plain and _streams(source, needed, reading, method, options)):
+        table = table_of_file(source, qi, needed[len(qi) :], reading, hierarchies, numeric)
         how: dict[str, Any] = {"keep_anyway": keep_anyway, "keep_order": keep_order, "reproducible": reproducible}
         made = anonymize_table(table, method=method, keep=keep, seed=seed, **how, **options)
         if "rows" in drafts and made.rows is None:
@@ -61,6 +74,19 @@ def anonymize_to_files(
     )
     done.write(None, drafts.get("recipe"), None)
     return done
+
+
+def _streams(source: str, needed: Sequence[str], reading: Reading, method: Any, options: Mapping[str, Any]) -> bool:
+    """Say whether a file is so large that its rows go by one after the other and are never in memory together."""
+    if not isinstance(method_of(method, split_wishes(split_asked(options)[1])[1])[0], TableSearch):
+        return False
+    if format_of(source) != PARQUET:
+        return reading.is_whole_text and Path(source).is_file() and Path(source).stat().st_size > MOST_TEXT
+    n_rows = int(scan_frame(source, reading).select(pl.len()).collect().item())
+    if n_rows * len(needed) <= MOST_CELLS:
+        return False
+    log.info("%s has %s rows: they are read as a stream, twice, and not held in memory.", source, f"{n_rows:,}")
+    return True
 
 
 def table_of_file(

@@ -1,0 +1,97 @@
+"""Writing rows in an order that nobody can guess, also where they do not fit into memory."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from tokumei.data.files.formats import write_frame
+
+# What is shuffled in memory at once.
+MOST_BYTES = 512 * 1024 * 1024
+# Of a cell at the least; the estimate of Polars does not count what texts take that are repeated.
+CELL_BYTES = 24
+# Among so many files are rows dealt out that are more.
+N_FILES = 64
+
+
+def write_shuffled(rows: pl.LazyFrame, out: Path, *, most_bytes: int = MOST_BYTES, n_files: int = N_FILES) -> None:
+    """Write rows in a random order, every one of which is as likely as any other.
+
+    Those that are too many for memory are dealt out to files by lot; each file is shuffled, and they are written one
+    after the other. That is how rows would come that were sorted by a random number each, of which the file is the
+    first digit.
+    """
+    random = np.random.default_rng()
+    blocks = _blocks(rows, most_bytes // 2)
+    first = next(blocks, None)
+    second = next(blocks, None)
+    if first is None or second is None:
+        whole = rows.clear().collect() if first is None else first
+        write_frame(_shuffled(whole, random), out)
+        return
+    # Beside what is written: there is room for it, and nobody else may read it.
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".shuffling-") as folder:
+        place = Path(folder)
+        sizes = np.zeros(n_files, np.int64)
+        for number, block in enumerate(_again(first, second, blocks)):
+            drawn = random.integers(n_files, size=block.height)
+            order, ends = np.argsort(drawn, kind="stable"), np.cumsum(np.bincount(drawn, minlength=n_files))
+            dealt = block[order]
+            for file, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+                part = dealt[int(start) : int(end)]
+                part.write_parquet(place / f"{file:04}-{number:06}.parquet", compression="lz4")
+                sizes[file] += _bytes_of(part)
+        shuffled = [_shuffle_file(place, file, int(sizes[file]), most_bytes, random) for file in range(n_files)]
+        write_frame(_scan(shuffled), out)
+
+
+def _shuffle_file(place: Path, file: int, n_bytes: int, most_bytes: int, random: np.random.Generator) -> Path:
+    """Shuffle the rows that one file was dealt; one that is still too large is dealt out again."""
+    parts, whole = sorted(place.glob(f"{file:04}-*.parquet")), place / f"{file:04}.parquet"
+    if n_bytes > most_bytes:
+        write_shuffled(_scan(parts), whole, most_bytes=most_bytes)
+    else:
+        _shuffled(_scan(parts).collect(), random).write_parquet(whole, compression="lz4")
+    for part in parts:
+        part.unlink()
+    return whole
+
+
+def _scan(paths: Sequence[Path]) -> pl.LazyFrame:
+    return pl.concat([pl.scan_parquet(path, glob=False) for path in paths])
+
+
+def _bytes_of(frame: pl.DataFrame) -> int:
+    return max(int(frame.estimated_size()), CELL_BYTES * frame.height * frame.width)
+
+
+def _shuffled(frame: pl.DataFrame, random: np.random.Generator) -> pl.DataFrame:
+    return frame[random.permutation(frame.height)]
+
+
+def _blocks(rows: pl.LazyFrame, n_bytes: int) -> Iterator[pl.DataFrame]:
+    """Give the rows in blocks of about so many bytes."""
+    held: list[pl.DataFrame] = []
+    size = 0
+    for batch in rows.collect_batches(maintain_order=False, engine="streaming"):
+        if not batch.height:
+            continue
+        held.append(batch)
+        size += _bytes_of(batch)
+        if size >= n_bytes:
+            yield pl.concat(held, rechunk=True)
+            held, size = [], 0
+    if held:
+        yield pl.concat(held, rechunk=True)
+
+
+def _again(first: pl.DataFrame, second: pl.DataFrame, others: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Give the two blocks that were looked at, and all others."""
+    yield first
+    yield second
+    yield from others
