@@ -32,3 +32,11 @@ def test_page_with_a_figure_asks_for_nothing_outside(tmp_path: Path) -> None:
     assert "href=" not in html
     assert "@import" not in html
     assert html.count("http") == html.count('"http://www.w3.org/')
+
+
+def test_page_aligns_a_missing_number_with_the_others() -> None:
+    page = Page("A page")
+    page.table(["method", "nodes"], [["optimal", 26], ["mondrian", "–"]], "What each found.")
+    html = page.to_html()
+    assert '<th class="text">method</th><th class="number">nodes</th>' in html
+    assert '<td class="number">–</td>' in html

@@ -12,6 +12,8 @@ from typing import Any
 from tokumei.data.files.atomic import write_text
 
 SHORT = 6
+# What stands where there is no number.
+MISSING = "–"
 
 
 @dataclass
@@ -39,13 +41,12 @@ class Page:
         )
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> None:
-        """Add a table; numbers are aligned to the right."""
-        head = "".join(
-            f'<th class="{"number" if all(isinstance(row[index], (int, float)) for row in rows) else "text"}">'
-            f"{escape(column)}</th>"
-            for index, column in enumerate(columns)
+        """Add a table; numbers are aligned to the right, and so is the sign that one is missing."""
+        kinds = ["number" if _are_numbers([row[index] for row in rows]) else "text" for index in range(len(columns))]
+        head = "".join(f'<th class="{kind}">{escape(column)}</th>' for kind, column in zip(kinds, columns, strict=True))
+        body = "".join(
+            f"<tr>{''.join(_cell(value, kind) for value, kind in zip(row, kinds, strict=True))}</tr>" for row in rows
         )
-        body = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows)
         self._parts.append(
             f'<div class="table"><table><caption>{escape(caption)}</caption>'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
@@ -66,11 +67,18 @@ class Page:
         write_text(path, self.to_html())
 
 
-def _cell(value: Any) -> str:
+def _are_numbers(values: Sequence[Any]) -> bool:
+    numbers = [value for value in values if value != MISSING]
+    return all(isinstance(value, (int, float)) for value in numbers) and (bool(numbers) or not values)
+
+
+def _cell(value: Any, kind: str) -> str:
     if isinstance(value, float):
         return f'<td class="number">{value:.3f}</td>'
     if isinstance(value, int):
         return f'<td class="number">{value:,}</td>'
+    if value == MISSING and kind == "number":
+        return f'<td class="number">{MISSING}</td>'
     # Where a language breaks between any two signs, a word of two would stand in two lines.
-    kind = ' class="short"' if len(str(value)) <= SHORT else ""
-    return f"<td{kind}>{escape(str(value))}</td>"
+    short = ' class="short"' if len(str(value)) <= SHORT else ""
+    return f"<td{short}>{escape(str(value))}</td>"
