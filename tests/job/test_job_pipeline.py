@@ -32,7 +32,7 @@ def test_pipeline_of_a_job_file_gives_the_release_of_its_steps(tmp_path: Path) -
 
     again = anonymize_history(read_history(tmp_path / "shop.csv"), pipeline={"step": steps}, seed=3)
     again.write(tmp_path / "again.csv", tmp_path / "published.csv", tmp_path / "truth.csv")
-    assert (tmp_path / "out" / "release.csv").read_bytes() == (tmp_path / "again.csv").read_bytes()
+    assert (tmp_path / "out" / "secret" / "release.csv").read_bytes() == (tmp_path / "again.csv").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -142,15 +142,14 @@ def test_history_goes_from_a_file_to_the_release_of_the_command_line(
     page.click(f"button:has-text('{words['make']}')")
     page.wait_for_url("**/see")
     settle(page)
-    page.wait_for_selector(".notice.success")
+    page.wait_for_selector("dl.scores")
     page.click(f"nav.tabs a:has-text('{words['home']}')")
     page.wait_for_url("**/take-home")
-    for name in ("release.csv", "published.csv", "job.toml"):
+    for name in ("published.csv", "job.toml"):
         take(page, name, tmp_path)
     assert [name for name, _ in Job.read(tmp_path / "job.toml").methods] == ["pipeline"]
     Job.read(tmp_path / "job.toml").run(tmp_path / "dossier")
-    for name in ("release.csv", "published.csv"):
-        assert (tmp_path / "dossier" / name).read_bytes() == (tmp_path / name).read_bytes()
+    assert (tmp_path / "dossier" / "published.csv").read_bytes() == (tmp_path / "published.csv").read_bytes()
 
 
 def test_way_of_a_table_needs_no_script(browser: Any, live_server: Any, alice: User, worker: None) -> None:

@@ -11,6 +11,8 @@ from django.utils.safestring import SafeString, mark_safe
 # In the units of the figures, which the page scales to its width.
 BAR, GAP, LABEL, WIDTH = 20, 8, 150, 640
 SPARK_WIDTH, SPARK_HEIGHT = 132, 34
+# Narrower, since several stand side by side.
+PAIR_WIDTH = 400
 PLOT_WIDTH, PLOT_HEIGHT, MARGIN = 640, 340, 56
 BAND = 26
 # Narrower than this, a band's label would not be read.
@@ -51,18 +53,29 @@ def spark(picture: Mapping[str, Any]) -> SafeString:
     )
 
 
-def bars(rows: Sequence[tuple[str, float, str]], *, title: str, kind: str = "") -> SafeString:
+def bars(rows: Sequence[tuple[str, float, str]], *, title: str, kind: str = "", label: int = LABEL) -> SafeString:
     """Draw horizontal bars: label, share of the longest from 0 to 1, and the number as text."""
     height = len(rows) * (BAR + GAP)
     most = max((value for _, value, _ in rows), default=0) or 1
-    room = WIDTH - LABEL - 110
+    room = WIDTH - label - 110
     drawn = format_html_join(
         "",
         '<text class="label" x="{0}" y="{1}" text-anchor="end">{2}</text>'
         '<rect class="bar {3}" x="{4}" y="{5}" width="{6}" height="{7}"></rect><text x="{8}" y="{1}">{9}</text>',
         (
-            (LABEL - 8, top + 15, _short(label), kind, LABEL, top, f"{long:.1f}", BAR, f"{LABEL + long + 6:.1f}", text)
-            for at, (label, value, text) in enumerate(rows)
+            (
+                label - 8,
+                top + 15,
+                _short(name, label // 8),
+                kind,
+                label,
+                top,
+                f"{long:.1f}",
+                BAR,
+                f"{label + long + 6:.1f}",
+                text,
+            )
+            for at, (name, value, text) in enumerate(rows)
             for top in [at * (BAR + GAP)]
             for long in [max(1.0, room * value / most)]
         ),
@@ -72,7 +85,7 @@ def bars(rows: Sequence[tuple[str, float, str]], *, title: str, kind: str = "") 
 
 def before_and_after(rows: Sequence[tuple[str, float, float]], *, title: str) -> SafeString:
     """Draw shares of values before and after, two bars each."""
-    tall, room = 2 * 12 + GAP, WIDTH - LABEL - 110
+    tall, room = 2 * 12 + GAP, PAIR_WIDTH - LABEL - 60
     drawn = format_html_join(
         "",
         '<text class="label" x="{0}" y="{1}" text-anchor="end">{2}</text>'
@@ -96,7 +109,7 @@ def before_and_after(rows: Sequence[tuple[str, float, float]], *, title: str) ->
             for top in [at * tall]
         ),
     )
-    return _figure(drawn, WIDTH, len(rows) * tall, title)
+    return _figure(drawn, PAIR_WIDTH, len(rows) * tall, title)
 
 
 def bands(levels: Sequence[Mapping[str, Any]], *, title: str, words: Sequence[str]) -> SafeString:
@@ -187,8 +200,9 @@ def _figure(drawn: SafeString, width: int, height: int, title: str) -> SafeStrin
     )
 
 
-def _short(label: str) -> str:
-    return label if _n_wide(label) <= LONGEST else label[: LONGEST - 1 if label.isascii() else LONGEST // 2] + "…"
+def _short(label: str, most: int = LONGEST) -> str:
+    """Cut a label to so many characters, of which those of Japanese are two wide."""
+    return label if _n_wide(label) <= most else label[: most - 1 if label.isascii() else most // 2] + "…"
 
 
 def _fitting(label: str, room: float) -> str:

@@ -147,6 +147,16 @@ def jobs_of(piece: Piece) -> dict[str, Job]:
     return {job.kind.removeprefix("workbench-"): job for job in found}
 
 
+def busy_job(piece: Piece) -> Job | None:
+    """Give what is under way; looking is over for the pages once the hierarchies are there, the last but one of it."""
+    for job in jobs_of(piece).values():
+        trees = piece.folder / files.TREES
+        is_shown = job.kind == LOOK and trees.exists() and trees.stat().st_mtime > job.created_at.timestamp()
+        if not job.is_done and not is_shown:
+            return job
+    return None
+
+
 def delete_piece(piece: Piece) -> None:
     """Delete a piece of work for good, at once: its row, its jobs and its files."""
     with transaction.atomic():

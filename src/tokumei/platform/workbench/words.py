@@ -95,12 +95,21 @@ ATTACKS: Words = {
     "row-counts": gettext_lazy("compares how often customers bought"),
     "linkage": gettext_lazy("weighs all columns together and assigns everybody at once"),
 }
+KNOWLEDGE: Words = {
+    "knows nothing": gettext_lazy("nothing"),
+    "one item": gettext_lazy("one item"),
+    "all items": gettext_lazy("all items"),
+    "how many": gettext_lazy("how many items"),
+    "day": gettext_lazy("the day"),
+}
 SCORES: Words = {
     "row": gettext_lazy("customers found"),
     "cell": gettext_lazy("customers found, month by month"),
     "pseudonym": gettext_lazy("pseudonyms found"),
     "transaction": gettext_lazy("purchases found"),
     "found": gettext_lazy("people found"),
+    "certain": gettext_lazy("known for certain"),
+    "success": gettext_lazy("guessed right"),
 }
 
 
@@ -139,6 +148,12 @@ def number(name: str, score: Mapping[str, Any] | None) -> str:
 def of_measures(found: Mapping[str, Any]) -> dict[str, Any]:
     """Put the measures of an audit together: those of classes, and the worst of the sensitive columns."""
     return dict(found.get("classes", {})) | dict(found.get("worst", {}))
+
+
+def knowledge_in_words(knows: str) -> str:
+    """Say what an attacker knows of a purchase: what the library lists in brackets, part by part."""
+    listed = knows.partition("(")[2].rstrip(")") or knows
+    return ", ".join(str(KNOWLEDGE.get(part, part)) for part in listed.split(", "))
 
 
 def attack_in_words(name: str) -> str:

@@ -25,7 +25,7 @@ def find(request: UserRequest, level: str, piece: str, **_: Any) -> dict[str, An
 def frame(request: HttpRequest, piece: Piece) -> dict[str, Any]:
     """Give what the head of every page shows: the file, how far work is, what is wrong."""
     folder, jobs = piece.folder, services.jobs_of(piece)
-    busy = next((job for job in jobs.values() if not job.is_done), None)
+    busy = services.busy_job(piece)
     faults = {kind: files.read(folder, files.faults_file(f"workbench-{kind}")) for kind in jobs}
     look = files.read(folder, files.LOOK)
     return {

@@ -21,7 +21,13 @@ from tokumei.platform.workbench import drawing, editing, services
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
 from tokumei.platform.workbench.views.finding import find, frame
-from tokumei.platform.workbench.words import attack_in_words, number_lines, of_measures, step_in_words
+from tokumei.platform.workbench.words import (
+    attack_in_words,
+    knowledge_in_words,
+    number_lines,
+    of_measures,
+    step_in_words,
+)
 
 SETS_SHOWN = 6
 # In the order of the page: the usual ones first.
@@ -63,10 +69,10 @@ def _table_risk(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _history_risk(found: Mapping[str, Any]) -> dict[str, Any]:
     attackers = found["attackers"]
-    rows = [(one["knows"], one["measured"], f"{one['measured']:.1%}") for one in attackers]
+    rows = [(knowledge_in_words(one["knows"]), one["measured"], f"{one['measured']:.1%}") for one in attackers]
     return {
         "facts": found["facts"],
-        "attackers": drawing.bars(rows, title=_("Chance to find a customer by what is known"), kind="risk"),
+        "attackers": drawing.bars(rows, title=_("Chance to find a customer by what is known"), kind="risk", label=290),
         "worst": max(attackers, key=lambda one: one["measured"], default=None),
     }
 
@@ -240,7 +246,7 @@ def cancel(request: UserRequest, piece: Piece) -> HttpResponse:
 @access("user", of=find)
 def state(request: UserRequest, piece: Piece) -> JsonResponse:
     """Tell the script of a page how far work is."""
-    busy = next((job for job in services.jobs_of(piece).values() if not job.is_done), None)
+    busy = services.busy_job(piece)
     if busy is None:
         return JsonResponse({"is_final": True})
     told = {key: busy.progress.get(key) for key in ("done", "total")}
