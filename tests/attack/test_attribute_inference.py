@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import math
+import random
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,7 +11,7 @@ from tests.attack.disclosure.threat_models import threat_model
 
 from tokumei.attack import attribute_inference as module
 from tokumei.attack.attribute_inference import SensitiveRecords, blind_chances, infer, infer_excluding, true_values
-from tokumei.attack.targets import target_people
+from tokumei.attack.targets import drawn_success, target_people
 
 MEANINGS: dict[str, list[int | None]] = {"1": [1], "1.0": [1], "2": [2], "3": [3], "1-2": [1, 2], "*": [1, 2, 3, None]}
 PERSON = st.tuples(st.sampled_from("AB"), st.sampled_from([1, 2, 3]), st.sampled_from(["A", "B", "*"]))
@@ -87,3 +91,14 @@ def test_excluding_equals_a_plain_loop_over_people(
         assert inferred.chances[person] == pytest.approx(sum(chances) / len(chances) if chances else blind[person])
         assert inferred.n_values[person] == len(set(left))
         assert inferred.is_certain[person] == (set(left) == {(value,)})
+
+
+@given(st.lists(st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 1.0]), min_size=1, max_size=50), st.randoms())
+def test_expected_success_is_the_plain_mean_whatever_the_order(chances: list[float], order: random.Random) -> None:
+    shuffled = chances.copy()
+    order.shuffle(shuffled)
+    found = [
+        drawn_success("success", np.array(some), 0.0, purpose="a test", seed=1).inputs["expected"]
+        for some in (chances, shuffled)
+    ]
+    assert found[0] == found[1] == pytest.approx(math.fsum(chances) / len(chances), rel=1e-14)

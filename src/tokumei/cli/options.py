@@ -16,7 +16,7 @@ HierarchiesOption = Annotated[
     Path | None, typer.Option("--hierarchies", metavar="DIR", help="Folder with one hierarchy file for each column.")
 ]
 EngineOption = Annotated[
-    str, typer.Option("--engine", help="local, duckdb, spark, or an address such as postgresql://host/database.")
+    str, typer.Option("--engine", help="local, duckdb, spark, or an address as postgresql://host/db.")
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace outputs that exist.")]
 DeskOption = Annotated[Path, typer.Option("--desk", metavar="DIR", help="The folder of the offer's desk.")]

@@ -20,7 +20,9 @@ LDiversityOption = Annotated[
 TClosenessOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--t-closeness", metavar="COLUMN=T[:KIND[:WHOSE]]", help=f"KIND: equal, ordered or hierarchical. {WHOSE}"
+        "--t-closeness",
+        metavar="COLUMN=T[:…]",
+        help=f"After T :KIND or :KIND:WHOSE. KIND: equal, ordered or hierarchical. {WHOSE}",
     ),
 ]
 AlphaOption = Annotated[
@@ -28,11 +30,19 @@ AlphaOption = Annotated[
 ]
 BetaOption = Annotated[
     list[str] | None,
-    typer.Option("--beta-likeness", metavar="COLUMN=BETA[:KIND[:WHOSE]]", help=f"KIND: basic or enhanced. {WHOSE}"),
+    typer.Option(
+        "--beta-likeness",
+        metavar="COLUMN=BETA[:…]",
+        help=f"After BETA :KIND or :KIND:WHOSE. KIND: basic or enhanced. {WHOSE}",
+    ),
 ]
 DisclosureOption = Annotated[
     list[str] | None,
-    typer.Option("--delta-disclosure", metavar="COLUMN=DELTA[:WHOSE]", help=f"δ-disclosure privacy, in bits. {WHOSE}"),
+    typer.Option(
+        "--delta-disclosure",
+        metavar="COLUMN=DELTA[:…]",
+        help=f"δ-disclosure privacy, in bits; after DELTA :WHOSE. {WHOSE}",
+    ),
 ]
 KMapOption = Annotated[int | None, typer.Option("--k-map", min=1, help="Fewest people of --population a record fits.")]
 PresenceOption = Annotated[
