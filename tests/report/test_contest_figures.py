@@ -7,7 +7,17 @@ import re
 
 import polars as pl
 
-from tokumei.report.contest_figures import SIDES, _labels, attack_figure, history_figure, standings_figure
+from tokumei.report.contest_figures import (
+    DOT,
+    SIDES,
+    _box,
+    _labels,
+    _overlap,
+    attack_figure,
+    history_figure,
+    standings_figure,
+)
+from tokumei.report.figures import HEIGHT, WIDTH
 
 TEAMS = {"utility": [0.0, 0.001, 0.5], "safety": [1.0, 0.999, 0.2], "is_ranked": [True, True, False]}
 
@@ -43,6 +53,20 @@ def test_label_that_would_cover_the_next_dot_stands_above_its_own() -> None:
     sides = dict(_labels(points.with_columns(is_ranked=True)).select("team", "side").rows())
     assert sides == {"far": "right", "Harbour Lab": "above", "Fuji": "right"}
     assert set(sides.values()) <= set(SIDES)
+
+
+def test_labels_of_a_season_with_many_teams_near_the_top_run_into_nothing() -> None:
+    season = [("yearly", 0, 1), ("monthly-pseudonyms", 0.72, 0.97), ("delete", 0.79, 0.995), ("blur", 0.85, 0.974)]
+    points = pl.DataFrame(
+        [*season, ("perturb-and-delete", 0.93, 0.95)], schema=["team", "utility", "safety"], orient="row"
+    )
+    labels = _labels(points.with_columns(is_ranked=True))
+    dots = [(x / 0.93 * WIDTH, (1 - y) * HEIGHT) for x, y in labels.select("utility", "safety").rows()]
+    named = zip(dots, labels.select("team", "side").rows(), strict=True)
+    boxes = [_box(x, y, team, side) for (x, y), (team, side) in named]
+    for index, box in enumerate(boxes):
+        assert not any(_overlap(box, other) for other in boxes[index + 1 :])
+        assert not any(_overlap(box, (x - DOT, x + DOT, y - DOT, y + DOT)) for x, y in dots)
 
 
 def test_best_score_holds_until_the_last_release_of_all() -> None:

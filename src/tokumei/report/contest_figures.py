@@ -9,18 +9,21 @@ import polars as pl
 
 from tokumei.report.figures import COLORS, HEIGHT, WIDTH, to_svg
 
+Box = tuple[float, float, float, float]
 CELL = 34
 LIGHT, DARK, GREY = "#eef3f8", COLORS[0], "#9aa5b1"
 # Dots nearer than this share of an axis cover each other's names.
 SAME_PLACE = 0.04
-# A letter takes about this share of the width.
-LETTER = 0.016
+# A letter is at most so wide in most fonts, and a line of text and half a dot so high, in pixels.
+LETTER, LINE, DOT = 9, 11, 5
 # Where a label goes, the first side that is free.
 SIDES: Mapping[str, Mapping[str, Any]] = {
     "right": {"align": "left", "dx": 8},
     "above": {"align": "center", "dy": -13},
-    # Not below: dots at the bottom stand on the numbers of the axis.
     "higher": {"align": "center", "dy": -27},
+    "left": {"align": "right", "dx": -8},
+    "below": {"align": "center", "dy": 13},
+    "lower": {"align": "center", "dy": 27},
 }
 # Readers' fonts may be wider than the one measured here, and would run into the title of the axis.
 ROOM = 14
@@ -30,7 +33,7 @@ def standings_figure(points: pl.DataFrame, *, x_title: str, y_title: str) -> str
     """Draw each team (columns team, utility, safety, is_ranked) by its two losses, both better when smaller.
 
     Teams that are not ranked are grey. Teams at nearly one place share a label; a label that would run into another
-    stands above its dot.
+    or into a dot stands on another side of its own.
     """
     import altair as alt
 
@@ -61,18 +64,31 @@ def _labels(points: pl.DataFrame) -> pl.DataFrame:
         .agg(pl.col("team").str.join(", "), pl.col("utility").max(), pl.col("safety").mean())
         .sort("utility", "safety")
     )
-    rows = joined.rows(named=True)
+    dots = [
+        (row["utility"] / span["utility"] * WIDTH, (1 - row["safety"] / span["safety"]) * HEIGHT, row["team"])
+        for row in joined.rows(named=True)
+    ]
+    numbers_of_axis = (-WIDTH, 2 * WIDTH, HEIGHT + LINE / 2 + 1, 2 * HEIGHT)
+    taken: list[Box] = [numbers_of_axis, *((x - DOT, x + DOT, y - DOT, y + DOT) for x, y, _ in dots)]
     sides: list[str] = []
-    for index, row in enumerate(rows):
-        # In the same band: the labels to the left that may reach here, and the dots that the own label may reach.
-        band = [abs(row["safety"] - other["safety"]) < 2 * SAME_PLACE * span["safety"] for other in rows]
-        reach = [LETTER * (3 + len(one["team"])) * span["utility"] for one in rows]
-        gaps = [other["utility"] - row["utility"] for other in rows]
-        taken = {sides[other] for other in range(index) if band[other] and -gaps[other] < reach[other]}
-        if any(band[other] and gaps[other] < reach[index] for other in range(index + 1, len(rows))):
-            taken.add("right")
-        sides.append(next((side for side in SIDES if side not in taken), "right"))
+    for x, y, text in dots:
+        boxes = {side: _box(x, y, text, side) for side in SIDES}
+        free = (side for side, box in boxes.items() if not any(_overlap(box, other) for other in taken))
+        sides.append(next(free, "right"))
+        taken.append(boxes[sides[-1]])
     return joined.with_columns(pl.Series("side", sides, dtype=pl.String))
+
+
+def _box(x: float, y: float, text: str, side: str) -> Box:
+    """Give about what a label covers on one side of its dot: left, right, top and bottom, in pixels."""
+    look, width = SIDES[side], LETTER * len(text)
+    x, y = x + look.get("dx", 0), y + look.get("dy", 0)
+    left = x - {"left": 0.0, "center": 0.5, "right": 1.0}[look["align"]] * width
+    return left, left + width, y - LINE / 2, y + LINE / 2
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
 def attack_figure(points: pl.DataFrame, *, attacker_title: str, target_title: str, success_title: str) -> str:
