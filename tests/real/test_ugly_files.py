@@ -63,6 +63,10 @@ def test_numbers_with_commas_between_thousands_are_refused_as_such(
         (b"age,sex\n", "x.csv: found 'no rows', expected a table with a row or more"),
         (b"age,age\n1,2\n", "x.csv, line 1, column 2: found 'age', expected names that differ"),
         (b"age,\n1,2\n", "x.csv, line 1, column 2: found '', expected a name for every column"),
+        (
+            b"Survey,,\nage,sex,town\n1,f,x\n",
+            "x.csv, line 1: found 'Survey', expected a name for every column; if this",
+        ),
         (b"age,sex,town\n1,f,x\n2,f\n", "x.csv, line 3: found '2 cells: 2,f', expected 3 cells"),
         (b"age,sex\n1,f\x00\n", "x.csv, line 2: found '\\x00', expected text without NUL bytes"),
     ],
