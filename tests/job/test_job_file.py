@@ -182,6 +182,7 @@ def test_template_of_any_file_runs_as_it_is(tmp_path: Path) -> None:
         "numbers": "a,b\n" + "".join(f"{n % 3},{n % 5}\n" for n in range(30)),
         "odd": '"a ""q""",b\tc,収入\n' + "".join(f"x{n % 2},y,{n}\n" for n in range(12)),
         "one": "c\nx\n",
+        "marks": "a|b,c\n" + "".join(f"v|{n % 2},t\n" for n in range(20)),
         # Two sensitive columns, of which an attack that learns one learns each.
         "two": "性別,年齢,病名,年収\n"
         + "".join(f"{'男女'[n % 2]},{30 + n % 4},{('風邪', '骨折')[n % 3 % 2]},{3 + n % 5}00万円\n" for n in range(40)),

@@ -11,6 +11,7 @@ import polars as pl
 
 from tokumei.core.errors import CannotAnonymize, InputError, nearest
 from tokumei.data.files.formats import PARQUET, format_of, read_frame, scan_frame
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.row_numbers import read_rows
 from tokumei.data.table import Table
 from tokumei.hierarchy.files import read_hierarchy
@@ -69,7 +70,8 @@ class TableWork:
     @cached_property
     def released(self) -> pl.DataFrame:
         """The release that was chosen, as it was written."""
-        return read_frame(self.release)
+        # Not guessed: the name of an only column may hold what separates columns elsewhere.
+        return read_frame(self.release, AS_IT_IS if self.suffix == PARQUET else Reading(delimiter=","))
 
     @cached_property
     def row_numbers(self) -> pl.Series | None:
