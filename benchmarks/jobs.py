@@ -129,7 +129,8 @@ def _cdnow(folder: Path) -> Iterator[Step]:
     raw = folder / "raw.txt"
     write_cdnow(raw)
     form = ["--delimiter", "blanks", "--no-header"]
-    yield from _of_history(folder, raw, form, [*form, "--columns", "customer=1,date=2,quantity=3,price=4"])
+    reading = [*form, "--columns", "customer=1,date=2,quantity=3,price=4"]
+    yield from _of_history(folder, raw, form, reading, has_items=False)
 
 
 def _online_retail(folder: Path) -> Iterator[Step]:
@@ -138,8 +139,10 @@ def _online_retail(folder: Path) -> Iterator[Step]:
     yield from _of_history(folder, clean, [], [])
 
 
-def _of_history(folder: Path, raw: Path, form: list[str], reading: list[str]) -> Iterator[Step]:
-    """Give what is done with a history: anonymize, attack, judge, measure, generalize, report, sweep."""
+def _of_history(
+    folder: Path, raw: Path, form: list[str], reading: list[str], *, has_items: bool = True
+) -> Iterator[Step]:
+    """Give what is done with a history: anonymize, attack, measure, generalize where there are items, report, sweep."""
     release, truth, seen = (str(folder / name) for name in ("release.csv", "truth.csv", "published.csv"))
     yield "describe", ["data", "describe", str(raw), *form]
     outputs = ["--out", release, "--truth", truth, "--published", seen]
@@ -149,7 +152,8 @@ def _of_history(folder: Path, raw: Path, form: list[str], reading: list[str]) ->
     yield "attack", ["attack", "history", "s1", "--knowledge", str(raw), "--release", seen, "--out", guesses, *reading]
     pair = ["--original", str(raw), "--release", release, *reading]
     yield "measure", ["measure", "history", *pair]
-    merged = ["--method", "generalize", "--out", str(folder / "merged.csv"), "--seed", "1"]
-    yield "generalize", ["anonymize", "history", str(raw), *merged, *reading]
+    if has_items:
+        merged = ["--method", "generalize", "--out", str(folder / "merged.csv"), "--seed", "1"]
+        yield "generalize", ["anonymize", "history", str(raw), *merged, *reading]
     yield "report", ["report", *pair, "--out", str(folder / "report.html")]
     yield "sweep", ["sweep", str(raw), "--out", str(folder / "sweep"), *reading]
