@@ -176,3 +176,18 @@ def test_command_hardens_what_a_pipeline_makes_and_writes_all_files(shop: Histor
     plain = CliRunner().invoke(app_with(COMMANDS), [*words, "--force"])
     assert "it cost" in plain.output
     assert "must not be published" in plain.output
+
+
+def test_release_in_categories_is_attacked_at_its_level(shop: History, tmp_path: Path) -> None:
+    items = shop.kept["item"].unique().sort().to_list()
+    (tmp_path / "items.csv").write_text("".join(f"{item};department {item[-1]};*\n" for item in items))
+    release = tk.anonymize(shop, method="roll-up", hierarchy=tmp_path / "items.csv", seed=1)
+    blind = tk.harden(shop, release, bound=1.0, attacks=["s4"], seed=1)
+    told = tk.harden(shop, release, bound=1.0, attacks=["s4"], hierarchy=tmp_path / "items.csv", seed=1)
+    assert max(blind.found.before.values()) == 0 < max(told.found.before.values())
+
+
+def test_release_without_rows_is_refused() -> None:
+    empty = History.of({"customer": [], "date": [], "item": []})
+    with pytest.raises(InputError, match="a release with rows"):
+        harden_history(empty, empty, bound=0.5)

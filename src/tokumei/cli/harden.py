@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tokumei.cli.history import OriginalOption, OutFormatOption
-from tokumei.cli.options import DrawOption, ForceOption, names
+from tokumei.cli.history import OriginalOption, OutFormatOption, item_file
+from tokumei.cli.options import DrawOption, ForceOption, ItemHierarchyOption, names
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_histories
 from tokumei.cli.report import KnowledgeOption, MinutesOption, SampleOption, files_of
@@ -48,6 +48,7 @@ def harden(
         ),
     ] = None,
     sample: SampleOption = None,
+    hierarchy: ItemHierarchyOption = None,
     seed: Annotated[
         int | None,
         typer.Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
@@ -68,7 +69,8 @@ def harden(
     from tokumei.job.harden_history import harden_history
 
     outputs = {"--out": out, "--published": published, "--truth": truth}
-    read = [original, release, pipeline, *files_of(knowledge)]
+    items = item_file(hierarchy)
+    read = [original, release, pipeline, items, *files_of(knowledge)]
     with showing_progress(), guarded(outputs, inputs=read, force=force) as drafts:
         done = harden_history(
             original,
@@ -85,6 +87,7 @@ def harden(
             seed=seed,
             form=out_format or form_of_release(form_of(original, reading)),
             reading=reading,
+            hierarchy=items,
         )
         done.release.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"))
     show(done.written_to(out), json=json)

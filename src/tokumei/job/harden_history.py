@@ -18,6 +18,7 @@ from tokumei.data.files.histories import TABLE
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.data.knowledge import Draw
+from tokumei.hierarchy.items import item_hierarchy
 from tokumei.job.anonymize_history import anonymize_history
 from tokumei.job.hardening import Evidence, Hardening, least_change
 from tokumei.job.histories import history_of, released_of
@@ -102,6 +103,7 @@ def harden_history(
     seed: int | None = None,
     form: str = TABLE,
     reading: Reading = AS_IT_IS,
+    hierarchy: Any = None,
 ) -> Hardened:
     """Change a release no more than needed for every attack to find at most a share of the customers.
 
@@ -110,6 +112,7 @@ def harden_history(
     knowledge: what attackers know in per cent, as for `report_history`, drawn `draws` times; 25 and 100 if not given.
     attacks: those to try; if not given, all that the history allows, or as fit in so many `minutes` an attempt.
     changes: some of widen, delete, re-pseudonymize and permute; all if not given.
+    hierarchy: of items, where the release names categories: what is known is rolled up to them.
     """
     started = time.perf_counter()
     moves = _checked(bound, draws, changes)
@@ -121,16 +124,22 @@ def harden_history(
         anonymize_history(before, pipeline=pipeline, seed=used) if release is None else release, reading
     )
     truth_of(before, after)
+    if not after.kept.height:
+        raise InputError.of("a release with rows", file=after.name)
+    items = item_hierarchy(hierarchy)
     some = sample_customers(before, after, sample, most_rows=REPORT_ROWS, seed=0)
     drawn = [
-        read_knowledge(knowledge or list(SHARES), some.original, number, reading, draw=draw) for number in range(draws)
+        read_knowledge(knowledge or list(SHARES), some.original, number, reading, draw=draw, hierarchy=items)
+        for number in range(draws)
     ]
     known = {share: [one[share] for one in drawn] for share in drawn[0]}
     names, left_out = _attacks(attacks, before, {share: one[0] for share, one in known.items()}, minutes)
     is_some = None if some.said is None else before.frame["customer"].is_in(some.original.customers)
-    evidence = Evidence(
-        some.original, known, names, 0, lambda one: one if is_some is None else History(one.frame.filter(is_some))
-    )
+
+    def rows_of_some(released: History) -> History:
+        return released if is_some is None else History(released.frame.filter(is_some), released.name)
+
+    evidence = Evidence(some.original, known, names, 0, rows_of_some, items)
     losses = _losses(before, after)
     found = least_change(before, after, evidence, bound, moves=moves, losses=losses, seed=used)
     hardened = found.release

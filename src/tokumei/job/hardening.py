@@ -15,6 +15,8 @@ from tokumei.core.progress import Bar, step
 from tokumei.core.score import Score
 from tokumei.data.history import History
 from tokumei.data.release import Release
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.items import roll_together
 from tokumei.measure.registry import HISTORY_UTILITIES
 from tokumei.report.evaluation import CONTEST_UTILITIES
 from tokumei.report.needs import lacks, measure_or_say_why
@@ -36,6 +38,8 @@ class Evidence:
     seed: int
     some: Callable[[History], History] = field(default=lambda released: released)
     """Gives the rows of the customers that are attacked, where attacking all would take too long."""
+    hierarchy: Hierarchy | None = None
+    """Of items: what is known and what is released are compared at the coarser of their levels."""
 
     def try_on(self, released: History, bound: float) -> tuple[dict[Key, float], set[str]]:
         """Attack with everything until one finds more than the bound: shares by attack and knowledge, and who is found.
@@ -50,7 +54,7 @@ class Evidence:
         for name in self.attacks:
             for known, drawn in sorted(self.knowledge.items(), key=lambda pair: -int(pair[0])):
                 for part in drawn:
-                    guesses = HISTORY_ATTACKS.make(name).guess(part, seen)
+                    guesses = HISTORY_ATTACKS.make(name).guess(*roll_together(part, seen, self.hierarchy))
                     share = judge(guesses, truth, customers, months).row.value
                     shares[name, known] = max(share, shares.get((name, known), 0.0))
                     found |= set(found_customers(guesses, truth, customers, months))
