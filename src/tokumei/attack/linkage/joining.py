@@ -30,6 +30,8 @@ LEARNING_ROWS = 3_000
 LEAST = 0.5
 # Pseudonyms of each customer and epoch that are thought possible, pass by pass.
 N_CANDIDATES = (20, 8, 4, 4)
+# Where all items are of one kind nothing but numbers of rows tells candidates at first: so many links are looked at.
+FIRST_LINKS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,8 @@ def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Float
     for number, n_candidates in enumerate(N_CANDIDATES):
         if number:
             scores, least = evidence.by_rows(known, agreement), LEAST
+        elif evidence.compared.n_kinds == 1:
+            n_candidates = max(n_candidates, FIRST_LINKS // max(1, len(known)))
         found = [_candidates(scores, epochs[at], by_count[at], n_candidates) for at in chosen]
         candidates, prior, others = (np.concatenate(part) for part in zip(*found, strict=True))
         agreement = learn_agreement(evidence, units, candidates, prior, others, agreement, least=least)
