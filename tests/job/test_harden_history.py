@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -43,7 +44,7 @@ def shop() -> History:
 
 
 @pytest.fixture(scope="module")
-def yearly(shop: History) -> tk.History:
+def yearly(shop: History) -> Any:
     return tk.anonymize(shop, method="pseudonyms", lifetime=12, seed=1)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -111,7 +112,7 @@ def test_an_attack_that_the_machine_cannot_hold_is_refused_before_it_starts(
     ],
 )
 def test_who_can_learn_nothing_of_baskets_is_told_why(
-    shop: History, threat: str, changes: dict[str, object], said: str
+    shop: History, threat: str, changes: dict[str, Any], said: str
 ) -> None:
     release = tk.anonymize(shop, method="pseudonyms", lifetime=12, seed=1)
     done = threat_history(shop, release, threat, attacks=["tfidf"], draws=1, **changes)

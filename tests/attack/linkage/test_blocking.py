@@ -10,8 +10,9 @@ from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.attack.history import linkage
 from tokumei.attack.history.linkage import Linkage
 from tokumei.attack.judge import judge
-from tokumei.attack.linkage import blocking
+from tokumei.attack.linkage import blocking, joining
 from tokumei.attack.linkage.blocking import match_sparse
+from tokumei.attack.linkage.epochs import find_epochs
 from tokumei.attack.linkage.matching import match
 from tokumei.attack.truth import published
 from tokumei.data.history import History
@@ -59,9 +60,7 @@ def test_true_pseudonyms_are_among_those_that_are_kept(monkeypatch: pytest.Monke
     release = Pseudonyms(12).anonymize(Perturb(days=31, prices=0.5).change(shop, seed=1).history, seed=1)
     monkeypatch.setattr(blocking, "N_KEPT", 6)
     evidence, counts = linkage.weigh(shop.known(0.25, seed=1), History(release.frame))
-    epochs = linkage.find_epochs(evidence.n_rows, 60)
-    from tokumei.attack.linkage import joining
-
+    epochs = find_epochs(evidence.n_rows, 60)
     [scores] = blocking.score_in_blocks(evidence, counts, epochs, joining._learn, joining._count_odds)
     assert release.pseudonyms is not None
     truth = release.pseudonyms.unique(["customer", "pseudonym"]).select("customer", "pseudonym")
