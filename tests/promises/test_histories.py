@@ -18,7 +18,16 @@ from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 HEADER = ["customer", "date", "item", "price", "quantity"]
 FIRST = datetime.date(2011, 1, 1)
 # Recounted here, or why not.
-RECOUNTED = ["delete", "dummies", "exchange-pseudonyms", "generalize", "km-anonymity", "perturb", "pseudonyms"]
+RECOUNTED = [
+    "delete",
+    "dummies",
+    "exchange-pseudonyms",
+    "generalize",
+    "km-anonymity",
+    "perturb",
+    "pseudonyms",
+    "roll-up",
+]
 ELSEWHERE = {"permute-groups": "Its bound is of an expectation: tests/anonymize/test_permute_groups.py attacks it."}
 # Every method of tables: those that make classes are recounted in test_tables.py, the others in these files.
 OF_ROWS = {
@@ -117,6 +126,25 @@ def test_exchanged_pseudonyms_are_one_to_one_in_every_month(times: int, tmp_path
         pairs = {(month(row), row["customer"], new["customer"]) for row, new in zip(rows, after, strict=True)}
         assert len(pairs) == len({(when, who) for when, who, _ in pairs}) == len({(when, to) for when, _, to in pairs})
         assert len({to for *_, to in pairs}) <= len({row["customer"] for row in rows})
+
+
+def test_items_become_their_categories_and_nothing_else_changes(times: int, tmp_path: Path) -> None:
+    tree = {"22A": ["22", "*"], "22B": ["22", "*"], "22C": ["22", "*"], "85X": ["85", "*"], "85Y": ["85", "*"]}
+    (tmp_path / "items.csv").write_text("".join(f"{item};{';'.join(above)}\n" for item, above in tree.items()))
+    for seed in range(5 * times):
+        rows, level = drawn(seed), seed % 3
+        asked = [f"hierarchy={tmp_path / 'items.csv'}", f"level={level}"] if seed % 2 else [f"level={min(level, 1)}"]
+        after = released(tmp_path, rows, seed, "roll-up", *asked)
+        assert after is not None
+        check_published(tmp_path, after)
+        for row, new in zip(rows, after, strict=True):
+            reached = level if seed % 2 else min(level, 1)
+            assert new["item"] == [row["item"], *tree[row["item"]]][reached]
+            assert (row["date"], row["quantity"], float(row["price"])) == (
+                new["date"],
+                new["quantity"],
+                float(new["price"]),
+            )
 
 
 def test_deletion_keeps_to_its_limit_and_leaves_other_rows_alone(times: int, tmp_path: Path) -> None:

@@ -74,7 +74,9 @@ class Drive:
     def crawl(self, *roles: str) -> None:
         """Ask for every address that tells of contests, or of the server, as everybody."""
         for route in all_routes():
-            if route.access is None or "GET" not in route.access.methods or "exchange" in route.pattern:
+            if route.access is None or "GET" not in route.access.methods:
+                continue
+            if any(room in route.pattern for room in ("exchange", "workbench")):
                 continue
             if captured(route) or route.pattern in PLAIN:
                 path = address(route, self.world.values_for(route, "public"))

@@ -62,8 +62,8 @@ def as_postgres() -> Iterator[None]:
 
 
 def somebody(route: Route) -> str:
-    """Choose who gets furthest with a route."""
-    allowed = may_see(route, "public")
+    """Choose who gets furthest with a route; a visitor where it leads nobody anywhere."""
+    allowed = may_see(route, "public") or {"anonymous"}
     return next(role for role in ("captain", "organizer", "admin", "anonymous", *ROLES) if role in allowed)
 
 
