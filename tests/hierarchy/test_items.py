@@ -138,3 +138,21 @@ def test_hierarchy_of_another_column_or_kind_is_refused() -> None:
 def test_nobody_names_a_file_of_the_server_from_afar() -> None:
     [named] = [option for option in part_options(RollUp) if option.is_file]
     assert named.name == "hierarchy"
+
+
+def test_option_of_the_command_is_no_option_of_the_method(tmp_path: Path) -> None:
+    from tokumei.cli.commands import app_with
+    from tokumei.core.errors import InputError
+
+    words = [
+        "anonymize",
+        "history",
+        str(tmp_path / "T.csv"),
+        "--method",
+        "pseudonyms",
+        "--out",
+        str(tmp_path / "A.csv"),
+    ]
+    done = CliRunner().invoke(app_with(["anonymize"]), [*words, "--set", "seed=3"])
+    assert isinstance(done.exception, InputError)
+    assert "of the part, not of the command" in str(done.exception)

@@ -76,13 +76,18 @@ def anonymize_history(
         raise InputError.of("either --method or --pipeline")
     outputs = {"--out": out, "--published": published, "--truth": truth}
     items = item_file(hierarchy)
+    if items is None:
+        # The same by the name that the method has for it.
+        given = [text for text in options or [] if text.startswith("hierarchy=")]
+        options = [text for text in options or [] if text not in given]
+        items = Path(given[-1].partition("=")[2]) if given else None
+    typed = part_options(options, anonymize)
     with showing_progress(), guarded(outputs, inputs=[file, pipeline, items], force=force) as drafts:
         form = out_format or form_of_release(form_of(file, reading))
         wanted = tuple(names(carry, "--carry")) if carry else ()
         if wanted and form != TABLE:
             raise InputError.of(f"no column to carry, since {form} has no place for it", option="--carry", value=carry)
         original = history_of(file, replace(reading, carry=wanted))
-        typed = part_options(options)
         done = anonymize(
             original,
             method=method,
@@ -187,7 +192,7 @@ def attack_history(
     guard = guarded({"--out": out}, inputs=[knowledge, release, master, truth, items], force=force)
     with showing_progress(), guard as drafts:
         customers = None if master is None else _master(master, reading)["customer"].to_list()
-        typed: dict[str, Any] = dict(part_options(options))
+        typed: dict[str, Any] = dict(part_options(options, run))
         done = run(knowledge, release, attack, customers=customers, reading=reading, hierarchy=items, **typed)
         done.write(drafts["--out"], out_format or form_of_release(form_of(knowledge, reading)))
     result: dict[str, Any] = {**done.to_dict(), "out": str(out)}
@@ -234,7 +239,7 @@ def _attack_as(
             seed=asked.seed,
             reading=reading,
             hierarchy=asked.hierarchy,
-            **part_options(options),
+            **part_options(options, threat_history),
         )
         if out is not None:
             write_frame(done.at_risk, drafts["--out"])
