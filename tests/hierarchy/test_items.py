@@ -141,9 +141,6 @@ def test_nobody_names_a_file_of_the_server_from_afar() -> None:
 
 
 def test_option_of_the_command_is_no_option_of_the_method(tmp_path: Path) -> None:
-    from tokumei.cli.commands import app_with
-    from tokumei.core.errors import InputError
-
     words = [
         "anonymize",
         "history",
