@@ -10,6 +10,7 @@ import pytest
 from tests.inspection.corpus import COLUMNS, Made
 from tests.inspection.other_corpus import COLUMNS as OTHER_COLUMNS
 
+import tokumei as tk
 from tokumei.inspection.column_facts import column_facts
 from tokumei.inspection.roles import Suggestion, suggest_role
 
@@ -124,3 +125,9 @@ def test_examples_in_docstrings_hold(module: str) -> None:
     done = doctest.testmod(importlib.import_module(f"tokumei.inspection.{module}"))
     assert done.attempted
     assert not done.failed
+
+
+def test_numbers_of_customers_are_no_postal_codes() -> None:
+    """Five digits each, as postal codes have; the header knows better, and an identifier must not pass."""
+    found = tk.inspect(pl.DataFrame({"customer": [f"{12_000 + 7 * (row % 60)}" for row in range(300)]}))
+    assert found.to_dict()["columns"]["customer"]["role"] == "identifier"

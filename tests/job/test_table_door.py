@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import random
 from pathlib import Path
@@ -307,3 +308,9 @@ def test_all_rows_suppressed_is_no_release() -> None:
 def test_one_row_and_columns_without_values_are_released() -> None:
     frame = pl.DataFrame({"age": [30], "note": [None]}, schema={"age": pl.Int64, "note": pl.String})
     assert tk.anonymize(tk.Table(frame, qi=["age", "note"]), k=1).k == 1
+
+
+def test_times_of_day_are_released_as_text() -> None:
+    seen = pl.Series("seen", [dt.time(9, 5), dt.time(9, 5), dt.time(10, 0), dt.time(10, 0), None, None])
+    release = tk.anonymize(tk.Table(pl.DataFrame([seen]), qi=["seen"]), k=2)
+    assert sorted(release.frame["seen"].to_list(), key=str) == ["09:05:00"] * 2 + ["10:00:00"] * 2 + [None] * 2

@@ -172,6 +172,9 @@ def with_moments_as_text(frame: pl.DataFrame, columns: list[str]) -> pl.DataFram
             has_fractions = bool((frame[name].dt.nanosecond() != 0).any())
             written = pl.col(name).dt.to_string("%Y-%m-%d %H:%M:%S%.f" if has_fractions else "%Y-%m-%d %H:%M:%S")
             made.append(pl.col(name).dt.date() if is_day else written)
+        elif frame.schema[name] == pl.Time:
+            has_fractions = bool((frame[name].dt.nanosecond() != 0).any())
+            made.append(pl.col(name).dt.to_string("%H:%M:%S%.f" if has_fractions else "%H:%M:%S"))
     return frame.with_columns(made) if made else frame
 
 

@@ -91,6 +91,9 @@ def _is_amount(said: Kind, facts: ColumnFacts) -> bool:
 def _said_to_identify(facts: ColumnFacts, said: Kind, seen: Seen | None) -> Suggestion:
     """Believe a header that names an identifier, unless the values cannot be one."""
     is_few = facts.n_distinct <= FEW_VALUES and facts.n_distinct < FEW_SHARE * facts.n_present
+    if said.name == "code" and seen is not None and seen.kind.name == "postal-code":
+        # Numbers of customers have as many digits each, too.
+        return _of(said, "its header says so")
     if seen is not None and seen.kind.role != IDENTIFIER and (seen.is_sure or is_few or seen.kind.name != "region"):
         if said.name == "address" and seen.kind.name == "region":
             return _of(seen.kind, f"{seen.reason}, with no house among them")

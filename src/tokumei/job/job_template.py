@@ -84,10 +84,10 @@ def history_template(file: Path, reading: Reading, *, beside: Path) -> str:
         *("", "# One method or several: the release in which fewest customers are found is taken.", "[[method]]"),
         *('name = "pseudonyms"', "lifetime = 1  # a new pseudonym after so many months"),
         *("", "# Somebody who may attack, and the share of all purchases that they know.", "[[threat]]"),
-        *('name = "acquaintance"', "share = 0.25", 'attacks = ["tfidf"]'),
+        *('name = "acquaintance"', "share = 0.25", 'attacks = ["linkage", "row-counts"]'),
         *("", "[measures]", '# names = ["item-cf"]'),
         *("", "# What must hold in the end; the command ends with 1 if one does not.", "# [[bound]]"),
-        *('# of = "acquaintance: tfidf row"', "# most = 0.2"),
+        *('# of = "acquaintance: linkage row"', "# most = 0.2"),
     ]
     return "\n".join(lines) + "\n"
 
