@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 # In the units of the figures, which the page scales to its width.
 BAR, GAP, LABEL, WIDTH = 20, 8, 150, 640
@@ -25,7 +25,7 @@ def spark(picture: Mapping[str, Any]) -> SafeString:
     bars = [*picture["bars"], *([["…", picture["others"]]] if picture["others"] else [])]
     most = max((n for _, n in bars), default=0)
     if not most:
-        return mark_safe("")
+        return SafeString("")
     width = SPARK_WIDTH / len(bars)
     rects = format_html_join(
         "",
@@ -136,14 +136,14 @@ def bands(levels: Sequence[Mapping[str, Any]], *, title: str, words: Sequence[st
                 )
             )
             left += wide
-    return _figure(mark_safe("".join(parts)), WIDTH, len(levels) * (BAND + 4), title)  # noqa: S308 - escaped above.
+    return _figure(format_html_join("", "{}", ((one,) for one in parts)), WIDTH, len(levels) * (BAND + 4), title)
 
 
 def frontier(points: Sequence[Mapping[str, Any]], *, title: str, x_name: str, y_name: str) -> SafeString:
     """Draw releases as points that lead to their rows of the table: use lost to the right, people found upwards."""
     made = [(number, one) for number, one in enumerate(points, 1) if one.get("loss") is not None and "error" not in one]
     if not made:
-        return mark_safe("")
+        return SafeString("")
     x_most = min(1.0, 1.1 * max(one["loss"] for _, one in made)) or 1.0
     y_most = min(1.0, 1.15 * max(one["found"] for _, one in made)) or 1.0
     wide, tall = PLOT_WIDTH - MARGIN - 16, PLOT_HEIGHT - MARGIN - 10
