@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.journey.commands import tokumei_here
 
 import tokumei as tk
 from tokumei.anonymize.table.mondrian import Mondrian
@@ -314,3 +315,18 @@ def test_times_of_day_are_released_as_text() -> None:
     seen = pl.Series("seen", [dt.time(9, 5), dt.time(9, 5), dt.time(10, 0), dt.time(10, 0), None, None])
     release = tk.anonymize(tk.Table(pl.DataFrame([seen]), qi=["seen"]), k=2)
     assert sorted(release.frame["seen"].to_list(), key=str) == ["09:05:00"] * 2 + ["10:00:00"] * 2 + [None] * 2
+
+
+def test_columns_that_are_not_released_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.DataFrame({"name": ["A", "B"], "sex": ["f", "f"], "town": ["X", "X"], "illness": ["flu", "cold"]})
+    made = tk.anonymize(tk.Table(frame, qi=["sex"], sensitive=["illness"]), k=2)
+    assert list(made.left_out) == ["name", "town"]
+    assert "without name, town" in repr(made)
+    assert "not released" in str(made.sections()[-1])
+    assert tk.apply(made.recipe, frame).to_dict()["left_out"] == ["name", "town"]
+    people = tmp_path / "people.csv"
+    frame.write_csv(people)
+    for engine in ("local", "duckdb"):
+        given = ["anonymize", "table", people, "--qi", "sex", "--keep", "illness", "--k", "2", "--engine", engine]
+        code, found = tokumei_here(capsys, *given, "--keep-anyway", "--out", tmp_path / f"{engine}.csv")
+        assert (code, found["left_out"]) == (0, ["name", "town"])

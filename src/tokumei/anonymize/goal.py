@@ -9,7 +9,7 @@ from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableAnonymizer
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.measure.losses import LOSSES, Loss
-from tokumei.measure.requirement import Requirement, value_shares
+from tokumei.measure.requirement import Requirement, in_words, value_shares
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def check_classes(counts: ClassCounts, requirements: Iterable[Requirement]) -> N
     for requirement in requirements:
         n_failing = int((~requirement.holds_in(counts)).sum())
         if n_failing:
-            raise PromiseBroken(f"{n_failing:,} classes of the release do not meet {requirement}")
+            raise PromiseBroken(f"{n_failing:,} classes of the release do not meet {in_words(requirement)}")
 
 
 def released_columns(

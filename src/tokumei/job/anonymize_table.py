@@ -35,7 +35,7 @@ from tokumei.counting.engine import connect
 from tokumei.data.files.reading import Reading
 from tokumei.data.release import Release
 from tokumei.data.table import Table, check_column
-from tokumei.job.asked import in_words, split_asked
+from tokumei.job.asked import split_asked
 from tokumei.job.goal import (
     DEFAULT_METHOD,
     Known,
@@ -50,7 +50,7 @@ from tokumei.job.goal import (
 )
 from tokumei.job.kept import check_kept, refuse_singling, uniqueness_on
 from tokumei.job.table_release import TableRelease
-from tokumei.measure.requirement import Requirement
+from tokumei.measure.requirement import Requirement, in_words
 
 OPTIONS = (
     *("k", "preset", "l_diversity", "t_closeness", "alpha_k", "beta_likeness", "k_map", "delta_presence"),
@@ -105,7 +105,9 @@ def anonymize_table(
             recipe = with_order(recipe, order, table.frame.select(release.frame.columns))
             release = replace(shuffled(release, order), recipe=recipe)
     facts = {**done.facts, "seconds": round(time.perf_counter() - started, 4)}
-    return replace(done, release=release, recipe=recipe, facts=facts)
+    there = set(released if release is None else release.frame.columns)
+    left_out = [name for name in table.frame.columns if name not in there]
+    return replace(done, release=release, recipe=recipe, facts=facts, left_out=left_out)
 
 
 def write_table_on_engine(
@@ -146,6 +148,7 @@ def write_table_on_engine(
     )
     facts = {**_search_facts(made, decision, counts), "seconds": round(time.perf_counter() - started, 4)}
     told = [recoded_requirement(one, decision.recodings) for one in goal.requirements]
+    there = released_columns(known.columns, trees.of_columns, goal, keep)
     return TableRelease(
         None,
         None,
@@ -157,6 +160,7 @@ def write_table_on_engine(
         trees.made,
         trees.numeric,
         counts,
+        left_out=[name for name in known.columns if name not in there],
     )
 
 

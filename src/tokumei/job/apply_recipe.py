@@ -20,7 +20,7 @@ from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Table
 from tokumei.job.anonymize_table import shuffled
 from tokumei.job.hierarchies import given_hierarchies
-from tokumei.job.table_release import TableRelease
+from tokumei.job.table_release import TableRelease, not_released
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +29,7 @@ class AppliedRecipe(Result):
 
     release: Release
     n_original: int
+    left_out: Sequence[str] = ()
     frame_kind: str = "polars"
 
     @property
@@ -47,12 +48,15 @@ class AppliedRecipe(Result):
             "rows": self.release.frame.height,
             "suppressed": self.n_suppressed,
             "levels": self.release.recipe.options.get("levels"),
+            "left_out": list(self.left_out),
         }
 
     def sections(self) -> Sequence[Section]:
-        """Give how many rows are released."""
-        facts = {"rows": self.release.frame.height, "suppressed": self.n_suppressed, "levels": "as in the recipe"}
-        return [Facts(facts)]
+        """Give how many rows are released, and which columns are not."""
+        facts = Facts(
+            {"rows": self.release.frame.height, "suppressed": self.n_suppressed, "levels": "as in the recipe"}
+        )
+        return [facts, not_released(self.left_out, "not in the recipe")] if self.left_out else [facts]
 
     def save(self, out: Path | str, *, force: bool = False) -> None:
         """Write the release as CSV or Parquet; a file that exists is replaced only with `force`."""
@@ -103,7 +107,8 @@ def apply(
     if not keep_order and release.rows is not None:
         own = order_seed(used, table.frame) if seed is None else seed
         release = shuffled(release, fresh_seed() if own is None else own)
-    return AppliedRecipe(release, table.n_rows, table.kind)
+    left_out = [name for name in table.frame.columns if name not in release.frame.columns]
+    return AppliedRecipe(release, table.n_rows, left_out, table.kind)
 
 
 def recipe_columns(recipe: Any) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from tokumei.anonymize.recipes import part_as_dict
 from tokumei.core.errors import InputError, nearest
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -132,14 +131,6 @@ def refuse_unknown(options: Mapping[str, Any], known: Sequence[str], job: str) -
         near = nearest(name, known)
         hint = f"'{near}'" if near else f"one of {', '.join(sorted(known))}"
         raise InputError.of(f"an option of {job}: {hint}", value=name)
-
-
-def in_words(requirement: Requirement) -> str:
-    """Write a requirement by its name and its plain options."""
-    described = part_as_dict(requirement)
-    plain = {k: v for k, v in described["options"].items() if isinstance(v, (int, float, str)) and v is not True}
-    said = [f"{name.replace('_', ' ')} {value}" for name, value in plain.items() if value is not False]
-    return f"{described['name']} ({', '.join(said)})"
 
 
 def _diversity_kind(kinds: list[str], column: str) -> dict[str, Any]:

@@ -22,13 +22,13 @@ from tokumei.data.files.beside import reading_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.release import Recipe
 from tokumei.data.table import Table, check_column
-from tokumei.job.asked import Asked, in_words, refuse_unknown, split_asked
+from tokumei.job.asked import Asked, refuse_unknown, split_asked
 from tokumei.job.audit_releases import Matching, compare_releases, describe_comparison
 from tokumei.job.hierarchies import given_hierarchies
 from tokumei.job.kept import ColumnUniqueness, uniqueness_on
 from tokumei.job.table_release import TableRelease
 from tokumei.measure.audit import Audit, audit
-from tokumei.measure.requirement import Requirement
+from tokumei.measure.requirement import Requirement, in_words
 
 MISSING_COUNTS = "A missing sensitive value counts as a value of its own, as asked for."
 NOT_MATCHED = Matching()

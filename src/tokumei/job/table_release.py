@@ -23,6 +23,11 @@ from tokumei.data.table import Table
 from tokumei.hierarchy.hierarchy import Hierarchy
 
 
+def not_released(columns: Sequence[str], why: str) -> Sentence:
+    """Say which columns a release does without."""
+    return Sentence(f"Columns that are not released, since they were {why}: {', '.join(columns)}.")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TableRelease(Result):
     """The release of a table.
@@ -31,6 +36,7 @@ class TableRelease(Result):
     loss: what was lost by the measure `loss_name`, 0 if nothing and 1 if all; None where no cell became a label.
     promises: what was asked for, recounted on the release, as scores by name.
     recipe: how it came about, for `tk.apply`; a secret of the publisher, as `rows` are.
+    left_out: columns of the original that are not released, since they have no role and nobody kept them.
     """
 
     original: Table | None
@@ -44,6 +50,7 @@ class TableRelease(Result):
     numeric: Sequence[str] = ()
     counts: ClassCounts | None = None
     frame_kind: str = "polars"
+    left_out: Sequence[str] = ()
 
     @property
     def frame(self) -> Any:
@@ -90,7 +97,8 @@ class TableRelease(Result):
     def to_dict(self) -> dict[str, Any]:
         """Give all facts as `tokumei anonymize table --json` prints them."""
         promises = {name: score.as_dict() for name, score in self.promises.items()}
-        return {**self.facts, "promises": promises, "hierarchies_made": dict(self.made)}
+        more = {"hierarchies_made": dict(self.made), "left_out": list(self.left_out)}
+        return {**self.facts, "promises": promises, **more}
 
     def sections(self) -> Sequence[Section]:
         """Give the facts, what became of each column, the promises, and which hierarchies were made here."""
@@ -105,12 +113,15 @@ class TableRelease(Result):
         if self.made:
             said = "; ".join(f"{name}: {what}" for name, what in self.made.items())
             parts.append(Sentence(f"No hierarchy was given for these columns, so one was made of each: {said}."))
+        if self.left_out:
+            parts.append(not_released(self.left_out, "neither named nor kept (option keep)"))
         return parts
 
     def __repr__(self) -> str:
         said = f"{self.facts['rows']:,} rows, {self.n_suppressed:,} left out, by {self.facts['method']}"
         loss = "" if self.loss is None else f", {self.loss_name} {self.loss:.4g}"
-        return f"TableRelease({said}{'' if self.k is None else f', k {self.k:,}'}{loss})"
+        without = f", without {', '.join(self.left_out)}" if self.left_out else ""
+        return f"TableRelease({said}{'' if self.k is None else f', k {self.k:,}'}{loss}{without})"
 
     def figure(self) -> Drawing | None:
         """Draw what each column lost."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +50,14 @@ def anonymize_to_files(
     # Which row of the file each released one was is known in memory alone, and so is an order that comes again.
     is_plain = "rows" not in drafts and seed is None and not reproducible
     if engine == "local" and not (is_plain and _streams(source, needed, reading, method, options)):
-        table = table_of_file(source, qi, needed[len(qi) :], reading, hierarchies, numeric)
+        table, present = table_of_file(source, qi, needed[len(qi) :], reading, hierarchies, numeric)
         how: dict[str, Any] = {"keep_anyway": keep_anyway, "keep_order": keep_order, "reproducible": reproducible}
         made = anonymize_table(table, method=method, keep=keep, seed=seed, **how, **options)
         if "rows" in drafts and made.rows is None:
             raise InputError.of(f"a method that releases rows of people, for the rows, not {part_name(method)}")
         made.write(drafts["out"], drafts.get("recipe"), drafts.get("rows"))
-        return made
+        there = made.table.columns
+        return replace(made, left_out=[name for name in present if name not in there])
     if "rows" in drafts:
         raise InputError.of("the local engine, which --rows needs", option="--engine", value=engine)
     done = write_table_on_engine(
@@ -96,8 +98,8 @@ def table_of_file(
     reading: Reading,
     hierarchies: Any = None,
     numeric: Sequence[str] | None = None,
-) -> Table:
-    """Read of a file the columns that a job needs, and none of the others."""
+) -> tuple[Table, list[str]]:
+    """Read of a file the columns that a job needs, and none of the others; with the names of all."""
     rows = scan_frame(source, reading)
     present = rows.collect_schema().names()
     for what, columns in (("a quasi-identifier", qi), ("a column of the job", more), ("numeric", numeric or ())):
@@ -105,4 +107,4 @@ def table_of_file(
             check_column(column, present, what, source)
     wanted = {*qi, *more, *(numeric or ())}
     frame = rows.select(name for name in present if name in wanted).collect()
-    return Table(frame, qi, hierarchies=hierarchies, numeric=numeric, name=source)
+    return Table(frame, qi, hierarchies=hierarchies, numeric=numeric, name=source), present

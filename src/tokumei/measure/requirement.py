@@ -12,14 +12,14 @@ All are computed on the class counts of the *released* rows and know nothing els
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import fields, replace
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from tokumei.core.errors import InputError
-from tokumei.core.registry import Registry
+from tokumei.core.registry import Registry, part_name
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts, Histogram
 from tokumei.counting.recoding import Recoding
@@ -150,3 +150,11 @@ def value_shares(counts: ClassCounts, column: str) -> dict[Any, float]:
 
 
 SAFETY: Registry[Requirement] = Registry("safety measure", "tokumei.measure.safety")
+
+
+def in_words(requirement: Requirement) -> str:
+    """Write a requirement by its name and its plain options."""
+    options = {one.name: getattr(requirement, one.name) for one in fields(cast("Any", requirement))}
+    plain = {k: v for k, v in options.items() if isinstance(v, (int, float, str)) and not isinstance(v, bool)}
+    said = [f"{name.replace('_', ' ')} {value}" for name, value in plain.items()]
+    return f"{part_name(requirement)} ({', '.join(said)})"
