@@ -32,6 +32,26 @@ def test_judge_counts_a_guess_where_there_is_nobody_as_wrong() -> None:
     assert (verdict.row.value, verdict.cell.value) == (0, 1 / 3)
 
 
+def test_customers_found_are_averaged_over_their_own_months() -> None:
+    # a is named in one of two months, b in the only one; c, whose rows were all deleted, is not found but counts.
+    guesses = cells(("a", 1, "P"), ("a", 2, "X"), ("b", 1, "R"))
+    assert judge(guesses, TRUTH, ["a", "b"], [1, 2]).found.value == 3 / 4
+    found = judge(guesses, TRUTH, ["a", "b", "c"], [1, 2]).found
+    assert found.value == 1 / 2
+    # Two of three customers are there, each met with chance 1/3 in each month.
+    assert found.baseline == pytest.approx(2 / 9)
+    # One customer and a half of three: no surer than one is at the lower end, or two are at the upper one.
+    assert found.interval == (wilson_interval(1, 3)[0], wilson_interval(2, 3)[1])
+
+
+def test_customers_named_in_most_months_are_found_though_none_is_in_every_one() -> None:
+    months = range(1, 13)
+    truth = cells(*((who, month, f"{who}{month}") for who in "abcd" for month in months))
+    guesses = cells(*((who, month, f"{who}{month}") for who in "abcd" for month in months if month != 7))
+    verdict = judge(guesses, truth, list("abcd"), list(months))
+    assert (verdict.row.value, verdict.found.value) == (0, pytest.approx(11 / 12))
+
+
 def test_judge_of_no_guess_finds_only_customers_without_rows() -> None:
     verdict = judge(cells(), TRUTH, ["a", "b", "c"], [1, 2])
     assert (verdict.row.value, verdict.cell.value) == (1 / 3, 0)

@@ -204,5 +204,5 @@ def test_history_job_compares_methods_and_keeps_the_one_that_hides_most(tmp_path
     done = tk.Job.of(text, folder=tmp_path).run(tmp_path / "out")
     assert done.results["chosen"] == "pseudonyms"
     found = [one["found"] for one in done.results["methods"]]
-    assert done.results["attacks"][0]["scores"]["row"]["value"] == min(found)
+    assert done.results["attacks"][0]["scores"]["found"]["value"] == min(found)
     assert (tmp_path / "out" / "published.csv").exists()

@@ -16,7 +16,8 @@ def test_evaluation_of_pseudonyms_loses_no_rows_and_finds_someone() -> None:
     done = evaluate(original, released, known, attacks=["s1", "s6"])
     assert done.utility["rows"].value == 0
     assert done.contest_utility == max(score.value for score in done.utility.values())
-    assert done.best_attack("100")[1] == done.attacks.filter(pl.col("known") == "100")["row"].max()
+    for count in ("found", "row"):
+        assert done.best_attack("100", count)[1] == done.attacks.filter(pl.col("known") == "100")[count].max()
     assert done.attacks["transaction"].is_between(0, 1).all()
     assert "crosstab" not in done.left_out
     assert done.attacks.height == 4
@@ -39,3 +40,14 @@ def test_page_of_an_evaluation_ends_with_the_frontier_where_there_is_one() -> No
     assert "<a>" not in page
     assert "What safety costs" in page
     assert history_page("report", done).to_html().count("<svg") == 1
+
+
+def test_shop_that_is_found_in_most_months_is_not_reported_as_safe() -> None:
+    original = History.of(make_retail(30, seed=1))
+    release = Pseudonyms(1).anonymize(original, seed=1)
+    known = {"25": original.known(0.25, seed=1)}
+    done = evaluate(original, History(release.frame), known, utilities=(), attacks=("s1",))
+    found, row = (done.best_attack("25", count)[1] for count in ("found", "row"))
+    assert row < found - 0.1
+    page = history_page("A shop", done).to_html()
+    assert f"names a customer rightly in {found:.1%} of their months" in " ".join(page.split())

@@ -13,16 +13,18 @@ from tokumei.core.score import Score
 from tokumei.data.history import History, period_of
 
 KEYS = ["customer", "period"]
+HALF = 0.5
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The measures of a guess, all from 0 (nobody found, best for the people in the data) to 1.
 
-    Each has as its baseline what blind guessing is expected to score; `row` has a 95 % interval, customers being the
-    trials. `transaction` is there where the published rows were given.
+    Each has as its baseline what blind guessing is expected to score; `found` and `row` have a 95 % interval, customers
+    being the trials. `found` is what safety is judged by. `transaction` is there where the published rows were given.
     """
 
+    found: Score
     row: Score
     cell: Score
     pseudonym: Score
@@ -39,6 +41,8 @@ def judge(
     """Judge guesses of customer, period and pseudonym against the truth in the same form.
 
     A customer and month missing from the truth has no pseudonym there, and is right where the guess says so too.
+    `found` is the share of a customer's months that are right, averaged over all customers: where pseudonyms live as
+    long as the release it is the share of customers found, and where they change it sees who is found in most months.
     `row` is the share of customers who are right in every month, as the contests counted; `cell` is the share of the
     months of customers that are right (its inputs have the share of all cells, which the paper prints); `pseudonym` is
     the share of pseudonyms whose customer is named in every month they live, as the papers on 2016 count;
@@ -52,6 +56,7 @@ def judge(
     n_found = int(cells["is_found"].sum())
     n_present = int(cells["pseudonym"].is_not_null().sum())
     return Verdict(
+        found=_found(cells, n_customers),
         row=Score(
             "row success",
             n_right / n_customers,
@@ -91,10 +96,14 @@ def _cells(
 def found_customers(
     guesses: pl.DataFrame, truth: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]
 ) -> list[str]:
-    """Name the customers who are right in every month; those with no month at all are not found, only left alone."""
-    by_customer = _cells(guesses, truth, customers, periods).group_by("customer")
-    right = by_customer.agg(pl.col("is_right").all(), pl.col("is_found").any())
-    return right.filter(pl.col("is_right") & pl.col("is_found"))["customer"].sort().to_list()
+    """Name the customers who are right in half of their months or more; those with no month at all are not found."""
+    shares = _shares_found(_cells(guesses, truth, customers, periods))
+    return shares.filter(pl.col("share") >= HALF)["customer"].sort().to_list()
+
+
+def _shares_found(cells: pl.DataFrame) -> pl.DataFrame:
+    """Give the share of the months of each customer who has any that are right."""
+    return cells.drop_nulls("pseudonym").group_by("customer").agg(share=pl.col("is_found").mean())
 
 
 def _check_is_function(guesses: pl.DataFrame) -> None:
@@ -105,6 +114,17 @@ def _check_is_function(guesses: pl.DataFrame) -> None:
     shared = several.select("period", "pseudonym").unique().join(guesses, on=["period", "pseudonym"], how="inner")
     for pseudonym in shared.filter(pl.struct("period", "pseudonym").is_duplicated())["pseudonym"].sort()[:1]:
         raise InputError.of("one customer for a pseudonym and month, or one pseudonym for a customer", value=pseudonym)
+
+
+def _found(cells: pl.DataFrame, n_customers: int) -> Score:
+    """Average over customers the share of their months that are right; one who has no month is not found."""
+    present = _shares_found(cells)
+    # Summed exactly, as the order of the groups is not fixed.
+    found = math.fsum(present["share"])
+    # A share of a customer's months spreads less than a customer found or not does: the interval is rather too wide.
+    low, high = (wilson_interval(ends(found), n_customers)[at] for at, ends in enumerate((math.floor, math.ceil)))
+    value, baseline = found / n_customers, present.height / n_customers**2
+    return Score("customers found", value, best=0, worst=1, interval=(low, high), baseline=baseline)
 
 
 def _pseudonym_success(cells: pl.DataFrame, n_customers: int) -> Score:

@@ -68,7 +68,7 @@ class Guesses(Result):
             contest.write_guess(self.guesses, out)
 
     def __repr__(self) -> str:
-        found = "" if self.success is None else f", {self.success['row']['value']:.1%} of customers found"
+        found = "" if self.success is None else f", {self.success['found']['value']:.1%} of customers found"
         return f"Guesses(by {self.facts['attack']}, {self.facts['guesses']:,} guesses{found})"
 
 
@@ -146,7 +146,7 @@ def machine_bytes() -> float:
 
 def success_of(verdict: Verdict) -> dict[str, Any]:
     """Give the measures of a verdict by name."""
-    scores = {"row": verdict.row, "cell": verdict.cell, "pseudonym": verdict.pseudonym}
+    scores = {"found": verdict.found, "row": verdict.row, "cell": verdict.cell, "pseudonym": verdict.pseudonym}
     scores |= {} if verdict.transaction is None else {"transaction": verdict.transaction}
     return {name: score.as_dict() for name, score in scores.items()}
 

@@ -55,7 +55,7 @@ class Evidence:
             for known, drawn in sorted(self.knowledge.items(), key=lambda pair: -int(pair[0])):
                 for part in drawn:
                     guesses = HISTORY_ATTACKS.make(name).guess(*roll_together(part, seen, self.hierarchy))
-                    share = judge(guesses, truth, customers, months).row.value
+                    share = judge(guesses, truth, customers, months).found.value
                     shares[name, known] = max(share, shares.get((name, known), 0.0))
                     found |= set(found_customers(guesses, truth, customers, months))
                     if share > bound:

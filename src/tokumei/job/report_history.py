@@ -60,8 +60,9 @@ class HistoryReport(Result):
             "use lost": f"left out: {done.why_left_out(CONTEST_UTILITIES)}" if lost is None else lost
         }
         if done.attacks.height:
-            attack, share = done.best_attack(done.least_known)
-            facts |= {"customers found": share, "by": attack}
+            for known in dict.fromkeys([done.least_known, done.most_known]):
+                attack, share = done.best_attack(known)
+                facts[f"customers found, {known} % known"] = f"{share:.1%} by {attack}"
         else:
             facts["customers found"] = (
                 f"left out: {done.why_left_out(list(HISTORY_ATTACKS)) or 'no attack was asked for'}"

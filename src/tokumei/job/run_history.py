@@ -81,7 +81,7 @@ class HistoryWork:
                 way = name.removeprefix("method-")
                 use = results[f"use-{way}"]
                 attacks = [found for key, found in results.items() if key.startswith(f"attack-{way}-")]
-                found = max((a["scores"]["row"]["value"] for a in attacks if "row" in a["scores"]), default=0.0)
+                found = max((a["scores"]["found"]["value"] for a in attacks if "found" in a["scores"]), default=0.0)
                 losses = [s["value"] for s in use["scores"].values() if s["worst"] == 1 and s["best"] == 0]
                 loss = max(losses, default=None)
                 both = found + (loss or 0) * 1e-6

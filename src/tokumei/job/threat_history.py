@@ -153,7 +153,7 @@ def threat_history(
                 if not number:
                     announce(HISTORY_ATTACKS.make(name), name, known, seen)
                 guesses = HISTORY_ATTACKS.make(name).guess(known, seen).filter(pl.col("period").is_in(months))
-                verdicts[name].append(judge(guesses, truth, customers, months).row)
+                verdicts[name].append(judge(guesses, truth, customers, months).found)
                 found[name].update(found_customers(guesses, truth, customers, months))
                 if not number:
                     controls[name] = _control(name, known, seen, truth, seed)

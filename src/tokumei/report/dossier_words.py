@@ -114,10 +114,10 @@ JAPANESE = {
         "{customers} 人の購買 {rows} 件のうち {released} 件を、"
         "{pseudonyms} 個の仮名のもとで「{method}」により提供します。"
     ),
-    "The strongest attack that was tried ({attack}, by {who}) names {share} of the customers rightly in every "
-    "month, where blind guessing names {blind}.": (
-        "試した中で最も強い攻撃（{who} による {attack}）は、全期間で顧客の {share} を正しく特定します。"
-        "当てずっぽうでは {blind} です。"
+    "The strongest attack that was tried ({attack}, by {who}) names a customer rightly in {share} of their "
+    "months on average, where blind guessing does in {blind}; it names {always} of them in every month.": (
+        "試した中で最も強い攻撃（{who} による {attack}）は、平均して購買のある月の {share} で顧客を正しく特定します。"
+        "当てずっぽうでは {blind} です。全期間で正しく特定されるのは顧客の {always} です。"
     ),
     "No bound was set; {reviewer} decides, until {until}.": (
         "条件は設定されていません。判断者: {reviewer}、期限: {until}。"

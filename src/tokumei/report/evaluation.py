@@ -21,6 +21,8 @@ from tokumei.report.needs import check_needs, lacks, measure_or_say_why, why_lef
 
 # The seven values of E1 to E6 of PWSCUP 2017; the worst of them was a release's utility.
 CONTEST_UTILITIES = ("item-cf-supply", "item-cf-retail", "top-items", "item-cf-top", "date", "price", "rows")
+# How right an attack is, the first being what safety is judged by.
+COUNTS = ("found", "row", "cell", "transaction")
 SAMPLE_ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6")
 STRONG_ATTACKS = (*SAMPLE_ATTACKS, "tfidf", "row-counts", "linkage")
 
@@ -60,10 +62,15 @@ class Evaluation:
         """The least of what was known, in per cent."""
         return str(min(self.attacks["known"], key=int))
 
-    def best_attack(self, known: str) -> tuple[str, float]:
-        """Give the attack that finds most customers with some knowledge, and the share it finds."""
-        at = self.attacks.filter(pl.col("known") == known).sort("row", descending=True, maintain_order=True)
-        return str(at["attack"][0]), float(at["row"][0])
+    @property
+    def most_known(self) -> str:
+        """The most of what was known, in per cent."""
+        return str(max(self.attacks["known"], key=int))
+
+    def best_attack(self, known: str, by: str = "found") -> tuple[str, float]:
+        """Give the attack that finds most with some knowledge by one of the counts, and the share it finds."""
+        at = self.attacks.filter(pl.col("known") == known).sort(by, descending=True, maintain_order=True)
+        return str(at["attack"][0]), float(at[by][0])
 
     def as_dict(self) -> dict[str, Any]:
         """Give the evaluation for JSON."""
@@ -156,13 +163,13 @@ def evaluate(
             rows.append({"attack": trial.attack, "known": trial.known, **_shares(trial.verdict)})
             found.append(_found(trial.guesses, truth))
             bar.advance()
-    schema = {"attack": pl.String, "known": pl.String, "row": pl.Float64, "cell": pl.Float64, "transaction": pl.Float64}
+    schema: Any = {"attack": pl.String, "known": pl.String, **dict.fromkeys(COUNTS, pl.Float64)}
     return Evaluation(losses, pl.DataFrame(rows, schema=schema), _exposed(found, truth), left_out)
 
 
 def _shares(verdict: Verdict) -> dict[str, float]:
-    transaction = 0.0 if verdict.transaction is None else verdict.transaction.value
-    return {"row": verdict.row.value, "cell": verdict.cell.value, "transaction": transaction}
+    counts = [verdict.found, verdict.row, verdict.cell, verdict.transaction]
+    return {name: 0.0 if one is None else one.value for name, one in zip(COUNTS, counts, strict=True)}
 
 
 def _found(guesses: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame:

@@ -48,17 +48,18 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
         **{name: found[name] for name in ("released", "rows", "customers", "pseudonyms")},
         method=document.say(found["chosen"]),
     )
-    tried = [one for one in found["attacks"] if "row" in one["scores"]]
+    tried = [one for one in found["attacks"] if "found" in one["scores"]]
     if tried:
-        best = max(tried, key=lambda one: one["scores"]["row"]["value"])
-        row, name = best["scores"]["row"], best["scores"].get("pseudonym", best["scores"]["row"])
+        best = max(tried, key=lambda one: one["scores"]["found"]["value"])
+        months, name = best["scores"]["found"], best["scores"].get("pseudonym", best["scores"]["found"])
         document.paragraph(
-            "The strongest attack that was tried ({attack}, by {who}) names {share} of the customers rightly in every "
-            "month, where blind guessing names {blind}.",
+            "The strongest attack that was tried ({attack}, by {who}) names a customer rightly in {share} of their "
+            "months on average, where blind guessing does in {blind}; it names {always} of them in every month.",
             attack=attack_words(document, best),
             who=attacker_words(document, best),
-            share=f"{row['value']:.1%}",
-            blind=_share(row.get("baseline")),
+            share=f"{months['value']:.1%}",
+            blind=_share(months.get("baseline")),
+            always=f"{best['scores']['row']['value']:.1%}",
         )
         document.paragraph(
             "By it {share} of the pseudonyms lead to their customers, where blind guessing leads {blind} there.",

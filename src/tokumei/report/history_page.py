@@ -12,6 +12,12 @@ from tokumei.report.figures import frontier_figure, line_figure
 from tokumei.report.page import Page
 
 MOST_EXPOSED = 20
+# Of the counts of an attack those that a reader needs.
+CAPTIONS = {
+    "found": "Share of a customer's months in which they are named rightly, on average: 0 is nobody, 1 is everybody.",
+    "row": "Share of customers who are named rightly in every month.",
+    "transaction": "Share of the published purchases whose customer is named rightly.",
+}
 
 
 def history_page(
@@ -31,8 +37,8 @@ def history_page(
         least = evaluation.least_known
         attack, share = evaluation.best_attack(least)
         worst = (
-            f"The best attack that knows {least} % of the purchases, {attack}, names {share:.1%} of the customers "
-            f"rightly in every month. {worst}"
+            f"The best attack that knows {least} % of the purchases, {attack}, names a customer rightly in {share:.1%} "
+            f"of their months on average. {worst}"
         )
     page.paragraph(worst)
     _add_utility(page, evaluation)
@@ -95,7 +101,7 @@ def attack_figure(evaluation: Evaluation) -> str:
     return line_figure(
         points,
         x="share",
-        y="row",
+        y="found",
         series="attack",
         x_title="share of purchases the attacker knows",
         y_title="customers found",
@@ -107,20 +113,15 @@ def _add_attacks(page: Page, evaluation: Evaluation) -> None:
     page.heading("Who is found")
     page.figure(
         attack_figure(evaluation),
-        "Share of customers whose pseudonym is named rightly in every month. Lower is safer.",
+        f"{CAPTIONS['found']} Lower is safer.",
     )
-    wide = evaluation.attacks.pivot("known", index="attack", values="row")
-    page.table(
-        ["attack", *(f"{known} % known" for known in wide.columns[1:])],
-        [list(row) for row in wide.iter_rows()],
-        "The attacks in figures: 0 is nobody, 1 is everybody.",
-    )
-    by_row = evaluation.attacks.pivot("known", index="attack", values="transaction")
-    page.table(
-        ["attack", *(f"{known} % known" for known in by_row.columns[1:])],
-        [list(row) for row in by_row.iter_rows()],
-        "Share of the published purchases whose customer is named rightly.",
-    )
+    for count, caption in CAPTIONS.items():
+        wide = evaluation.attacks.pivot("known", index="attack", values=count)
+        page.table(
+            ["attack", *(f"{known} % known" for known in wide.columns[1:])],
+            [list(row) for row in wide.iter_rows()],
+            caption,
+        )
 
 
 def _add_exposed(page: Page, evaluation: Evaluation) -> None:

@@ -103,7 +103,7 @@ KNOWLEDGE: Words = {
     "day": gettext_lazy("the day"),
 }
 SCORES: Words = {
-    "row": gettext_lazy("customers found"),
+    "row": gettext_lazy("customers found in every month"),
     "cell": gettext_lazy("customers found, month by month"),
     "pseudonym": gettext_lazy("pseudonyms found"),
     "transaction": gettext_lazy("purchases found"),

@@ -23,6 +23,8 @@ LIVES = tuple(range(1, 13))
 # The strong attack takes seconds, so it is tried where a life divides the year evenly.
 ATTACKED_LIVES = (1, 2, 3, 4, 6, 12)
 STRONG = ("linkage",)
+# The paper counts customers who are named in every month.
+ROW = "row"
 LONGER_IS_BETTER = "A longer life loses less use, as the paper says: no exception."
 CUTS_MATTER = (
     "The rule holds as far as a longer life means fewer pseudonyms. Five months cut the year in three, as four do, and "
@@ -91,7 +93,7 @@ def _lines(found: Mapping[int, Evaluation]) -> list[StudyLine]:
         ]
     first, last = ATTACKED_LIVES[0], ATTACKED_LIVES[-1]
     for share in SHARES:
-        rise = found[last].best_attack(share)[1] - found[first].best_attack(share)[1]
+        rise = found[last].best_attack(share, ROW)[1] - found[first].best_attack(share, ROW)[1]
         lines.append(
             StudyLine.at_least(
                 f"customers found more with 12 months than with 1, {share} % known",
@@ -112,7 +114,7 @@ def _rises_line(what: str, losses: Sequence[float], why: str) -> StudyLine:
 def _figure_by_life(found: Mapping[int, Evaluation]) -> StudyFigure:
     rows = [(f"{what} lost", life, found[life].utility[name].value) for what, name in LOSSES.items() for life in LIVES]
     rows += [
-        (f"found, {share} % known", life, found[life].best_attack(share)[1])
+        (f"found, {share} % known", life, found[life].best_attack(share, ROW)[1])
         for share in SHARES
         for life in ATTACKED_LIVES
     ]
@@ -129,7 +131,12 @@ def _figure_by_life(found: Mapping[int, Evaluation]) -> StudyFigure:
 
 def _figure_of_trade_off(found: Mapping[int, Evaluation]) -> StudyFigure:
     rows = [
-        (f"{share} % known", found[life].utility["item-cf-supply"].value, found[life].best_attack(share)[1], life)
+        (
+            f"{share} % known",
+            found[life].utility["item-cf-supply"].value,
+            found[life].best_attack(share, ROW)[1],
+            life,
+        )
         for share in reversed(SHARES)
         for life in ATTACKED_LIVES
     ]
@@ -152,7 +159,9 @@ def _table(found: Mapping[int, Evaluation]) -> str:
     ]
     for life in LIVES:
         losses = [f"{found[life].utility[name].value:.4f}" for name in LOSSES.values()]
-        shares = [f"{found[life].best_attack(share)[1]:.3f}" if life in ATTACKED_LIVES else "–" for share in SHARES]
+        shares = [
+            f"{found[life].best_attack(share, 'row')[1]:.3f}" if life in ATTACKED_LIVES else "–" for share in SHARES
+        ]
         rows.append(f"| {life} | {' | '.join([*losses, *shares])} |")
     return "\n".join(rows)
 
@@ -162,7 +171,7 @@ def _remark(found: Mapping[int, Evaluation]) -> str:
         attacks = found[life].attacks.filter((pl.col("known") == "25") & pl.col("attack").is_in(SAMPLE_ATTACKS))
         return float(max(attacks["row"].to_list()))
 
-    monthly = found[1].best_attack("25")
+    monthly = found[1].best_attack("25", ROW)
     return (
         "The trade-off is there, and it is lopsided. Use falls steeply with shorter lives, while against the best "
         f"attack a month's life protects little: with a quarter of the rows known, {monthly[0]} still finds "
