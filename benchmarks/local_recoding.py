@@ -9,7 +9,7 @@ import polars as pl
 from benchmarks.adult import COLUMNS, HIERARCHIES, adult
 from benchmarks.measure import Figure, best_seconds, in_new_process
 from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.local.task import encode_rows, flat_hierarchy
+from tokumei.anonymize.local.encoding import encode_rows, flat_hierarchy
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.table.mondrian import Mondrian
 from tokumei.anonymize.table.partition import Partition

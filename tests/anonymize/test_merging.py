@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from tests.cases import cases
 
 from tokumei.anonymize.local import joining
+from tokumei.anonymize.local.encoding import encode_rows
 from tokumei.anonymize.local.joining import Extents
 from tokumei.anonymize.local.merging import merge_failing
-from tokumei.anonymize.local.task import Ints, LocalAttribute, LocalTask, encode_rows
+from tokumei.anonymize.local.task import Ints, LocalAttribute, LocalTask
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.loss.dis import Dis
 from tokumei.measure.loss.ncp import Ncp

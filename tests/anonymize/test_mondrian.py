@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.cases import cases
 
 from tokumei.anonymize.goal import Goal, against_original
+from tokumei.anonymize.local.encoding import encode_rows, flat_hierarchy
 from tokumei.anonymize.local.splitting import LEFT_OUT_COUNTS, split_groups
-from tokumei.anonymize.local.task import LocalAttribute, LocalTask, encode_rows, flat_hierarchy
+from tokumei.anonymize.local.task import LocalAttribute, LocalTask
 from tokumei.anonymize.rows import RowRelease, release_rows
 from tokumei.anonymize.table.mondrian import Mondrian
 from tokumei.core.errors import CannotAnonymize, InputError

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.local.cell_levels import CellLevels
 from tokumei.anonymize.local.clearing import recode_branches, suppress_rare
+from tokumei.anonymize.local.encoding import encode_rows
 from tokumei.anonymize.local.rare import RareCombinations
-from tokumei.anonymize.local.task import encode_rows
 from tokumei.anonymize.rows import RowRelease, release_rows
 from tokumei.anonymize.table.mu_argus import MuArgus
 from tokumei.core.errors import InputError

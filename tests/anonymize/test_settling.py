@@ -13,8 +13,9 @@ from tests.cases import cases
 
 from tokumei.anonymize.local import settling
 from tokumei.anonymize.local.cell_levels import CellLevels
+from tokumei.anonymize.local.encoding import encode_rows
 from tokumei.anonymize.local.settling import settle
-from tokumei.anonymize.local.task import Bools, Codes, Ints, LocalTask, encode_rows
+from tokumei.anonymize.local.task import Bools, Codes, Ints, LocalTask
 from tokumei.counting.grouping import group_rows
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.requirement import SAFETY

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.cases import cases
 
 from tokumei.anonymize.goal import Goal, against_original
-from tokumei.anonymize.local.task import LocalTask, encode_rows, flat_hierarchy
+from tokumei.anonymize.local.encoding import encode_rows, flat_hierarchy
+from tokumei.anonymize.local.task import LocalTask
 from tokumei.anonymize.rows import RowRelease, release_rows
 from tokumei.anonymize.table.top_down_specialization import TopDownSpecialization
 from tokumei.core.errors import CannotAnonymize, InputError

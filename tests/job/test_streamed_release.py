@@ -31,13 +31,23 @@ def run(folder: Path, name: str, capsys: pytest.CaptureFixture[str], *more: str)
     return dict(json.loads(said.out))
 
 
-@pytest.mark.parametrize("more", [(), ("--l-diversity", "illness=2"), ("--keep", "illness", "--keep-anyway")])
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        ("--l-diversity", "illness=2"),
+        ("--keep", "illness", "--keep-anyway"),
+        ("--method", "mondrian"),
+        ("--method", "utility-clustering", "--l-diversity", "illness=2"),
+    ],
+)
 def test_streamed_release_is_the_one_made_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: tuple[str, ...]
 ) -> None:
     PEOPLE.write_parquet(tmp_path / "people.parquet")
     here = run(tmp_path, "here", capsys, *more)
     monkeypatch.setattr(writing, "MOST_CELLS", 5)
+    monkeypatch.setattr(writing, "table_of_file", lambda *_: pytest.fail("the file was read into memory"))
     there = run(tmp_path, "there", capsys, *more)
     varying = ("seconds", "out", "recipe", "seed")
     assert {name: value for name, value in there.items() if name not in varying} == {

@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from tokumei.anonymize.goal import Goal, against_original, check_classes, released_columns
-from tokumei.anonymize.local.recoding import LocalRecoding
-from tokumei.anonymize.local.task import EncodedRows, Ints, LocalTask, encode_rows, flat_hierarchy, people_domain
+from tokumei.anonymize.local.encoding import encode_rows
 from tokumei.anonymize.perturbation import Original
-from tokumei.anonymize.recipes import digest_of, hierarchy_as_dict, part_as_dict
+from tokumei.anonymize.recipes import digest_of
 from tokumei.anonymize.registry import LocalRecoder, Perturber
+from tokumei.anonymize.regrouping import regroup, row_recipe, whole_trees
 from tokumei.anonymize.search.problem import check_asked
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
@@ -27,10 +27,7 @@ from tokumei.counting.count import count_classes
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.release import Recipe, Release
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.requirement import Requirement, population_of, sees_whole_release, with_population
-
-# The label of people like whom nobody is released; the private-use character keeps it apart from any other.
-LEFT_OUT = "\ue000left out"
+from tokumei.measure.requirement import Requirement, population_of, sees_whole_release
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +66,7 @@ def release_rows(
     columns = released_columns(frame.columns, quasi_identifiers, goal, keep)
     check_has_columns([*quasi_identifiers, *goal.sensitive, *keep], frame.columns, "the table")
     check_asked(columns, goal.suppression, goal.weights, goal.numeric)
-    _check_is_used(goal, quasi_identifiers)
+    check_is_used(goal, quasi_identifiers)
     asked = _Asked(frame, tuple(quasi_identifiers), columns, hierarchies, goal, keep)
     method = goal.method
     with step(f"anonymizing by {part_name(method)}"):
@@ -82,7 +79,7 @@ def release_rows(
     return replace(made, seconds=time.perf_counter() - started)
 
 
-def _check_is_used(goal: Goal, quasi_identifiers: Sequence[str]) -> None:
+def check_is_used(goal: Goal, quasi_identifiers: Sequence[str]) -> None:
     """Refuse what the method would not look at: whoever asks for it would believe that it was done."""
     name = part_name(goal.method)
     if goal.preference:
@@ -109,35 +106,9 @@ class _Asked:
     goal: Goal
     keep: Sequence[str]
 
-    def recipe_options(self) -> dict[str, Any]:
-        """Give what was asked for, and the options of the method."""
-        goal = self.goal
-        return {
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "hierarchies": {name: hierarchy_as_dict(one) for name, one in self.hierarchies.items()},
-            "options": part_as_dict(goal.method)["options"],
-            "requirements": [part_as_dict(one) for one in goal.requirements],
-            "suppression": goal.suppression,
-            "weights": dict(goal.weights),
-            "numeric": list(goal.numeric),
-            "keep": list(self.keep),
-        }
-
-    def encoded(self) -> EncodedRows:
-        """Give the rows as classes of leaves; a column without a hierarchy has its values and nothing coarser."""
-        requirements = self.goal.requirements
-        trees = {
-            name: self.hierarchies.get(name) or _flat(name, self.frame, requirements) for name in self.quasi_identifiers
-        }
-        return encode_rows(
-            self.frame,
-            {name: tree.with_top() for name, tree in trees.items()},
-            requirements,
-            sensitive=self.goal.sensitive,
-            numeric=self.goal.numeric,
-            suppression=self.goal.suppression,
-            weights=self.goal.weights,
-        )
+    def recipe(self, seed: int | None, more: Mapping[str, Any] = MappingProxyType({})) -> Recipe:
+        """Give the recipe: what was asked for, and more that was found out."""
+        return row_recipe(self.goal, self.quasi_identifiers, self.hierarchies, self.keep, seed, more)
 
 
 def _recoded_locally(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
@@ -151,32 +122,26 @@ def _recoded_locally(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelea
         if not made.n_suppressed or not any(sees_whole_release(one) for one in made.checked):
             raise
     again = _grouped(method, replace(asked, goal=replace(asked.goal, suppression=0.0)), seed)
-    recipe = Recipe(part_name(method), asked.recipe_options(), seed)
-    return replace(again, release=replace(again.release, recipe=recipe), counts=_recounted(again, asked))
+    return replace(again, release=replace(again.release, recipe=asked.recipe(seed)), counts=_recounted(again, asked))
 
 
 def _grouped(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
-    encoded = asked.encoded()
-    told = against_original(encoded.task.requirements, encoded.task.counts)
-    task = replace(encoded.task, requirements=told)
-    recoding = method.recode_locally(task, seed=seed)
-    n_suppressed = recoding.n_suppressed(task)
-    if n_suppressed > task.n_may_suppress:
-        allowed = f"of which {task.n_may_suppress:,} may be"
-        raise CannotAnonymize(f"{n_suppressed:,} of {task.n_rows:,} rows would have to be left out, {allowed}.")
-    kept_rows = np.flatnonzero(~recoding.is_suppressed[encoded.class_of])
-    shares = recoding.shares(task)
-    checked = against_original(encoded.task.requirements, encoded.task.counts, moves=n_suppressed > 0)
-    return RowRelease(
-        Release(
-            _labeled(asked, encoded, recoding, kept_rows),
-            Recipe(part_name(method), asked.recipe_options(), seed),
-            rows=pl.Series("row", kept_rows),
-        ),
-        [_with_labeled_population(one, task, recoding) for one in checked],
-        n_suppressed,
-        Score("ncp", min(1.0, sum(shares.values())), best=0, worst=1, inputs={"shares": shares}),
+    frame, goal = asked.frame, asked.goal
+    trees = whole_trees(asked.quasi_identifiers, asked.hierarchies, frame.get_column, goal.requirements)
+    encoded = encode_rows(
+        frame,
+        trees,
+        goal.requirements,
+        sensitive=goal.sensitive,
+        numeric=goal.numeric,
+        suppression=goal.suppression,
+        weights=goal.weights,
     )
+    found = regroup(method, encoded, seed=seed)
+    kept = found.kept()
+    released = frame.select(asked.columns)[kept].with_columns(found.labels(kept))
+    release = Release(released, asked.recipe(seed), rows=pl.Series("row", kept))
+    return RowRelease(release, found.checked, found.n_suppressed, found.loss)
 
 
 def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproducible: bool) -> RowRelease:
@@ -210,9 +175,7 @@ def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproduci
         promises = {}
         more["promise"] = "void: whoever knows the seed subtracts the noise"
     # The seed of noise that a promise rests on is not kept at all: nobody has to be trusted with it.
-    recipe = Recipe(
-        name, {**asked.recipe_options(), **changed.facts, **more}, None if spends and seed is None else used
-    )
+    recipe = asked.recipe(None if spends and seed is None else used, {**changed.facts, **more})
     n_suppressed = 0 if changed.rows is None else frame.height - changed.frame.height
     release = Release(changed.frame, recipe, rows=changed.rows)
     made = RowRelease(release, told, n_suppressed, promises=promises)
@@ -240,41 +203,3 @@ def _recounted(made: RowRelease, asked: _Asked) -> ClassCounts | None:
         # Random changes promise nothing of classes; that they were asked to is no fault of theirs.
         raise CannotAnonymize(f"By {part_name(asked.goal.method)}, {broken}.") from None
     return counts
-
-
-def _flat(column: str, frame: pl.DataFrame, requirements: Sequence[Requirement]) -> Hierarchy:
-    """Make the hierarchy of a column that has none, over the values of all people."""
-    populations = [population_of(one) for one in requirements]
-    others = [people_domain(one, frame[column]) for one in populations if one is not None]
-    return flat_hierarchy(column, pl.concat([frame[column], *others]))
-
-
-def _labeled(asked: _Asked, encoded: EncodedRows, recoding: LocalRecoding, rows: Ints) -> pl.DataFrame:
-    """Give the kept rows with the labels of their classes."""
-    classes = encoded.class_of[rows]
-    out = asked.frame.select(asked.columns)[rows]
-    labeled = []
-    for attribute, cells in zip(encoded.task.attributes, recoding.cells, strict=True):
-        labels = pl.Series(attribute.name, list(cells.labels), pl.String)
-        labeled.append(labels.gather(cells.codes[classes]).alias(attribute.name))
-    return out.with_columns(labeled)
-
-
-def _with_labeled_population(requirement: Requirement, task: LocalTask, recoding: LocalRecoding) -> Requirement:
-    """Give a requirement with its population in the labels of the release; who fits no label of it is in none."""
-    population = population_of(requirement)
-    if population is None:
-        return requirement
-    there = np.flatnonzero(population.sizes > 0)
-    is_gone = pl.Series(recoding.is_suppressed[there], dtype=pl.Boolean)
-    columns = [
-        pl.Series(attribute.name, list(cells.labels), pl.String)
-        .gather(cells.codes[there])
-        .zip_with(~is_gone, pl.Series([LEFT_OUT], dtype=pl.String))
-        for attribute, cells in zip(task.attributes, recoding.cells, strict=True)
-    ]
-    # Numbered, since a column may have any name, that of the sizes too.
-    numbered = [one.alias(str(index)) for index, one in enumerate([*columns, pl.Series(population.sizes[there])])]
-    return with_population(
-        requirement, ClassCounts.of_groups([one.name for one in task.attributes], pl.DataFrame(numbered))
-    )

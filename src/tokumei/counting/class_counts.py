@@ -157,13 +157,18 @@ class ClassCounts:
         histogram = Histogram(pairs.domains[-1], classes.group_of, pairs.codes[-1], pairs.sizes)
         return ClassCounts(self.columns, self.domains, self.codes, self.sizes, {**self.histograms, name: histogram})
 
+    def values(self) -> pl.DataFrame:
+        """Give the values of the classes, one row a class."""
+        return pl.DataFrame(
+            [
+                domain.gather(code).alias(column)
+                for column, domain, code in zip(self.columns, self.domains, self.codes, strict=True)
+            ]
+        )
+
     def to_frame(self) -> pl.DataFrame:
         """Give the classes as a frame: one row a class, its values and its size."""
-        values = [
-            domain.gather(code).alias(column)
-            for column, domain, code in zip(self.columns, self.domains, self.codes, strict=True)
-        ]
-        return pl.DataFrame([*values, pl.Series(SIZE, self.sizes)])
+        return pl.DataFrame([*self.values().get_columns(), pl.Series(SIZE, self.sizes)])
 
     def _sums(self, grouping: Grouping) -> tuple[npt.NDArray[np.int64], dict[str, Histogram]]:
         histograms = {name: histogram.rolled_up(grouping) for name, histogram in self.histograms.items()}

@@ -11,7 +11,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.engine import NO_LABEL, Engine, Relation, WritePlan, connect
-from tokumei.counting.recoding import Recoding, no_label, read_as
+from tokumei.counting.recoding import ClassRecoding, Recoding, no_label, read_as
 from tokumei.data.files.beside import reading_beside
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -117,6 +117,7 @@ def write_recoded(
     without: pl.DataFrame | None = None,
     is_shuffled: bool = False,
     is_covered: bool = False,
+    classes: ClassRecoding | None = None,
     engine: str | Engine = "local",
     reading: Reading = AS_IT_IS,
 ) -> None:
@@ -127,6 +128,7 @@ def write_recoded(
 
     is_covered: every value has a label, as whoever counted the rows knows; else that is looked up before, in a pass
     for each column.
+    classes: what becomes of whole classes, in place of recodings of single columns.
     """
     with connect(engine) as opened:
         relation = opened.open(source, reading)
@@ -135,7 +137,7 @@ def write_recoded(
         check_has_columns([*used, *written], list(relation.schema), relation.name)
         for column, recoding in () if is_covered else used.items():
             _check_covered(relation.distinct(column), recoding)
-        relation.write(WritePlan(written, used, without, is_shuffled), Path(out))
+        relation.write(WritePlan(written, used, without, is_shuffled, classes), Path(out))
 
 
 def _check_once(columns: Sequence[str]) -> None:

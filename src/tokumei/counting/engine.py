@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from tokumei.core.errors import InputError, MissingExtra, nearest
-from tokumei.counting.recoding import Recoding
+from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 NAMED = ("local", "duckdb", "spark")
@@ -34,12 +34,15 @@ class WritePlan:
 
     `without` has recoded columns of the plan; a row that agrees with one of its rows, missing values included, is
     left out. Shuffled rows come in an order that nobody can guess.
+
+    With `classes` it is classes that are recoded, and not one column after the other.
     """
 
     columns: Sequence[str]
     recodings: Mapping[str, Recoding]
     without: pl.DataFrame | None = None
     is_shuffled: bool = False
+    classes: ClassRecoding | None = None
 
 
 class Relation(Protocol):

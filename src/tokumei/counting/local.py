@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import Any
 
 import polars as pl
+from polars._typing import MaintainOrderJoin
 
 from tokumei.counting.engine import NO_LABEL, WritePlan
-from tokumei.counting.recoding import Recoding
+from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.counting.shuffling import write_shuffled
 from tokumei.data.files.formats import scan_frame, write_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -55,11 +56,32 @@ class LocalRelation:
 
     def planned(self, plan: WritePlan) -> pl.LazyFrame:
         """Give the rows that a plan writes, in their order."""
+        if plan.classes is not None:
+            return self._joined(plan, plan.classes)
         rows = self.rows.select(self._recoded(column, plan.recodings) for column in plan.columns)
         if plan.without is None or plan.without.is_empty():
             return rows
         on = plan.without.columns
         return rows.join(plan.without.lazy(), on=on, how="anti", nulls_equal=True, maintain_order="left")
+
+    def _joined(self, plan: WritePlan, classes: ClassRecoding) -> pl.LazyFrame:
+        """Give the rows of the classes that a plan has labels for."""
+        known = classes.values.columns
+        # The private-use character keeps them apart from the columns of any table.
+        value, label = "\ue000value", "\ue000label"
+        keys = [f"{value}{index}" for index in range(len(known))]
+        carried = [column for column in plan.columns if column not in known]
+        rows = self.rows.select(
+            *(self._recoded(column, {}).alias(key) for column, key in zip(known, keys, strict=True)),
+            *(self._recoded(column, {}) for column in carried),
+        )
+        order: MaintainOrderJoin = "none" if plan.is_shuffled else "left"
+        table = classes.numbered(value, label).lazy()
+        joined = rows.join(table, on=keys, how="inner", nulls_equal=True, maintain_order=order)
+        return joined.select(
+            pl.col(f"{label}{known.index(column)}").alias(column) if column in known else column
+            for column in plan.columns
+        )
 
     def _recoded(self, column: str, recodings: Mapping[str, Recoding]) -> pl.Expr:
         dtype = self.schema[column]

@@ -45,6 +45,24 @@ class Recoding:
         return labels if self.label_of_missing is None else labels.fill_null(self.label_of_missing)
 
 
+@dataclass(frozen=True)
+class ClassRecoding:
+    """What becomes of whole classes: beside the values of each, as the rows have them, the label of each cell.
+
+    Both frames have the same columns and a row for each class. A row of any other class is left out.
+    """
+
+    values: pl.DataFrame
+    labels: pl.DataFrame
+
+    def numbered(self, value: str, label: str) -> pl.DataFrame:
+        """Give one frame whose columns are numbered, so that none can clash with those of the rows."""
+        frames = ((value, self.values), (label, self.labels))
+        return pl.DataFrame(
+            [one.to_series(index).alias(f"{name}{index}") for name, one in frames for index in range(one.width)]
+        )
+
+
 def no_label(column: str, values: pl.Series) -> InputError:
     """Make the error for values that a hierarchy does not hold."""
     expected = "a value of the column's hierarchy"

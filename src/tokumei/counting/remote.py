@@ -6,6 +6,7 @@ how a result comes back, and how rows are written. Recoding and counting are the
 
 from __future__ import annotations
 
+import datetime
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
 from tokumei.counting.engine import NO_LABEL, WritePlan
-from tokumei.counting.recoding import Recoding
+from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, header_names
 from tokumei.data.files.encodings import find_encoding, is_utf8
@@ -109,22 +110,34 @@ class RemoteRelation:
 
     def write(self, plan: WritePlan, out: Path) -> None:
         """Write rows as planned."""
-        rows = self._recoded(plan.recodings).select(*plan.columns)
+        recoded = self._recoded(plan.recodings) if plan.classes is None else self._joined(plan.classes)
+        rows = recoded.select(*plan.columns)
         if plan.without is not None and not plan.without.is_empty():
-            names = {column: f"without_{index}" for index, column in enumerate(plan.without.columns)}
+            names = {column: f"tokumei_without_{index}" for index, column in enumerate(plan.without.columns)}
             gone = self.engine.labels(plan.without.rename(names))
-            # identical_to, since a missing value must find its like.
-            rows = rows.anti_join(gone, [rows[column].identical_to(gone[name]) for column, name in names.items()])
+            alike = [_alike(rows[column], gone[name], plan.without[column]) for column, name in names.items()]
+            rows = rows.anti_join(gone, [one for found in alike for one in found])
         if plan.is_shuffled:
             # A column of its own: an engine may draw anew for each comparison where it sorts by a call.
-            rows = rows.mutate(order_drawn=ibis.random()).order_by("order_drawn").drop("order_drawn")
+            rows = rows.mutate(tokumei_order=ibis.random()).order_by("tokumei_order").drop("tokumei_order")
         self.engine.write(rows, out)
+
+    def _joined(self, classes: ClassRecoding) -> Any:
+        """Give the rows of the classes that there are labels for, with these in place of their values."""
+        known = classes.values.columns
+        right = self.engine.labels(classes.numbered("tokumei_value_", "tokumei_label_"))
+        alike = [
+            _alike(self.table[column], right[f"tokumei_value_{index}"], classes.values[column])
+            for index, column in enumerate(known)
+        ]
+        joined = self.table.inner_join(right, [one for found in alike for one in found])
+        return joined.mutate(**{column: joined[f"tokumei_label_{index}"] for index, column in enumerate(known)})
 
     def _recoded(self, recodings: Mapping[str, Recoding]) -> Any:
         """Join each column with its labels: a join takes hierarchies of any size, a CASE does not."""
         table = self.table
         for index, (column, recoding) in enumerate(recodings.items()):
-            value, label = f"value_{index}", f"label_{index}"
+            value, label = f"tokumei_value_{index}", f"tokumei_label_{index}"
             labels = recoding.as_type(self.schema[column]).rename({"value": value, "label": label})
             right = self.engine.labels(labels)
             joined = table.left_join(right, table[column] == right[value])
@@ -245,6 +258,21 @@ class PostgresEngine(RemoteEngine):
     def labels(self, frame: pl.DataFrame) -> Any:
         """Give the small table of a recoding."""
         return self.table_of_frame(frame)
+
+
+def _alike(left: Any, right: Any, values: pl.Series) -> list[Any]:
+    """Give what must be true where two columns agree, missing values included, given the values of the second.
+
+    Where there are missing values they are compared as flags, beside values in whose place something else stands:
+    PostgreSQL joins by hashing where things are equal, and one pair after the other where they are "not distinct".
+    """
+    if not values.null_count():
+        return [left == right]
+    kind = right.type()
+    stand_in: Any = False if kind.is_boolean() else 0
+    if kind.is_string() or kind.is_date():
+        stand_in = "" if kind.is_string() else datetime.date(1970, 1, 1)
+    return [left.isnull() == right.isnull(), left.fill_null(stand_in) == right.fill_null(stand_in)]
 
 
 def is_plain_csv(path: Path, reading: Reading) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -22,7 +21,6 @@ from tokumei.anonymize.tables import (
     decide,
     recipe_of,
     released_rows,
-    write_anonymized,
 )
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
@@ -31,9 +29,7 @@ from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed, generator
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
-from tokumei.counting.engine import connect
-from tokumei.data.files.reading import Reading
-from tokumei.data.release import Release
+from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Table, check_column
 from tokumei.job.asked import split_asked
 from tokumei.job.goal import (
@@ -42,13 +38,12 @@ from tokumei.job.goal import (
     Trees,
     Wishes,
     check_is_possible,
-    counted_on_engine,
     goal_of,
     method_of,
     refuse_left,
     trees_of,
 )
-from tokumei.job.kept import check_kept, refuse_singling, uniqueness_on
+from tokumei.job.kept import check_kept
 from tokumei.job.table_release import TableRelease
 from tokumei.measure.requirement import Requirement, in_words
 
@@ -110,60 +105,6 @@ def anonymize_table(
     return replace(done, release=release, recipe=recipe, facts=facts, left_out=left_out)
 
 
-def write_table_on_engine(
-    source: str,
-    qi: Sequence[str],
-    out: Path,
-    *,
-    engine: str,
-    reading: Reading,
-    method: Any = DEFAULT_METHOD,
-    keep: Sequence[str] = (),
-    keep_anyway: bool = False,
-    keep_order: bool = False,
-    hierarchies: Any = None,
-    numeric: Sequence[str] | None = None,
-    **options: Any,
-) -> TableRelease:
-    """Anonymize a table where it is and write the release there; only methods that search levels can."""
-    started = time.perf_counter()
-    asked, left = split_asked(options)
-    wishes, left = split_wishes(left)
-    made, left = method_of(method, left)
-    refuse_left(left, made, OPTIONS, "anonymize")
-    if not isinstance(made, TableSearch):
-        raise InputError.of(f"the local engine, which {part_name(made)} needs", option="engine", value=engine)
-    where: dict[str, Any] = {"engine": engine, "reading": reading}
-    with step("counting"):
-        known, counts = counted_on_engine(source, qi, hierarchies=hierarchies, numeric=numeric, **where)
-    for column in keep:
-        check_column(column, known.columns, "a column to keep", source)
-    if keep and not keep_anyway:
-        with connect(engine) as opened:
-            refuse_singling(uniqueness_on(opened.open(source, reading), keep), source)
-    trees = trees_of(known, made, asked)
-    goal = goal_of(known, made, asked, wishes, trees)
-    decision, counts = write_anonymized(
-        source, trees.of_columns, goal, out, keep=keep, is_shuffled=not keep_order, counts=counts, **where
-    )
-    facts = {**_search_facts(made, decision, counts), "seconds": round(time.perf_counter() - started, 4)}
-    told = [recoded_requirement(one, decision.recodings) for one in goal.requirements]
-    there = released_columns(known.columns, trees.of_columns, goal, keep)
-    return TableRelease(
-        None,
-        None,
-        recipe_of(goal, decision, keep),
-        facts,
-        promised(told, counts),
-        _search_columns(decision, trees),
-        trees.of_columns,
-        trees.made,
-        trees.numeric,
-        counts,
-        left_out=[name for name in known.columns if name not in there],
-    )
-
-
 def known_of(table: Table, hierarchies: Any) -> Known:
     """Say what is known of a table in memory; it must have quasi-identifiers."""
     if not table.quasi_identifiers:
@@ -219,9 +160,9 @@ def _by_levels(table: Table, goal: Goal, trees: Trees, keep: Sequence[str]) -> T
         table,
         release,
         recipe,
-        _search_facts(goal.method, decision, recounted),
+        search_facts(goal.method, decision, recounted),
         promised(told, recounted),
-        _search_columns(decision, trees),
+        search_columns(decision, trees),
         trees.of_columns,
         trees.made,
         goal.numeric,
@@ -237,18 +178,8 @@ def _by_rows(
     options: dict[str, Any] = {"keep": keep, "seed": seed, "is_reproducible": is_reproducible}
     made = release_rows(table.frame, known, trees.of_columns, goal, **options)
     shares = {} if made.loss is None else made.loss.inputs["shares"]
-    facts = {
-        "method": part_name(goal.method),
-        "loss": None if made.loss is None else made.loss.value,
-        "loss_name": None if made.loss is None else made.loss.name,
-        "loss_by_attribute": shares,
-        "rows": made.release.frame.height,
-        "k": None if made.counts is None else made.counts.k,
-        "classes": None if made.counts is None else made.counts.n_classes,
-        "suppressed": made.n_suppressed,
-        "promise": made.release.recipe.options.get("promise"),
-        "seed": made.release.recipe.seed,
-    }
+    n_rows = made.release.frame.height
+    facts = row_facts(goal.method, made.loss, n_rows, made.counts, made.n_suppressed, made.release.recipe)
     checked = {} if made.counts is None else promised(made.checked, made.counts)
     return TableRelease(
         table,
@@ -265,7 +196,31 @@ def _by_rows(
     )
 
 
-def _search_facts(method: TableAnonymizer, decision: Generalization, counts: ClassCounts) -> dict[str, Any]:
+def row_facts(
+    method: TableAnonymizer,
+    loss: Score | None,
+    n_rows: int,
+    counts: ClassCounts | None,
+    n_suppressed: int,
+    recipe: Recipe,
+) -> dict[str, Any]:
+    """Give what is told of a release by a method that works on rows."""
+    return {
+        "method": part_name(method),
+        "loss": None if loss is None else loss.value,
+        "loss_name": None if loss is None else loss.name,
+        "loss_by_attribute": {} if loss is None else loss.inputs["shares"],
+        "rows": n_rows,
+        "k": None if counts is None else counts.k,
+        "classes": None if counts is None else counts.n_classes,
+        "suppressed": n_suppressed,
+        "promise": recipe.options.get("promise"),
+        "seed": recipe.seed,
+    }
+
+
+def search_facts(method: TableAnonymizer, decision: Generalization, counts: ClassCounts) -> dict[str, Any]:
+    """Give what is told of a release by levels."""
     return {
         "method": part_name(method),
         "levels": decision.levels,
@@ -283,7 +238,8 @@ def _search_facts(method: TableAnonymizer, decision: Generalization, counts: Cla
     }
 
 
-def _search_columns(decision: Generalization, trees: Trees) -> list[dict[str, Any]]:
+def search_columns(decision: Generalization, trees: Trees) -> list[dict[str, Any]]:
+    """Give the level of each column, and what it cost."""
     shares = decision.loss.inputs["shares"]
     return [
         {"column": name, "level": level, "of": trees.of_columns[name].height, "loss": shares.get(name)}

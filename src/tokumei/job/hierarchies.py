@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.anonymize.local.task import flat_hierarchy
+from tokumei.anonymize.local.encoding import flat_hierarchy
 from tokumei.core.errors import InputError
 from tokumei.data.table import check_column
 from tokumei.hierarchy.build.calendar import Calendar

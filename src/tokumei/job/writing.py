@@ -10,16 +10,17 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.anonymize.registry import TableSearch
+from tokumei.anonymize.registry import Perturber
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name
 from tokumei.data.files.formats import PARQUET, format_of, scan_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.table import Table, check_column
-from tokumei.job.anonymize_table import anonymize_table, split_wishes, write_table_on_engine
+from tokumei.job.anonymize_table import anonymize_table, split_wishes
 from tokumei.job.asked import split_asked
 from tokumei.job.goal import method_of
 from tokumei.job.table_release import TableRelease
+from tokumei.job.write_table import write_table_on_engine
 
 log = logging.getLogger("tokumei.notes")
 # More cells than these, of about twenty bytes each in memory, or more bytes of text, are read as a stream.
@@ -72,6 +73,7 @@ def anonymize_to_files(
         keep=keep,
         keep_anyway=keep_anyway,
         keep_order=keep_order,
+        seed=seed,
         **options,
     )
     done.write(None, drafts.get("recipe"), None)
@@ -80,7 +82,7 @@ def anonymize_to_files(
 
 def _streams(source: str, needed: Sequence[str], reading: Reading, method: Any, options: Mapping[str, Any]) -> bool:
     """Say whether a file is so large that its rows go by one after the other and are never in memory together."""
-    if not isinstance(method_of(method, split_wishes(split_asked(options)[1])[1])[0], TableSearch):
+    if isinstance(method_of(method, split_wishes(split_asked(options)[1])[1])[0], Perturber):
         return False
     if format_of(source) != PARQUET:
         return reading.is_whole_text and Path(source).is_file() and Path(source).stat().st_size > MOST_TEXT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,12 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts, Histogram
 from tokumei.counting.grouping import group_rows
-from tokumei.counting.recoding import read_as
-from tokumei.hierarchy.hierarchy import Hierarchy, Level
-from tokumei.hierarchy.leaves import leaf_texts, numbers_of
+from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.requirement import Requirement, population_of, with_population
 from tokumei.measure.safety.k_anonymity import KAnonymity
 
@@ -136,8 +132,10 @@ class LocalTask:
         """Give the counts of groups, with the sensitive values in each."""
         to_group = np.full(self.n_classes, -1, np.int64)
         to_group[classes] = group_of
-        histograms = {name: _recoded_locally(one, to_group, len(sizes)) for name, one in self.counts.histograms.items()}
-        return _counts_of_groups(sizes, histograms)
+        histograms = {
+            name: histogram_of_groups(one, to_group, len(sizes)) for name, one in self.counts.histograms.items()
+        }
+        return counts_of_groups(sizes, histograms)
 
     def _in_groups(self, requirement: Requirement, classes: Ints, group_of: Ints, n_groups: int) -> Requirement:
         """Give a requirement that knows a population with the population in the same groups."""
@@ -146,118 +144,10 @@ class LocalTask:
             return requirement
         is_in = group_of >= 0
         people = population.sizes[classes][is_in]
-        return with_population(requirement, _counts_of_groups(np.bincount(group_of[is_in], people, n_groups)))
+        return with_population(requirement, counts_of_groups(np.bincount(group_of[is_in], people, n_groups)))
 
 
-@dataclass(frozen=True, eq=False)
-class EncodedRows:
-    """The rows of a frame as a task, and the class of each row."""
-
-    task: LocalTask
-    class_of: Ints
-
-
-def encode_rows(
-    frame: pl.DataFrame,
-    hierarchies: Mapping[str, Hierarchy],
-    requirements: Sequence[Requirement],
-    *,
-    sensitive: Sequence[str] = (),
-    numeric: Sequence[str] = (),
-    suppression: float = 0.0,
-    weights: Mapping[str, float] | None = None,
-) -> EncodedRows:
-    """Make the task of a frame; a value that its hierarchy does not hold is an InputError."""
-    trees = [_in_order(tree) if name in numeric else tree for name, tree in hierarchies.items()]
-    populations = [population_of(one) for one in requirements]
-    people = [one.over(list(hierarchies)) for one in populations if one is not None]
-    columns = []
-    for index, tree in enumerate(trees):
-        own = frame[tree.attribute]
-        others = [people_domain(one, own).gather(one.codes[index]) for one in people]
-        columns.append(_leaf_codes(tree, pl.concat([own, *others])))
-    radices = [len(tree.leaves) + 1 for tree in trees]
-    n_rows = frame.height
-    n_all = n_rows + sum(one.n_classes for one in people)
-    grouping = group_rows(columns, radices, n_all)
-    group_of, a_row_of = grouping.group_of, grouping.a_row_of
-    class_of = group_of[:n_rows]
-    sizes = np.bincount(class_of, minlength=len(a_row_of)).astype(np.int64)
-    attributes = tuple(
-        LocalAttribute(tree, tree.attribute in numeric, codes[a_row_of])
-        for tree, codes in zip(trees, columns, strict=True)
-    )
-    counts = ClassCounts(
-        tuple(hierarchies),
-        tuple(pl.Series(tree.attribute, [*tree.leaves, None], pl.String) for tree in trees),
-        np.array([one.leaf_of for one in attributes], np.int32).reshape(len(attributes), len(sizes)),
-        sizes,
-        {name: _histogram(class_of, frame[name], len(sizes)) for name in sensitive},
-    )
-    told = _with_population_sizes(requirements, people, group_of[n_rows:], len(sizes))
-    n_may_suppress = math.floor(suppression * n_rows + 1e-9)
-    return EncodedRows(LocalTask(attributes, counts, told, n_may_suppress, weights), class_of)
-
-
-def people_domain(population: ClassCounts, values: pl.Series) -> pl.Series:
-    """Give the values of a population in the type of a column of the table; one that does not fit is an InputError."""
-    theirs = population.domain(values.name)
-    if theirs.dtype.is_numeric() and values.dtype.is_numeric():
-        read = theirs.cast(values.dtype, strict=False)
-        # A fraction must not become a whole number.
-        is_same = (read.cast(theirs.dtype, strict=False) == theirs).fill_null(False)
-    else:
-        read = read_as(theirs.cast(pl.String), values.dtype)
-        is_same = read.is_not_null()
-    for value in theirs.filter(theirs.is_not_null() & ~is_same)[:1]:
-        raise InputError.of(f"a value of type {values.dtype} in the population", column=values.name, value=value)
-    return read.alias(values.name)
-
-
-def flat_hierarchy(attribute: str, values: pl.Series) -> Hierarchy:
-    """Give the hierarchy of a column that has none: the values themselves, and nothing at all."""
-    leaves = leaf_texts(attribute, values)
-    return Hierarchy.of_levels(attribute, [leaves]).with_top()
-
-
-def _in_order(tree: Hierarchy) -> Hierarchy:
-    """Give a hierarchy with its leaves in the order of the numbers they are."""
-    numbers = numbers_of(tree)
-    order = sorted(range(len(numbers)), key=numbers.__getitem__)
-    if order == list(range(len(numbers))):
-        return tree
-    indices = np.array(order)
-    return Hierarchy(
-        tree.attribute,
-        tuple(Level.of([level.labels[code] for code in level.codes[indices]]) for level in tree.levels),
-    )
-
-
-def _leaf_codes(tree: Hierarchy, values: pl.Series) -> Codes:
-    """Give the leaf of each value, one past the last for a missing one."""
-    domain = values.unique()
-    recoding = tree.recoding(0)
-    # Labels of level 0 are the leaves as the hierarchy writes them, whatever the type of the column.
-    labels = recoding.labels_of(domain)
-    index = {leaf: code for code, leaf in enumerate(tree.leaves)}
-    pairs = zip(domain, labels, strict=True)
-    codes = [len(index) if value is None else index[str(label)] for value, label in pairs]
-    table = pl.DataFrame({"value": domain, "code": pl.Series(codes, dtype=pl.Int32)})
-    found = pl.DataFrame({"value": values}).join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
-    return found["code"].to_numpy()
-
-
-def _histogram(class_of: Ints, values: pl.Series, n_classes: int) -> Histogram:
-    domain = values.unique().sort(nulls_last=True)
-    table = pl.DataFrame({"value": domain, "code": np.arange(len(domain), dtype=np.int32)})
-    asked = pl.DataFrame({"value": values})
-    codes = asked.join(table, on="value", how="left", nulls_equal=True, maintain_order="left")["code"].to_numpy()
-    pairs = group_rows([class_of.astype(np.int32), codes], [n_classes, len(domain)], len(codes))
-    first = pairs.a_row_of
-    return Histogram(domain, class_of[first], codes[first], pairs.sums(np.ones(len(codes), np.int64)))
-
-
-def _recoded_locally(histogram: Histogram, group_of: Ints, n_groups: int) -> Histogram:
+def histogram_of_groups(histogram: Histogram, group_of: Ints, n_groups: int) -> Histogram:
     """Add up a histogram over groups of classes; those in no group are left out."""
     groups = group_of[histogram.class_of]
     is_in = groups >= 0
@@ -267,26 +157,8 @@ def _recoded_locally(histogram: Histogram, group_of: Ints, n_groups: int) -> His
     return Histogram(histogram.values, groups[first], values[first], pairs.sums(counts))
 
 
-def _counts_of_groups(sizes: npt.NDArray[Any], histograms: Mapping[str, Histogram] | None = None) -> ClassCounts:
+def counts_of_groups(sizes: npt.NDArray[Any], histograms: Mapping[str, Histogram] | None = None) -> ClassCounts:
     """Give counts whose only column is the number of the group."""
     domain = pl.Series(GROUP, np.arange(len(sizes)))
     codes = np.arange(len(sizes), dtype=np.int32)[None, :]
     return ClassCounts((GROUP,), (domain,), codes, sizes.astype(np.int64), histograms or {})
-
-
-def _with_population_sizes(
-    requirements: Sequence[Requirement], people: Sequence[ClassCounts], class_of: Ints, n_classes: int
-) -> list[Requirement]:
-    """Give the requirements with their populations counted in the classes of the task."""
-    told, start = [], 0
-    populations = iter(people)
-    for requirement in requirements:
-        if population_of(requirement) is None:
-            told.append(requirement)
-            continue
-        population = next(populations)
-        classes = class_of[start : start + population.n_classes]
-        start += population.n_classes
-        sizes = np.bincount(classes, population.sizes, n_classes)
-        told.append(with_population(requirement, _counts_of_groups(sizes)))
-    return told

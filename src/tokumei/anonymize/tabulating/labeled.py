@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.local.task import Codes, Ints, LocalAttribute, encode_rows, flat_hierarchy
+from tokumei.anonymize.local.encoding import encode_rows, flat_hierarchy
+from tokumei.anonymize.local.task import Codes, Ints, LocalAttribute
 from tokumei.anonymize.perturbation import Original
 from tokumei.hierarchy.hierarchy import Hierarchy
 

@@ -1,0 +1,128 @@
+"""A table from original to release where it is: on an engine, or streamed from a file larger than memory."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tokumei.anonymize.goal import Goal, released_columns
+from tokumei.anonymize.on_engine import write_regrouped
+from tokumei.anonymize.registry import LocalRecoder, TableSearch
+from tokumei.anonymize.search.problem import recoded_requirement
+from tokumei.anonymize.tables import recipe_of, write_anonymized
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.core.registry import part_name
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.counting.engine import connect
+from tokumei.data.files.reading import Reading
+from tokumei.data.table import check_column
+from tokumei.job.anonymize_table import (
+    OPTIONS,
+    promised,
+    row_facts,
+    search_columns,
+    search_facts,
+    split_wishes,
+)
+from tokumei.job.asked import split_asked
+from tokumei.job.goal import (
+    DEFAULT_METHOD,
+    Trees,
+    check_is_possible,
+    counted_on_engine,
+    goal_of,
+    method_of,
+    refuse_left,
+    trees_of,
+)
+from tokumei.job.kept import refuse_singling, uniqueness_on
+from tokumei.job.table_release import TableRelease
+
+log = logging.getLogger("tokumei.notes")
+
+
+def write_table_on_engine(
+    source: str,
+    qi: Sequence[str],
+    out: Path,
+    *,
+    engine: str,
+    reading: Reading,
+    method: Any = DEFAULT_METHOD,
+    keep: Sequence[str] = (),
+    keep_anyway: bool = False,
+    keep_order: bool = False,
+    seed: int | None = None,
+    hierarchies: Any = None,
+    numeric: Sequence[str] | None = None,
+    **options: Any,
+) -> TableRelease:
+    """Anonymize a table where it is and write the release there, by levels or by groups of classes."""
+    started = time.perf_counter()
+    asked, left = split_asked(options)
+    wishes, left = split_wishes(left)
+    made, left = method_of(method, left)
+    refuse_left(left, made, OPTIONS, "anonymize")
+    if not isinstance(made, (TableSearch, LocalRecoder)):
+        raise InputError.of(f"the local engine, which {part_name(made)} needs", option="engine", value=engine)
+    where: dict[str, Any] = {"engine": engine, "reading": reading}
+    with step("counting"):
+        known, counts = counted_on_engine(source, qi, hierarchies=hierarchies, numeric=numeric, **where)
+    check_is_possible(counts.n_rows, asked, source)
+    for column in keep:
+        check_column(column, known.columns, "a column to keep", source)
+    if keep and not keep_anyway:
+        with connect(engine) as opened:
+            refuse_singling(uniqueness_on(opened.open(source, reading), keep), source)
+    trees = trees_of(known, made, asked)
+    goal = goal_of(known, made, asked, wishes, trees)
+    if seed is not None and not keep_order:
+        log.info("The seed is not that of the order: on an engine rows are shuffled by lot, anew each time.")
+    how: dict[str, Any] = {"keep": keep, "is_shuffled": not keep_order, "counts": counts, **where}
+    if isinstance(made, LocalRecoder):
+        done = _by_groups(source, goal, trees, out, seed=seed, **how)
+    else:
+        done = _by_levels(source, goal, trees, out, **how)
+    there = released_columns(known.columns, qi, goal, keep)
+    left_out = [name for name in known.columns if name not in there]
+    facts = {**done.facts, "seconds": round(time.perf_counter() - started, 4)}
+    return replace(done, facts=facts, left_out=left_out)
+
+
+def _by_levels(source: str, goal: Goal, trees: Trees, out: Path, *, keep: Sequence[str], **how: Any) -> TableRelease:
+    decision, counts = write_anonymized(source, trees.of_columns, goal, out, keep=keep, **how)
+    told = [recoded_requirement(one, decision.recodings) for one in goal.requirements]
+    return TableRelease(
+        None,
+        None,
+        recipe_of(goal, decision, keep),
+        search_facts(goal.method, decision, counts),
+        promised(told, counts),
+        search_columns(decision, trees),
+        trees.of_columns,
+        trees.made,
+        trees.numeric,
+        counts,
+    )
+
+
+def _by_groups(source: str, goal: Goal, trees: Trees, out: Path, *, counts: ClassCounts, **how: Any) -> TableRelease:
+    made = write_regrouped(source, counts.columns, trees.of_columns, goal, out, counts=counts, **how)
+    facts = row_facts(goal.method, made.loss, made.counts.n_rows, made.counts, made.n_suppressed, made.recipe)
+    return TableRelease(
+        None,
+        None,
+        made.recipe,
+        facts,
+        promised(made.checked, made.counts),
+        [{"column": name, "loss": share} for name, share in made.loss.inputs["shares"].items()],
+        trees.of_columns,
+        trees.made,
+        goal.numeric,
+        made.counts,
+    )
