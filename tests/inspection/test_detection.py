@@ -120,6 +120,16 @@ def test_facts_of_a_column_are_counted_with_its_unit_and_blanks_as_missing() -> 
     assert column_facts(pl.Series("fee", ["¥100", "¥2,000"])).unit == "¥"
 
 
+@pytest.mark.parametrize(
+    ("header", "unit"),
+    [("Gehalt (€)", "€"), ("体重kg", "kg"), ("weight_kg", "kg"), ("Datum", None), ("rating", None), ("日当(円)", "円")],
+)
+def test_unit_of_a_header_stands_apart_from_its_word(header: str, unit: str | None) -> None:
+    assert column_facts(pl.Series(header, ["12", "13"])).unit == unit
+    # What has no numbers has no unit.
+    assert column_facts(pl.Series(header, ["1.2.2020", "unknown"])).unit is None
+
+
 @pytest.mark.parametrize("module", ["check_digits", "kinds", "patterns", "person_names", "separation"])
 def test_examples_in_docstrings_hold(module: str) -> None:
     done = doctest.testmod(importlib.import_module(f"tokumei.inspection.{module}"))

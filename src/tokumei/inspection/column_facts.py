@@ -16,9 +16,10 @@ from tokumei.inspection.patterns import EMBEDDED, plain
 MOST_VALUES = 1_000
 # So many different texts are searched for addresses and numbers that lead to a person.
 MOST_SEARCHED = 200_000
+# A Latin unit stands apart from a Latin word: Datum is no number of meters.
 _UNITS = re.compile(
-    r"[(\[_ ]?(cm|mm|km|m|kg|g|mg|mg/dl|mmhg|bpm|%|years?|yrs?|days?|hours?|min|sec|usd|eur|jpy|gbp|kcal|℃|°c"
-    r"|円|千円|万円|億円|歳|才|人|回|個|件|年|月|日|時間|分|秒|点|冊|枚|台|ドル|センチ|キロ)[)\]]?$",
+    r"(?:(?<![a-z])(cm|mm|km|m|kg|g|mg|mg/dl|mmhg|bpm|years?|yrs?|days?|hours?|min|sec|usd|eur|jpy|gbp|kcal)"
+    r"|(%|€|\$|£|¥|℃|°c|円|千円|万円|億円|歳|才|人|回|個|件|年|月|日|時間|分|秒|点|冊|枚|台|ドル|センチ|キロ))[)\]]?$",
     re.IGNORECASE,
 )
 _VALUE_UNIT = re.compile(r"([$€£¥￥])?\s?[+-]?[0-9][0-9,.]*\s?([^\d\s.,:/-]{1,4})?")
@@ -72,7 +73,7 @@ def column_facts(column: pl.Series) -> ColumnFacts:
     kind = "date" if is_moment else "truth" if column.dtype == pl.Boolean else "text"
     facts = (len(column), int(missing), there.height, int((there["n"] == 1).sum()), values, embedded)
     if numbers is None:
-        return ColumnFacts(name, kind, _unit(name, values), *facts)
+        return ColumnFacts(name, kind, _unit("", values), *facts)
     is_whole = bool((numbers == numbers.floor()).all())
     ends = (float(numbers.min()), float(numbers.max()))  # type: ignore[arg-type]
     return ColumnFacts(name, "whole number" if is_whole else "number", _unit(name, values), *facts, *ends, is_whole)
@@ -106,6 +107,6 @@ def _unit(name: str, values: Sequence[str]) -> str | None:
     """Give the unit that a header ends with, or that stands beside every number of the column."""
     found = _UNITS.search(unicodedata.normalize("NFKC", name))
     if found and found.start() > 0:
-        return found[1]
+        return found[1] or found[2]
     seen = {(match[1] or match[2]) if (match := _VALUE_UNIT.fullmatch(value)) else None for value in values[:50]}
     return seen.pop() if len(seen) == 1 else None
