@@ -14,8 +14,9 @@ digits. Files go by the names that the edition gives them, such as `T` or `AT`; 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -72,11 +73,16 @@ class Rule:
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of a score and what it says, in both languages; `name` is its key in the details of a score."""
+    """One number of a score and what it says, in both languages; `name` is its key in the details of a score.
+
+    `title` is what readers see in place of the name, where that alone would not tell them.
+    """
 
     name: str
     says: str
     says_ja: str
+    title: str = ""
+    title_ja: str = ""
 
 
 @dataclass(frozen=True)
@@ -174,13 +180,52 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class AttackRule:
+    """How the guesses at one release become one number, and the words for it: board, heat map and rules all follow it.
+
+    `levels` are those of knowledge whose best guesses are averaged; without any the best guess of all counts.
+    """
+
+    levels: tuple[str, ...] = ()
+
+    def found(self, guesses: Iterable[tuple[str, float]]) -> float:
+        """Give what guesses found, each a level of knowledge and its success; nothing where there is none."""
+        if not self.levels:
+            return max((success for _, success in guesses), default=0.0)
+        best = dict.fromkeys(self.levels, 0.0)
+        for level, success in guesses:
+            if level in best:
+                best[level] = max(best[level], success)
+        return math.fsum(best.values()) / len(best)
+
+    def found_by_others(self, entry: TeamEntry) -> float:
+        """Give what other teams found in a release; a team knows its own truth, which proves nothing."""
+        others = (one for one in entry.attempts if one.attacker != entry.team)
+        return self.found((one.knowledge, one.score.success) for one in others)
+
+    @property
+    def says(self) -> str:
+        """The rule in words."""
+        if len(self.levels) < 2:
+            return "the best guess counts"
+        return "the best guess at each level of knowledge counts, averaged over the levels, 0 where nobody guessed"
+
+    @property
+    def says_ja(self) -> str:
+        """The rule in Japanese."""
+        if len(self.levels) < 2:
+            return "最良の推定の成功率とする"
+        return "知識レベルごとの最良の推定の成功率の、全レベルでの平均とする(推定のないレベルは 0)"
+
+
+@dataclass(frozen=True)
 class ContestTerms:
     """What an edition says of itself, for the rules page, the kit and the forms; both languages.
 
     `summary` tells in a few sentences what is anonymized, what attackers know and how teams are ranked.
     `knowledge_files` are handed out when attacks begin, by level; one level "" without files where attackers know
-    all the data. `measures` explain the numbers of scores. The limits are of attempts a team has: on releases in all,
-    and on guesses at one release and level.
+    all the data. `measures` explain the numbers of scores, and `attack_rule` says how guesses count. The limits are of
+    attempts a team has: on releases in all, and on guesses at one release and level.
     """
 
     title: str
@@ -198,6 +243,7 @@ class ContestTerms:
     measures: Sequence[Measure] = ()
     n_releases_allowed: int = 20
     n_guesses_allowed: int = 10
+    attack_rule: AttackRule = AttackRule()
 
     @property
     def all_knowledge_files(self) -> list[FileRole]:

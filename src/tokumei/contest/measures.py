@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tokumei.contest.edition import Measure
+from tokumei.contest.edition import AttackRule, Measure
 
 Said = tuple[str, str]
 
@@ -181,21 +181,29 @@ ROWS_FOUND = Measure(
     "row",
     "Share of the published rows whose original row was named: 0 if none, 1 if all.",
     "元の行を言い当てた公開行の割合。0 は皆無、1 は全行。",
+    title="rows found",
+    title_ja="特定した行",
 )
 CUSTOMERS_FOUND = Measure(
     "row",
     "Share of the customers whose pseudonyms are right in every month: 0 if none, 1 if all.",
     "全月の仮名を正しく推定した顧客の割合。0 は皆無、1 は全員。",
+    title="customers found in every month",
+    title_ja="全月で特定した顧客",
 )
 TRANSACTIONS_FOUND = Measure(
     "transaction",
     "Share of the published rows whose customer was found in that month: 0 if none, 1 if all.",
     "公開された行のうち、その月の顧客が特定されたものの割合。0 は皆無、1 はすべて。",
+    title="published rows found",
+    title_ja="特定した公開行",
 )
 MONTHS_FOUND = Measure(
     "cell",
     "Share of the single months of customers that are right: 0 if none, 1 if all.",
     "顧客と月の組のうち仮名が正しいものの割合。0 は皆無、1 はすべて。",
+    title="single months found",
+    title_ja="特定した月",
 )
 BASELINE = Measure(
     "baseline",
@@ -218,16 +226,19 @@ CELLS_FOUND = Measure(
     "month without purchases has no pseudonym and counts against it, so that even who finds everybody stays below 1.",
     "F の全セル(顧客×月)のうち仮名を正しく推定した割合。0 は皆無。購入のない月には仮名がなく正解に数えないため、"
     "全員を特定しても 1 に届かないことがある。",
+    title="share of all cells of F",
+    title_ja="F の全セルに占める割合",
 )
-SUBMITTED_BY_LEVEL = Measure(
-    "submitted attacks",
-    "The best attack of another team at each level of knowledge, averaged over the levels; a level at which nobody "
-    "attacked counts as 0. 0 if nobody is found, 1 if everybody is at every level.",
-    "知識レベルごとの他チームによる最良の攻撃の成功率の、全レベルでの平均。攻撃のないレベルは 0 とする。"
-    "0 は発見なし、1 は全レベルで全員発見。",
-)
-SUBMITTED_ATTACKS = Measure(
-    "submitted attacks",
-    "The best attack of another team: 0 if it finds nobody, 1 if everybody.",
-    "他チームによる最良の攻撃。0 は発見なし、1 はすべて発見。",
-)
+
+
+def submitted_attacks(rule: AttackRule, name: str = "submitted attacks") -> Measure:
+    """Explain what guesses of other teams come to, in the words of the rule."""
+    whole = " at every level" if len(rule.levels) > 1 else ""
+    whole_ja = "全レベルで" if len(rule.levels) > 1 else ""
+    return Measure(
+        name,
+        f"Of the guesses of other teams, {rule.says}: 0 if nobody is found, 1 if everybody is{whole}.",
+        f"他チームの推定。{rule.says_ja}。0 は発見なし、1 は{whole_ja}全員発見。",
+        title="teams' attacks",
+        title_ja="他チームの攻撃",
+    )

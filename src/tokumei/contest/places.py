@@ -21,14 +21,6 @@ def place_teams(lines: Sequence[Standing]) -> list[Standing]:
     return [replace(line, place=1 + sum(other < keys[line.team] for other in keys.values())) for line in ordered]
 
 
-def best_attack(entry: TeamEntry) -> float:
-    """Give the success of the best attack of another team, 0 where nobody attacked.
-
-    A team knows its own truth, so what it finds in its own release proves nothing.
-    """
-    return max((one.score.success for one in entry.attempts if one.attacker != entry.team), default=0.0)
-
-
 @dataclass(frozen=True)
 class AttackPlace:
     """One line of the board of attackers: the mean over the releases of others of its best success on each."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.contest.edition import ContestTerms, Standing, TeamEntry
+from tokumei.contest.edition import AttackRule, ContestTerms, Standing, TeamEntry
 from tokumei.contest.places import rank_attackers
 from tokumei.report.contest_figures import attack_figure, standings_figure
 from tokumei.report.page import Page
@@ -33,7 +33,9 @@ def results_page(
     )
     if any(entry.attempts for entry in entries):
         page.heading("Who found whom")
-        page.figure(attack_matrix_svg(entries, standings), "Best success of each attacker on each release.")
+        rule = terms.attack_rule
+        said = f"What each attacker found in each release: {rule.says}."
+        page.figure(attack_matrix_svg(entries, standings, rule), said)
         page.table(*_attack_table(entries), "The best attack on each release, by what is known.")
         page.heading("Attackers")
         page.table(*attacker_table(entries), "Mean over the releases of others of the best success on each.")
@@ -79,20 +81,16 @@ def utility_and_safety_svg(entries: Sequence[TeamEntry], standings: Sequence[Sta
     return standings_figure(points, x_title="use lost", y_title="safety lost")
 
 
-def attack_matrix_svg(entries: Sequence[TeamEntry], standings: Sequence[Standing]) -> str:
-    """Draw the best success of each attacker on each release, the releases in the order of the ranking."""
+def attack_matrix_svg(entries: Sequence[TeamEntry], standings: Sequence[Standing], rule: AttackRule) -> str:
+    """Draw what each attacker found in each release by the rule, the releases in the order of the ranking."""
     places = {standing.team: number for number, standing in enumerate(standings)}
-    cells = [
-        {"attacker": one.attacker, "target": entry.team, "success": float(one.score.success)}
-        for entry in sorted(entries, key=lambda entry: places.get(entry.team, len(places)))
-        for one in entry.attempts
-    ]
-    best = (
-        pl.DataFrame(cells, schema={"attacker": pl.String, "target": pl.String, "success": pl.Float64})
-        .group_by("attacker", "target", maintain_order=True)
-        .agg(pl.col("success").max())
-    )
-    return attack_figure(best, attacker_title="attacker", target_title="release of", success_title="found")
+    cells = []
+    for entry in sorted(entries, key=lambda entry: places.get(entry.team, len(places))):
+        for attacker in dict.fromkeys(one.attacker for one in entry.attempts):
+            guesses = ((one.knowledge, one.score.success) for one in entry.attempts if one.attacker == attacker)
+            cells.append({"attacker": attacker, "target": entry.team, "success": float(rule.found(guesses))})
+    found = pl.DataFrame(cells, schema={"attacker": pl.String, "target": pl.String, "success": pl.Float64})
+    return attack_figure(found, attacker_title="attacker", target_title="release of", success_title="found")
 
 
 def _attack_table(entries: Sequence[TeamEntry]) -> tuple[list[str], list[list[Any]]]:

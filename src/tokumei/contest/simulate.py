@@ -21,7 +21,7 @@ from tokumei.core.progress import step
 from tokumei.data.files.atomic import write_text
 
 HOUSE = "house-"
-PAGE, FIGURES = "results.html", {"standings.svg": utility_and_safety_svg, "attacks.svg": attack_matrix_svg}
+PAGE, STANDINGS, ATTACKS = "results.html", "standings.svg", "attacks.svg"
 
 
 def simulate(
@@ -98,8 +98,8 @@ def write_results(contest: Contest, introduction: str) -> None:
     entries = season.entries()
     standings = contest.edition.rank(entries)
     results_page(contest.terms, entries, standings, introduction=introduction).write(contest.path(PAGE))
-    for name, draw in FIGURES.items():
-        write_text(contest.path(name), draw(entries, standings))
+    write_text(contest.path(STANDINGS), utility_and_safety_svg(entries, standings))
+    write_text(contest.path(ATTACKS), attack_matrix_svg(entries, standings, contest.terms.attack_rule))
 
 
 def _check_known(name: str, known: Sequence[str], kind: str) -> None:

@@ -19,6 +19,7 @@ from tokumei.contest.custom.rules import check_original, check_release, release_
 from tokumei.contest.custom.settings import Named, Settings, settings_of
 from tokumei.contest.custom.strategy import Strategy
 from tokumei.contest.edition import (
+    AttackRule,
     ContestTerms,
     Edition,
     FileRole,
@@ -77,6 +78,11 @@ class CustomEdition(Edition):
         return tuple(str(percent) for percent in self.settings.percents) or ("",)
 
     @property
+    def attack_rule(self) -> AttackRule:
+        """How guesses of other teams count."""
+        return AttackRule(self.levels)
+
+    @property
     def terms(self) -> ContestTerms:
         """What the edition says of itself."""
         settings = self.settings
@@ -87,11 +93,11 @@ class CustomEdition(Edition):
         what, what_ja = self.strategy.what, self.strategy.what_ja
         summary = settings.summary or (
             f"Teams anonymize {what}; others try to find who or what is behind the published rows. Teams are ranked by "
-            f"{settings.formula.text}, lower is better: U is the loss of use, S the success of the best attack."
+            f"{settings.formula.text}, lower is better: U is the loss of use, S {self._safety_says}."
         )
         summary_ja = settings.summary_ja or (
             f"参加者は{what_ja}を加工し、互いに公開データの再識別を試みる。"
-            f"順位は {settings.formula.text} の小さい順とする。U は有用性の損失、S は最も成功した攻撃の再識別率である。"
+            f"順位は {settings.formula.text} の小さい順とする。U は有用性の損失、S は{self._safety_says_ja}。"
         )
         return ContestTerms(
             title=settings.title,
@@ -109,7 +115,16 @@ class CustomEdition(Edition):
             measures=self._measures(),
             n_releases_allowed=settings.n_releases,
             n_guesses_allowed=settings.n_guesses,
+            attack_rule=self.attack_rule,
         )
+
+    @property
+    def _safety_says(self) -> str:
+        return f"what the built-in attacks or the guesses find, whichever is more; of guesses, {self.attack_rule.says}"
+
+    @property
+    def _safety_says_ja(self) -> str:
+        return f"組み込みの攻撃と推定の成功率の大きい方で、推定は{self.attack_rule.says_ja}"
 
     def _measures(self) -> Sequence[Measure]:
         settings = self.settings
@@ -118,9 +133,9 @@ class CustomEdition(Edition):
         formula = settings.formula.text
         total = Measure(
             "total",
-            f"{formula}: lower is better. U is the loss of use and S the success of the best attack, each 0 for "
-            "nothing and 1 for all.",
-            f"{formula}。小さいほどよい。U は有用性の損失、S は最良の攻撃の成功率で、それぞれ 0 は皆無、1 はすべて。",
+            f"{formula}: lower is better. U is the loss of use, S {self._safety_says}. Each is 0 for nothing and 1 for "
+            "all.",
+            f"{formula}。小さいほどよい。U は有用性の損失、S は{self._safety_says_ja}。それぞれ 0 は皆無、1 はすべて。",
         )
         return (*losses, *attacks, total, *self.strategy.guess_measures)
 
@@ -262,11 +277,8 @@ class CustomEdition(Edition):
         """Order the teams by the formula, lower is better; equals share a place."""
         lines = []
         for entry in entries:
-            best = dict.fromkeys(self.levels, 0.0)
-            for attempt in entry.attempts:
-                if attempt.knowledge in best:
-                    best[attempt.knowledge] = max(best[attempt.knowledge], attempt.score.success)
-            safety = max(entry.release.safety or 0.0, math.fsum(best.values()) / len(best))
+            found = self.attack_rule.found((one.knowledge, one.score.success) for one in entry.attempts)
+            safety = max(entry.release.safety or 0.0, found)
             losses = {label: float(loss) for label, loss in entry.release.details["utility"].items()}
             value, reason = None, ""
             try:

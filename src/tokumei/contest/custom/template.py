@@ -144,7 +144,8 @@ guesses = 10                      # guesses at one release and level of knowledg
 
 # Teams are ranked by the formula, lower is better. It may use
 #   U   the loss of use, from the metrics
-#   S   the success of the best attack
+#   S   what the best built-in attack or the guesses find, whichever is more; of guesses, the best at each level of
+#       knowledge counts, averaged over the levels
 #   the metrics by name, with _ for -
 #   numbers, + - * / ( ), max(…), min(…), mean(…)
 [score]

@@ -18,10 +18,13 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
+from tokumei.contest.edition import AttackRule
 from tokumei.data.files.atomic import write_text
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services import scoreboard
+from tokumei.platform.contests.services.editions import terms_of
+from tokumei.platform.contests.words import said
 
 Rows = list[dict[str, Any]]
 
@@ -39,7 +42,10 @@ class ScoreFacts:
 
     board: scoreboard.Scoreboard
     attacks: Mapping[tuple[str, str], float]
+    attacks_on: list[scoreboard.AttackSeen]
     history: list[scoreboard.HistoryPoint]
+    # How guesses count, in the reader's language when it is read.
+    rule: AttackRule
 
     def name(self, team: str) -> str:
         """Call a team by its name."""
@@ -54,14 +60,16 @@ def facts_of(contest: Contest, viewer: User | None) -> ScoreFacts:
         facts = ScoreFacts(
             scoreboard.standings(contest, viewer),
             scoreboard.attack_matrix(contest, viewer),
+            scoreboard.attacks_on(contest, viewer),
             scoreboard.history(contest, viewer),
+            terms_of(contest).attack_rule,
         )
         cache.set(key, facts, scoreboard.KEPT_FOR)
     return facts
 
 
 def _standings(facts: ScoreFacts) -> Rows:
-    # Where an edition gives no number for safety, it is the success of the best attack.
+    # Where an edition gives no number for safety, it is what the best attacker found.
     found: dict[str, float] = {}
     for (_attacker, target), success in facts.attacks.items():
         found[target] = max(found.get(target, 0.0), success)
@@ -84,7 +92,7 @@ def _attacks(facts: ScoreFacts) -> Rows:
 
 
 def _history(facts: ScoreFacts) -> Rows:
-    return [{"team": facts.name(point.team), "at": _clock(point), "best": float(point.best)} for point in facts.history]
+    return [{"team": facts.name(point.team), "at": _clock(point), "best": point.value} for point in facts.history]
 
 
 def _clock(point: scoreboard.HistoryPoint) -> str:
@@ -115,8 +123,8 @@ def _draw_history(rows: Rows) -> str:
 
     from tokumei.report.contest_figures import history_figure
 
-    points = pl.DataFrame(rows).with_columns(pl.col("at").str.to_datetime())
-    return history_figure(points, time_title=_("handed in"), value_title=_("least use lost"), team_title=_("team"))
+    points = pl.DataFrame(rows, schema_overrides={"best": pl.Float64}).with_columns(pl.col("at").str.to_datetime())
+    return history_figure(points, time_title=_("handed in"), value_title=_("score"), team_title=_("team"))
 
 
 def _tell_standings(row: dict[str, Any]) -> str:
@@ -129,7 +137,7 @@ def _tell_attack(row: dict[str, Any]) -> str:
 
 
 def _tell_history(row: dict[str, Any]) -> str:
-    return _("%(team)s: %(best).3f since %(at)s") % row
+    return _("%(team)s: %(best).3f since %(at)s") % row if row["best"] is not None else _("%(team)s: not ranked") % row
 
 
 @dataclass(frozen=True)
@@ -151,12 +159,12 @@ FIGURES: Mapping[str, ScoreFigure] = {
     ),
     "attacks": ScoreFigure(
         gettext_lazy("Who found whom"),
-        gettext_lazy("The best success of each attacker at each release: 0 is nobody, 1 is everybody."),
+        gettext_lazy("What each attacker found in each release, counted as on the board: 0 is nobody, 1 is everybody."),
         *(_attacks, _draw_attacks, _tell_attack),
     ),
     "history": ScoreFigure(
-        gettext_lazy("Best release so far"),
-        gettext_lazy("The least use that each team's releases have lost so far. Not the best one counts but the last."),
+        gettext_lazy("The scores so far"),
+        gettext_lazy("The score that teams are ranked by, lower is better, after each submission that moved it."),
         *(_history, _draw_history, _tell_history),
     ),
 }
@@ -181,8 +189,14 @@ def figures_on_page(facts: ScoreFacts) -> list[Shown]:
             told = [figure.tell(row) for row in rows[:MOST_DESCRIBED]]
             more = ["…"] if len(rows) > MOST_DESCRIBED else []
             tells = "; ".join([*told, *more])
-            found.append(Shown(name, str(figure.title), str(figure.says), f"{figure.title}. {tells}"))
+            says = f"{figure.says} {_counting(facts.rule)}" if name == "attacks" else str(figure.says)
+            found.append(Shown(name, str(figure.title), says, f"{figure.title}. {tells}"))
     return found
+
+
+def _counting(rule: AttackRule) -> str:
+    """Say how guesses count, in the words of the rules."""
+    return _("Of an attacker's guesses, %(rule)s.") % {"rule": said(rule, "says")}
 
 
 def draw(name: str, contest: Contest, viewer: User | None) -> str | None:

@@ -25,8 +25,6 @@ NAMES: Mapping[str, str | Promise] = {
     "reidentification": gettext_lazy("Re-identification"),
     "row_map": gettext_lazy("Row numbers"),
     "total": gettext_lazy("In all"),
-    "row": gettext_lazy("by rows"),
-    "cell": gettext_lazy("by cells"),
     "baseline": gettext_lazy("by chance"),
     "interval": gettext_lazy("95 % interval"),
     "guesses": gettext_lazy("guesses"),
@@ -63,9 +61,13 @@ def knowledge_levels(terms: ContestTerms) -> dict[str, str]:
     }
 
 
-def name_in_words(name: str) -> str:
-    """Call a part of a score, a column or a step as readers do; a name that is not known stands for itself."""
-    return str(NAMES.get(name, name))
+def name_in_words(name: str, terms: ContestTerms | None = None) -> str:
+    """Call a part of a score, a column or a step as readers do: as the edition does, where it has a title for it.
+
+    A name that is not known stands for itself.
+    """
+    title = next((said(one, "title") for one in terms.measures if one.name == name), "") if terms else ""
+    return title or str(NAMES.get(name, name))
 
 
 def remark_in_words(standing: Standing, names: Mapping[str, str]) -> str:
@@ -147,23 +149,23 @@ def score_tables(details: Mapping[str, Any], terms: ContestTerms) -> list[ScoreT
     tables = []
     for title, part in details.items():
         if not isinstance(part, Mapping):
-            alone.lines.append(ScoreLine(name_in_words(title), meanings.get(title, ""), [part]))
+            alone.lines.append(ScoreLine(name_in_words(title, terms), meanings.get(title, ""), [part]))
             continue
         flat = {name: _flat(value) for name, value in part.items()}
         columns = list(dict.fromkeys(column for cells in flat.values() for column in cells))
         is_plain = columns in ([()], [])
         lines = [
-            ScoreLine(name_in_words(name), meanings.get(name, ""), [cells.get(column) for column in columns])
+            ScoreLine(name_in_words(name, terms), meanings.get(name, ""), [cells.get(column) for column in columns])
             for name, cells in flat.items()
         ]
-        titles = () if is_plain else [_column(column) for column in columns]
-        tables.append(ScoreTable(name_in_words(title), titles, lines))
+        titles = () if is_plain else [_column(column, terms) for column in columns]
+        tables.append(ScoreTable(name_in_words(title, terms), titles, lines))
     return [table for table in (*tables, alone) if table.lines]
 
 
-def _column(path: Sequence[str]) -> str:
+def _column(path: Sequence[str], terms: ContestTerms) -> str:
     """Name a column by what leads to it: the level of knowledge in per cent, then what is counted."""
-    return " ".join(f"{part} %" if part.isdigit() else name_in_words(part) for part in path)
+    return " ".join(f"{part} %" if part.isdigit() else name_in_words(part, terms) for part in path)
 
 
 def _flat(value: Any) -> dict[tuple[str, ...], Any]:

@@ -16,6 +16,7 @@ from tokumei.attack.registry import TABLE_ATTACKS, TableAttack
 from tokumei.attack.row_judge import judge_rows
 from tokumei.attack.table import id_sa, sa21
 from tokumei.contest.edition import (
+    AttackRule,
     ContestTerms,
     Edition,
     FileRole,
@@ -37,7 +38,7 @@ from tokumei.contest.editions.pwscup2015.indices import (
 from tokumei.contest.editions.pwscup2015.measures import measures_of
 from tokumei.contest.editions.pwscup2015.rules import GUESS_RULES, RELEASE_RULES, check_guess, check_release
 from tokumei.contest.editions.pwscup2015.teams import ANONYMIZERS
-from tokumei.contest.places import DIGITS, best_attack, place_teams
+from tokumei.contest.places import DIGITS, place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
 from tokumei.data.files.row_numbers import read_rows, write_rows
@@ -199,7 +200,7 @@ class Pwscup2015(Edition):
         sums = _rank_sums({entry.team: numbers[entry.team] for entry in ranked})
         lines = []
         for entry in entries:
-            line = numbers[entry.team] | {SUBMITTED: best_attack(entry)}
+            line = numbers[entry.team] | {SUBMITTED: AttackRule().found_by_others(entry)}
             safety = entry.release.safety
             # The first flag names no rows, which must stay secret while attacks go on.
             reason = next(iter(entry.release.flags), "")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from tokumei.contest.edition import Measure
-from tokumei.contest.measures import BASELINE, INTERVAL, ROWS_FOUND, SUBMITTED_ATTACKS, attack_measure, loss_measure
+from tokumei.contest.edition import AttackRule, Measure
+from tokumei.contest.measures import BASELINE, INTERVAL, ROWS_FOUND, attack_measure, loss_measure, submitted_attacks
 
 CLASS_SIZE_MEASURES = (
+    Measure(
+        "safety",
+        "How many rows share their quasi-identifiers, S1 and S2; no attack is tried for these.",
+        "準識別子が同じ行の数(S1、S2)。攻撃によらない指標。",
+        title="Class sizes",
+        title_ja="クラスの大きさ",
+    ),
     Measure(
         "S1",
         "Rows in the smallest class of equal quasi-identifiers, k: 1 if somebody is unique; more is better.",
@@ -27,6 +33,6 @@ def measures_of(utilities: Mapping[str, str], attacks: Mapping[str, str]) -> Seq
     losses = [loss_measure(name, part) for name, part in utilities.items()]
     tried = [attack_measure(name, part) for name, part in attacks.items()]
     detection = loss_measure("E5", "aya")
-    submitted = replace(SUBMITTED_ATTACKS, name="attacks")
+    submitted = submitted_attacks(AttackRule(), "attacks")
     found = (ROWS_FOUND, BASELINE, INTERVAL, submitted)
     return (*losses, *CLASS_SIZE_MEASURES, *tried, detection, *found)

@@ -19,6 +19,7 @@ from tokumei.attack.judge import Verdict, judge
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.attack.truth import truth_of
 from tokumei.contest.edition import (
+    AttackRule,
     ContestTerms,
     Edition,
     FileRole,
@@ -117,15 +118,14 @@ class Pwscup2017(Edition):
             f"and published. Attackers know {levels} of the rows of T, items cut to two characters, and name the "
             "pseudonym of every customer in every month. Teams rank by "
             f"{self.utility_weight:g}·U + {self.safety_weight:g}·S, lower is better: U is the worst of seven "
-            "losses of use, S what attacks find on average over the levels of knowledge: by the built-in attack that "
-            "is best on average, or by the best guess of another team at each level (0 where nobody guessed), "
-            "whichever is more.",
+            "losses of use, S what attacks find: the built-in attack that is best on average over the levels of "
+            f"knowledge, or the guesses of other teams, whichever is more; of guesses, {self.attack_rule.says}.",
             summary_ja="1年分の購買履歴 T を行ごとに加工する。顧客IDを月ごとに変えてもよい仮名に置き換え、値の変更や"
             f"半数までの行の削除ができる。残った行をシャッフルして公開する。攻撃者は T の {levels} の行"
             "(商品IDは先頭2文字)を知り、全顧客の各月の仮名を推定する。順位は "
             f"{self.utility_weight:g}·U + {self.safety_weight:g}·S の小さい順で、U は7つの有用性指標の最悪値、"
-            "S は全知識レベルで平均した攻撃の成功率で、平均が最大の組み込み攻撃と、レベルごとの他チームの最良の推定"
-            "(推定のないレベルは 0)の平均の、大きい方とする。",
+            "S は攻撃の成功率で、全知識レベルでの平均が最大の組み込み攻撃と、他チームの推定の、大きい方とする。"
+            f"他チームの推定は、{self.attack_rule.says_ja}。",
             data_files=(
                 FileRole(
                     "M",
@@ -149,7 +149,10 @@ class Pwscup2017(Edition):
             knowledge_files={str(share): (self._knowledge_role(share),) for share in self.known},
             release_rules=RELEASE_RULES,
             guess_rules=GUESS_RULES,
-            measures=measures_of(UTILITIES, SAMPLE_ATTACKS, (self.utility_weight, self.safety_weight)),
+            measures=measures_of(
+                UTILITIES, SAMPLE_ATTACKS, (self.utility_weight, self.safety_weight), self.attack_rule
+            ),
+            attack_rule=self.attack_rule,
         )
 
     def _knowledge_role(self, share: int) -> FileRole:
@@ -251,21 +254,17 @@ class Pwscup2017(Edition):
         """Order the teams by their weighted sum of U and S, the lowest first."""
         lines = []
         for entry in entries:
-            sample, attacked = entry.release.safety or 0.0, self._best_attacks(entry)
+            sample, attacked = entry.release.safety or 0.0, self.attack_rule.found_by_others(entry)
             safety = max(sample, attacked)
             value = self._total(entry.release.utility, safety)
             numbers = {"sample attacks": sample, "submitted attacks": attacked}
             lines.append(Standing(0, entry.team, value, entry.release.utility, safety, numbers))
         return place_teams(lines)
 
-    def _best_attacks(self, entry: TeamEntry) -> float:
-        """Give the mean over the levels of the best attack of another team, 0 where nobody attacked."""
-        best = dict.fromkeys(map(str, self.known), 0.0)
-        for attempt in entry.attempts:
-            # A team knows its own truth, so what it finds in its own release proves nothing.
-            if attempt.attacker != entry.team and attempt.knowledge in best:
-                best[attempt.knowledge] = max(best[attempt.knowledge], attempt.score.success)
-        return math.fsum(best.values()) / len(best)
+    @property
+    def attack_rule(self) -> AttackRule:
+        """How guesses of other teams count."""
+        return AttackRule(tuple(map(str, self.known)))
 
     def anonymizers(self) -> Sequence[str]:
         """Name the built-in anonymizers."""

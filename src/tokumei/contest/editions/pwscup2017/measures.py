@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tokumei.contest.edition import Measure
+from tokumei.contest.edition import AttackRule, Measure
 from tokumei.contest.measures import (
     BASELINE,
     CELLS_FOUND,
     CUSTOMERS_FOUND,
     INTERVAL,
     SAMPLES_FOUND,
-    SUBMITTED_BY_LEVEL,
     TRANSACTIONS_FOUND,
     attack_measure,
     loss_measure,
+    submitted_attacks,
 )
 
 
 def measures_of(
-    utilities: Mapping[str, Sequence[str]], attacks: Iterable[str], weights: tuple[float, float]
+    utilities: Mapping[str, Sequence[str]], attacks: Iterable[str], weights: tuple[float, float], rule: AttackRule
 ) -> Sequence[Measure]:
     """Explain E1 to E6, the sample attacks and what guesses are judged by; E3 has two values."""
     formula = f"{weights[0]:g}·U + {weights[1]:g}·S"
@@ -39,4 +39,4 @@ def measures_of(
     tried = [attack_measure(name.upper(), name) for name in attacks]
     found = (CUSTOMERS_FOUND, CELLS_FOUND, TRANSACTIONS_FOUND, BASELINE, INTERVAL)
     named = sorted([*losses, both], key=lambda measure: measure.name)
-    return (*named, *tried, total, *found, SAMPLES_FOUND, SUBMITTED_BY_LEVEL)
+    return (*named, *tried, total, *found, SAMPLES_FOUND, submitted_attacks(rule))

@@ -30,6 +30,8 @@ MEASURES = (
         "attacks",
         "How many guesses of other teams were judged.",
         "判定された他チームの推定の数。",
+        title="guesses of others",
+        title_ja="他チームの推定の数",
     ),
     Measure(
         "best share right",

@@ -18,11 +18,13 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Board, Contest, Kind, State, Submission
 from tokumei.platform.contests.services.bands import in_band
 from tokumei.platform.contests.services.contests import is_organizer
-from tokumei.platform.contests.services.editions import edition_of
+from tokumei.platform.contests.services.editions import edition_of, terms_of
 from tokumei.platform.contests.services.phase_work import counting_releases, scored_guesses
 
 # Seconds that a ranking is kept in a process; what changes it gives it another name.
 KEPT_FOR = 300
+# A ranking takes milliseconds: of more moments than this some are left out of the history.
+MOST_MOMENTS = 200
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,22 @@ class Scoreboard:
 
 @dataclass(frozen=True)
 class HistoryPoint:
-    """A team's best utility after one of its releases."""
+    """The score that a team was ranked by since a moment, and its place; no score where it was not ranked."""
 
     at: datetime
     team: str
-    utility: float
-    best: float
+    value: float | None
+    place: int
+
+
+@dataclass(frozen=True)
+class AttackSeen:
+    """The best guess of one attacker at one release with one level of knowledge."""
+
+    target: str
+    attacker: str
+    level: str
+    success: float
 
 
 def seen_by(contest: Contest, viewer: User | None) -> Visibility:
@@ -113,35 +125,76 @@ def version_of(contest: Contest) -> tuple[object, ...]:
     return contest.folder_key, *scored.values(), *gone.values()
 
 
-def attack_matrix(contest: Contest, viewer: User | None) -> dict[tuple[str, str], float]:
-    """Give the best success of each attacker at each target, by their short names."""
+def attacks_on(contest: Contest, viewer: User | None) -> list[AttackSeen]:
+    """Give the best guess of each attacker at each release with each level of knowledge, as far as one may see."""
     seen = seen_by(contest, viewer)
-    best: dict[tuple[str, str], float] = {}
+    best: dict[tuple[str, str, str], float] = {}
     if seen.is_hidden or not (seen.has_attacks or seen.has_bands):
-        return best
+        return []
     for guess in scored_guesses(contest):
         if guess.target is not None and guess.score is not None and _is_early(guess, seen.until):
-            pair = (guess.team.slug, guess.target.slug)
-            best[pair] = max(best.get(pair, 0.0), float(guess.score["success"]))
-    return {pair: success if seen.has_attacks else in_band(success) for pair, success in best.items()}
+            key = (guess.target.slug, guess.team.slug, guess.knowledge)
+            # Bands first: what is worked out from them tells no more than they do.
+            success = float(guess.score["success"]) if seen.has_attacks else in_band(float(guess.score["success"]))
+            best[key] = max(best.get(key, 0.0), success)
+    return [AttackSeen(*key, success) for key, success in sorted(best.items())]
+
+
+def attack_matrix(contest: Contest, viewer: User | None) -> dict[tuple[str, str], float]:
+    """Give what each attacker found in each release, counted as the board counts it, by their short names."""
+    found: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for one in attacks_on(contest, viewer):
+        found.setdefault((one.attacker, one.target), []).append((one.level, one.success))
+    rule = terms_of(contest).attack_rule
+    return {pair: rule.found(guesses) for pair, guesses in sorted(found.items())}
 
 
 def history(contest: Contest, viewer: User | None) -> list[HistoryPoint]:
-    """Give how each team's best utility went, release by release."""
+    """Give the scores that teams were ranked by after each scored submission: the last are those of the board."""
     seen = seen_by(contest, viewer)
     if seen.is_hidden:
         return []
-    withdrawn = set(contest.participations.exclude(withdrawn_at=None).values_list("team_id", flat=True))
-    scored = contest.submissions.filter(kind=Kind.RELEASE, state=State.SCORED).select_related("team")
-    best: dict[str, float] = {}
+    edition, moments = edition_of(contest), _moments(contest, seen)
+    releases = {one.pk: one for one in moments if one.kind == Kind.RELEASE}
+    counted: dict[str, Submission] = {}
+    guesses: dict[str, list[Attempt]] = {}
+    shown: dict[str, tuple[float | None, int]] = {}
     points = []
-    for release in scored.order_by("at", "pk"):
-        if release.team_id in withdrawn or not _is_early(release, seen.until) or release.score is None:
+    wanted = _spread(len(moments))
+    for number, one in enumerate(moments):
+        if one.pk in releases:
+            counted[one.team.slug] = one
+        elif one.target is not None:
+            attempt = Attempt(one.team.slug, one.knowledge, GuessScore.of(one.score or {}))
+            guesses.setdefault(one.target.slug, []).append(attempt)
+        if number not in wanted:
             continue
-        team, utility = release.team.slug, float(release.score["utility"])
-        best[team] = min(best.get(team, utility), utility)
-        points.append(HistoryPoint(release.at, team, rounded(utility, seen.digits), rounded(best[team], seen.digits)))
+        entered = [
+            TeamEntry(team, ReleaseScore.of(release.score or {}), tuple(guesses.get(team, ())))
+            for team, release in counted.items()
+        ]
+        for line in edition.rank(entered):
+            value = rounded(line.value, seen.digits)
+            if shown.get(line.team) != (value, line.place):
+                shown[line.team] = (value, line.place)
+                points.append(HistoryPoint(one.at, line.team, value, line.place))
     return points
+
+
+def _moments(contest: Contest, seen: Visibility) -> list[Submission]:
+    """Give the scored submissions that a viewer's board follows from, in the order in which they came."""
+    gone = contest.participations.exclude(withdrawn_at=None).values("team_id")
+    kinds = [Kind.RELEASE, Kind.GUESS] if seen.has_attacks else [Kind.RELEASE]
+    scored = contest.submissions.filter(kind__in=kinds, state=State.SCORED).exclude(team__in=gone)
+    found = scored.select_related("team", "target").order_by("at", "pk")
+    return [one for one in found if _is_early(one, seen.until) and one.score is not None]
+
+
+def _spread(n: int) -> set[int]:
+    """Choose the moments that are ranked: all of a few, else as many, evenly, and the last among them."""
+    return (
+        set(range(n)) if n <= MOST_MOMENTS else {round((n - 1) * i / (MOST_MOMENTS - 1)) for i in range(MOST_MOMENTS)}
+    )
 
 
 def rounded(value: Any, digits: int | None) -> Any:

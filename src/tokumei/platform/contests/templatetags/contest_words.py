@@ -8,6 +8,7 @@ from typing import Any
 from django import template
 from django.utils.formats import number_format
 
+from tokumei.contest.edition import ContestTerms
 from tokumei.platform.contests import words
 
 register = template.Library()
@@ -22,9 +23,9 @@ def said(thing: object, name: str) -> str:
 
 
 @register.filter
-def called(name: str | None) -> str:
-    """Call a part of a score, a column or a step as readers do."""
-    return words.name_in_words(name or "")
+def called(name: str | None, terms: ContestTerms | None = None) -> str:
+    """Call a part of a score, a column or a step as readers do, and as the edition does."""
+    return words.name_in_words(name or "", terms)
 
 
 @register.filter

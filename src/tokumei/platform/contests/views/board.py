@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from tokumei.contest.edition import ContestTerms
 from tokumei.platform.access import access
-from tokumei.platform.contests.figures import FIGURES, draw, facts_of, figures_on_page
+from tokumei.platform.contests.figures import FIGURES, ScoreFacts, draw, facts_of, figures_on_page
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.views.finding import find, frame
-from tokumei.platform.contests.words import meanings_of, remark_in_words
+from tokumei.platform.contests.words import knowledge_levels, meanings_of, name_in_words, remark_in_words
 
 
 @access("anyone", of=find)
@@ -19,15 +22,40 @@ def scoreboard(request: HttpRequest, contest: Contest) -> HttpResponse:
     facts = facts_of(contest, request.user if request.user.is_authenticated else None)
     board = facts.board
     columns = list(dict.fromkeys(name for line in board.lines for name in line.numbers))
-    meanings = meanings_of(terms_of(contest))
+    terms = terms_of(contest)
+    meanings = meanings_of(terms)
     shown = frame(request, contest) | {
         "board": board,
-        "columns": columns,
-        "meanings": [(name, meanings[name]) for name in columns if name in meanings],
+        "columns": [(name, name_in_words(name, terms)) for name in columns],
+        "meanings": [(name_in_words(name, terms), meanings[name]) for name in columns if name in meanings],
+        "attacked": _attacked(facts, terms),
+        "rule": terms.attack_rule,
         "remarks": {line.team: remark_in_words(line, board.names) for line in board.lines if line.reason},
         "figures": figures_on_page(facts),
     }
     return render(request, "contests/scoreboard.html", shown)
+
+
+@dataclass(frozen=True)
+class AttackedRelease:
+    """A release with the guesses at it: who, with which knowledge, how well; what they come to all together."""
+
+    name: str
+    found: float
+    guesses: list[tuple[str, str, float]]
+
+
+def _attacked(facts: ScoreFacts, terms: ContestTerms) -> list[AttackedRelease]:
+    """Give who attacked each release, in the order of the board; a level is told by what its file holds."""
+    levels = knowledge_levels(terms)
+    releases = []
+    for line in facts.board.lines:
+        made = [one for one in facts.attacks_on if one.target == line.team]
+        if made:
+            found = terms.attack_rule.found((one.level, one.success) for one in made)
+            guesses = [(facts.name(one.attacker), levels.get(one.level, one.level), one.success) for one in made]
+            releases.append(AttackedRelease(facts.name(line.team), found, guesses))
+    return releases
 
 
 @access("anyone", of=find)
