@@ -16,6 +16,7 @@ from tokumei.platform.access import UserRequest, access
 from tokumei.platform.accounts import second_factor, services
 from tokumei.platform.accounts.forms import AskForResetForm, CodeForm, LogInForm, ResetForm, SignUpForm
 from tokumei.platform.accounts.models import User
+from tokumei.platform.accounts.welcome import welcome_to
 from tokumei.platform.addresses import next_page
 
 # Seconds between the password and the code.
@@ -41,7 +42,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         )
         messages.success(request, _("Welcome! Your account is ready."))
         return redirect(next_page(request))
-    return render(request, "accounts/sign_up.html", {"form": form, "next": next_page(request)})
+    return render(request, "accounts/sign_up.html", {"form": form} | _going_on(request))
 
 
 @access("anyone")
@@ -69,7 +70,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
         return redirect(f"{reverse('accounts:code')}?{urlencode({'next': next_page(request)})}")
     if form.is_bound:
         services.note_failure(request)
-    return render(request, "accounts/login.html", {"form": form, "next": next_page(request)})
+    return render(request, "accounts/login.html", {"form": form} | _going_on(request))
 
 
 @access("anyone", methods="GET POST")
@@ -123,6 +124,11 @@ def reset(request: HttpRequest, user: str, token: str) -> HttpResponse:
         messages.success(request, _("The new password is set. You can log in with it now."))
         return redirect("accounts:login")
     return render(request, "accounts/reset.html", {"form": form})
+
+
+def _going_on(request: HttpRequest) -> dict[str, str]:
+    """Give where one goes on to, and what that is in words."""
+    return {"next": next_page(request), "welcome": welcome_to(next_page(request))}
 
 
 def _await_code(request: HttpRequest, user: User) -> None:

@@ -20,20 +20,23 @@ class ContestsConfig(AppConfig):
     def ready(self) -> None:
         """Put the contests at the top of every page and on the home page, and let their work be done."""
         from tokumei.platform.accounts.deletion import BEFORE_DELETING
+        from tokumei.platform.accounts.welcome import WELCOMES
         from tokumei.platform.contests.services.contests import refuse_while_organizing
         from tokumei.platform.contests.services.export import EXPORT, EXPORT_WORK
-        from tokumei.platform.contests.services.joining import refuse_new_member
+        from tokumei.platform.contests.services.joining import refuse_new_member, welcome_to_contest
         from tokumei.platform.contests.services.phase_work import PHASE_WORK, begin_due_work
         from tokumei.platform.contests.services.results import SUBMISSION_WORK, begin_forgotten, sweep_uploads
-        from tokumei.platform.contests.views.reading import on_home
+        from tokumei.platform.contests.views.reading import on_dashboard, on_home
         from tokumei.platform.jobs.work import SWEEPS, WATCHES, register
-        from tokumei.platform.pages.slots import HOME, NAVIGATION, NavLink
+        from tokumei.platform.pages.slots import DASHBOARD, HOME, NAVIGATION, NavLink
         from tokumei.platform.teams.services import BEFORE_ACCEPTING
 
         NAVIGATION.insert(0, NavLink(_("Contests"), "contests:list"))
         HOME.append(on_home)
         BEFORE_ACCEPTING.append(refuse_new_member)
         BEFORE_DELETING.append(refuse_while_organizing)
+        WELCOMES.append(welcome_to_contest)
+        DASHBOARD.append(on_dashboard)
         for kind, work in (SUBMISSION_WORK | PHASE_WORK | {EXPORT: EXPORT_WORK}).items():
             register(kind, work)
         WATCHES.extend([begin_due_work, begin_forgotten])

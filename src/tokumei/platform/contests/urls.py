@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from tokumei.platform.contests.views import board, organizing, reading, taking_part
+from tokumei.platform.contests.views import board, entering, organizing, reading, taking_part
 
 app_name = "contests"
 urlpatterns = [
@@ -25,6 +25,8 @@ urlpatterns = [
     path("<slug:contest>/scoreboard", board.scoreboard, name="scoreboard"),
     path("<slug:contest>/figures/<str:name>.svg", board.figure, name="figure"),
     path("<slug:contest>/join", taking_part.join, name="join"),
+    path("<slug:contest>/team", entering.make_team, name="make_team"),
+    path("<slug:contest>/team/join", entering.join_team, name="join_team"),
     path("<slug:contest>/withdraw", taking_part.withdraw, name="withdraw"),
     path("<slug:contest>/submit", taking_part.submit, name="submit"),
     path("<slug:contest>/attack", taking_part.targets, name="targets"),

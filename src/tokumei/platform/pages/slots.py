@@ -2,6 +2,7 @@
 
 NAVIGATION.append(NavLink(gettext_lazy("Contests"), "contests:list"))
 HOME.append(contests_on_home)      # request → Section, or None to show nothing
+DASHBOARD.append(my_contests)      # the same, above it, for who is logged in
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class PageSection:
 
 NAVIGATION: list[NavLink] = []
 HOME: list[Callable[[HttpRequest], PageSection | None]] = []
+DASHBOARD: list[Callable[[HttpRequest], PageSection | None]] = []
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:

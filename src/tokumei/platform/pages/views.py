@@ -16,7 +16,7 @@ from tokumei.platform.access import access
 from tokumei.platform.accounts import services as accounts
 from tokumei.platform.addresses import next_page
 from tokumei.platform.files.space import is_space_low
-from tokumei.platform.pages.slots import HOME
+from tokumei.platform.pages.slots import DASHBOARD, HOME
 
 
 @access("anyone")
@@ -24,8 +24,9 @@ def home(request: HttpRequest) -> HttpResponse:
     """Say what this is, and list what is going on."""
     if settings.IS_STUDIO:
         return redirect("workbench:start")
-    sections = [section for make in HOME if (section := make(request)) is not None]
-    return render(request, "pages/home.html", {"sections": sections})
+    slots = {"dashboard": DASHBOARD if request.user.is_authenticated else [], "sections": HOME}
+    shown = {name: [one for make in makers if (one := make(request)) is not None] for name, makers in slots.items()}
+    return render(request, "pages/home.html", shown)
 
 
 @access("anyone", methods="POST")

@@ -20,10 +20,12 @@ class TeamsConfig(AppConfig):
     def ready(self) -> None:
         """Add the link to one's teams, and the figures."""
         from tokumei.platform.accounts.deletion import BEFORE_DELETING
-        from tokumei.platform.teams.services import leave_all
+        from tokumei.platform.accounts.welcome import WELCOMES
+        from tokumei.platform.teams.services import leave_all, welcome_to_team
 
         NAVIGATION.append(NavLink(_("Teams"), "teams:mine", for_users=True))
         BEFORE_DELETING.append(leave_all)
+        WELCOMES.append(welcome_to_team)
         GAUGES.append(_figures)
 
 

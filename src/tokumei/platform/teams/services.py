@@ -14,6 +14,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.http import Http404
+from django.urls import ResolverMatch
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -107,6 +108,21 @@ def invitation_of(token: str) -> Invitation:
     if invitation is None:
         raise NotFound(_("There is no such invitation."))
     return invitation
+
+
+def welcome_to_team(match: ResolverMatch) -> str:
+    """Name the invitation that somebody logs in for; whoever has its link may know."""
+    if match.view_name != "teams:join":
+        return ""
+    try:
+        invitation = invitation_of(match.kwargs["token"])
+    except NotFound:
+        return ""
+    team = invitation.team.display_name
+    if invitation.invited_by is None:
+        return _("You are invited to the team %(team)s. Log in or sign up to join it.") % {"team": team}
+    named = {"who": invitation.invited_by.display_name, "team": team}
+    return _("%(who)s invites you to the team %(team)s. Log in or sign up to join it.") % named
 
 
 def accept(user: User, token: str) -> Team:

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from tokumei.platform.access import UserRequest, access
+from tokumei.platform.addresses import next_page
 from tokumei.platform.teams import services
 from tokumei.platform.teams.forms import RenameForm, TeamForm
 from tokumei.platform.teams.models import Team
@@ -28,8 +29,8 @@ def create(request: UserRequest) -> HttpResponse:
         given = form.cleaned_data
         team = services.create_team(request.user, slug=given["slug"], display_name=given["display_name"])
         messages.success(request, _("The team is made. Invite others to it now."))
-        return redirect("teams:team", team=team.slug)
-    return render(request, "teams/new.html", {"form": form})
+        return redirect(next_page(request)) if _goes_on(request) else redirect("teams:team", team=team.slug)
+    return render(request, "teams/new.html", {"form": form, "next": next_page(request) if _goes_on(request) else ""})
 
 
 @access("member", of=services.find_team)
@@ -97,6 +98,11 @@ def make_captain(request: UserRequest, team: Team, member: int) -> HttpResponse:
     services.make_captain(team, member)
     messages.success(request, _("The team has a new captain."))
     return redirect("teams:team", team=team.slug)
+
+
+def _goes_on(request: UserRequest) -> bool:
+    """Whether somebody came from a page that wants a team, and goes back to it."""
+    return bool(request.POST.get("next") or request.GET.get("next"))
 
 
 def _page(request: UserRequest, team: Team, link: str = "") -> HttpResponse:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from contextlib import suppress
 from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.urls import ResolverMatch
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, ContestInvitation, Participation, Phase, RosterEntry
-from tokumei.platform.contests.services.contests import is_organizer
+from tokumei.platform.contests.services.contests import is_organizer, visible_contests
 from tokumei.platform.teams.models import Membership, Role, Team
 
 INVITATION_DAYS = 14
@@ -38,6 +40,12 @@ def teams_to_join_with(contest: Contest, user: User) -> list[Team]:
     """List the teams whose captain a user is and that are not in the contest yet."""
     led = Team.objects.filter(memberships__user=user, memberships__role=Role.CAPTAIN, closed=None)
     return list(led.exclude(participations__in=contest.participations.filter(withdrawn_at=None)))
+
+
+def teams_without_captaincy(contest: Contest, user: User) -> list[Team]:
+    """List the teams that a user is in without leading them, and that are not in the contest yet."""
+    joined = Team.objects.filter(memberships__user=user, memberships__role=Role.MEMBER, closed=None)
+    return list(joined.exclude(participations__in=contest.participations.filter(withdrawn_at=None)))
 
 
 def join(contest: Contest, team: Team, user: User, token: str | None = None) -> Participation:
@@ -115,6 +123,18 @@ def invitation_of(token: str) -> ContestInvitation:
     if invitation is None:
         raise NotFound(_("There is no such invitation."))
     return invitation
+
+
+def welcome_to_contest(match: ResolverMatch) -> str:
+    """Name the contest that somebody logs in for: a public one, or one whose invitation they have."""
+    title = ""
+    if match.view_name == "contests:join_by_link":
+        with suppress(NotFound):
+            title = invitation_of(match.kwargs["token"]).contest.title
+    elif match.view_name == "contests:contest":
+        public = visible_contests(None).filter(slug=match.kwargs["contest"])
+        title = public.values_list("title", flat=True).first() or ""
+    return _("Log in or sign up to take part in %(title)s.") % {"title": title} if title else ""
 
 
 def _was_in(contest: Contest, team: Team) -> bool:

@@ -123,6 +123,12 @@ def guess_attempts(participation: Participation, target: Team, knowledge: str, n
     )
 
 
+def guesses_left_today(participation: Participation) -> int:
+    """Count how many guesses a team may still make today, at whichever release."""
+    used = _count(participation, Kind.GUESS, since=_midnight(None))
+    return max(0, participation.contest.guesses_a_day - used)
+
+
 def all_guess_attempts(participation: Participation) -> dict[tuple[int, str], Attempts]:
     """Count a team's guesses at every release with every level of knowledge, by the target's number and the level."""
     contest = participation.contest

@@ -11,12 +11,20 @@ from tokumei.platform.contests.kits import kit_file
 from tokumei.platform.contests.models import Contest, Phase
 from tokumei.platform.contests.services.bands import bound_of
 from tokumei.platform.contests.services.contests import visible_contests
+from tokumei.platform.contests.services.dashboard import my_contests, organized_by
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.services.export import export_folder
-from tokumei.platform.contests.services.joining import participants, participation_of, teams_to_join_with
+from tokumei.platform.contests.services.joining import (
+    participants,
+    participation_of,
+    teams_to_join_with,
+    teams_without_captaincy,
+)
+from tokumei.platform.contests.services.listing import listed, open_first, winners_of
 from tokumei.platform.contests.services.showing import downloads, find_download
 from tokumei.platform.contests.views.finding import BEFORE_ATTACKS, find, frame, is_captain
 from tokumei.platform.pages.slots import PageSection
+from tokumei.platform.teams.forms import TeamForm
 
 ON_A_PAGE = 20
 ON_HOME = 6
@@ -25,20 +33,33 @@ ON_HOME = 6
 @access("anyone")
 def contests(request: HttpRequest) -> HttpResponse:
     """List the contests that the visitor may know of."""
-    found = visible_contests(request.user if request.user.is_authenticated else None)
+    found = open_first(visible_contests(request.user if request.user.is_authenticated else None))
     page = Paginator(found, ON_A_PAGE).get_page(request.GET.get("page"))
-    return render(request, "contests/list.html", {"page": page, "contests": page.object_list})
+    return render(request, "contests/list.html", {"page": page, "listed": listed(page.object_list)})
 
 
 def on_home(request: HttpRequest) -> PageSection | None:
-    """Show the newest contests on the home page."""
-    found = list(visible_contests(request.user if request.user.is_authenticated else None)[:ON_HOME])
-    return PageSection("contests/on_home.html", {"contests": found}) if found else None
+    """Show some contests on the home page, open ones first."""
+    found = listed(open_first(visible_contests(request.user if request.user.is_authenticated else None))[:ON_HOME])
+    return PageSection("contests/on_home.html", {"listed": found}) if found else None
+
+
+def on_dashboard(request: HttpRequest) -> PageSection | None:
+    """Show somebody their own contests, and what waits for them there."""
+    user = request.user
+    if not user.is_authenticated:
+        return None
+    return PageSection("contests/dashboard.html", {"mine": my_contests(user), "organized": organized_by(user)})
 
 
 @access("anyone", of=find)
 def contest(request: HttpRequest, contest: Contest) -> HttpResponse:
     """Show a contest: where it stands, what is announced, who takes part."""
+    return contest_page(request, contest)
+
+
+def contest_page(request: HttpRequest, contest: Contest, form: TeamForm | None = None) -> HttpResponse:
+    """Show the page of a contest; `form` is that of a new team, with its faults where there are some."""
     phase = contest.phase_at()
     is_open = phase not in (Phase.CLOSING, Phase.CLOSED)
     shown = frame(request, contest) | {
@@ -49,6 +70,10 @@ def contest(request: HttpRequest, contest: Contest) -> HttpResponse:
         "is_open": is_open,
         "can_withdraw": phase in BEFORE_ATTACKS and _is_captain(request, contest),
         "has_folder": contest.folder.is_dir(),
+        "winners": winners_of(contest),
+        "is_joinable": phase in BEFORE_ATTACKS,
+        "waiting_teams": teams_without_captaincy(contest, request.user) if request.user.is_authenticated else [],
+        "team_form": form or TeamForm(),
     }
     return render(request, "contests/contest.html", shown)
 
