@@ -1,6 +1,6 @@
 import pytest
 
-from tokumei.core.errors import Fault, FaultList, InputError, UnknownPart, shown
+from tokumei.core.errors import GROUP_LISTED, LISTED_FAULTS, Fault, FaultList, InputError, UnknownPart, shown
 
 
 def test_fault_with_index_and_value_reads_as_one_line() -> None:
@@ -55,3 +55,17 @@ def test_fault_of_a_rule_keeps_its_parameters_apart_from_its_words() -> None:
     assert InputError(fault).as_dict()["faults"][0]["expected"] == "at most 1,234 rows"
     # What looks like a name is left alone where nothing was given for it.
     assert Fault("a set {a;b;…}").wanted == "a set {a;b;…}"
+
+
+def test_fault_list_counts_every_kind_whole_and_gives_its_first_places() -> None:
+    faults = FaultList("f.csv")
+    for line in range(1, LISTED_FAULTS + 1):
+        faults.add("a number", line=line, column="age", value="x", rule="form")
+    faults.count_more(5)
+    faults.add("a date", line=3, column="day", value="y")
+    with pytest.raises(InputError) as raised:
+        faults.raise_if_any()
+    groups = raised.value.groups
+    assert [(group.n_faults, len(group.first)) for group in groups] == [(LISTED_FAULTS + 5, GROUP_LISTED), (1, 1)]
+    assert sum(group.n_faults for group in groups) == raised.value.n_faults
+    assert {fault.rule for group in raised.value.under("other").groups for fault in group.first} == {"other"}

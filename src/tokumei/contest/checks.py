@@ -165,12 +165,13 @@ class RowFaults:
             expected = SAME_NAME_MONTHLY if is_monthly else SAME_NAME
             known = {"name": name, "other_line": self.text.line_of(at)}
             self.add(rules[0], expected, row=row, column="customer", value=found, parameters=known)
+        self.faults.count_more(max(0, others.height - LISTED_FAULTS))
         columns = ["row", "shared_customer", "name", "shared_row"]
         for row, whose, found, at in sharing.head(LISTED_FAULTS).select(columns).rows():
             expected = OTHER_NAME_MONTHLY if is_monthly else OTHER_NAME
             known = {"customer": whose, "other_line": self.text.line_of(at)}
             self.add(rules[1], expected, row=row, column="customer", value=found, parameters=known)
-        self.faults.count_more(sum(max(0, found.height - LISTED_FAULTS) for found in (others, sharing)))
+        self.faults.count_more(max(0, sharing.height - LISTED_FAULTS))
 
     def raise_if_any(self) -> None:
         """Raise one InputError that lists the first faults in the order of the file."""

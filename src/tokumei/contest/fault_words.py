@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from tokumei.core.errors import Fault
 
@@ -109,7 +110,85 @@ JAPANESE: Mapping[str, str] = {
 }
 
 
+# What has a number or a name in it without being told apart: a pattern of the English, and the same in Japanese.
+PATTERNS: Sequence[tuple[re.Pattern[str], str]] = [
+    (re.compile(english), japanese)
+    for english, japanese in (
+        (r"UTF-8 without a byte order mark", "バイト順マーク(BOM)のない UTF-8"),
+        (r"UTF-8(?: \(.*\))?", "UTF-8 の文字"),
+        (r"a line end \\r\\n or \\n, not \\r alone", "改行は \\r\\n または \\n(\\r だけは不可)"),
+        (r"text without NUL bytes \(is it UTF-16\?\)", "NUL バイトのないテキスト(UTF-16 ではありませんか)"),
+        (r"the line end (\S+) as above", "前の行と同じ改行 {0}"),
+        (r"no carriage return inside a line", "行の途中に復帰文字(\\r)を置かない"),
+        (
+            r"a quote \(\"\) only around a whole cell; inside it is written twice",
+            '引用符(")はセル全体を囲むときだけ(中では二重に書く)',
+        ),
+        (r"a closing quote for the one opened here", "ここで開いた引用符を閉じる引用符"),
+        (r"([\d,]+) cells(?: as in the lines above.*)?", "{0} 個のセル"),
+        (r"lines of at most ([\d,]+) bytes", "1行 {0} バイト以内"),
+        (r"a name for every column.*", "すべての列の名前"),
+        (r"names that differ", "すべて異なる列名"),
+        (r"a text of 1 to ([\d,]+) characters", "{0} 文字以内の文字列"),
+        (r"a real time HH:MM:SS", "実在する時刻 HH:MM:SS"),
+        (r"a price from 0 to ([\d,]+)", "0 から {0} までの単価"),
+        (r"a whole number from (\S+) to ([\d,]+)", "{0} から {1} までの整数"),
+        (r"a whole number", "整数"),
+        (r"a (?:finite )?number", "数値"),
+        (r"a real date YYYY-MM-DD", "実在する日付 YYYY-MM-DD"),
+        (r"true or false", "true または false"),
+        (r"one of (.+)", "次のいずれか:{0}"),
+        (r"a date from (\S+) to (\S+)", "{0} から {1} までの日付"),
+        (r"at least one row", "1行以上"),
+        (r"the file (\S+): .*", "ファイル {0}"),
+        (r"a whole zip file without a password", "パスワードのない、壊れていない zip ファイル"),
+        (r"a zip that holds (.+) and nothing else", "{0} だけを含む zip ファイル"),
+        (r"a zip that holds (.+)", "{0} を含む zip ファイル"),
+        (r"a file of at most ([\d,]+) bytes", "{0} バイト以内のファイル"),
+        (r"at most ([\d,]+) bytes when unpacked", "展開後 {0} バイト以内"),
+        (r"a file that is not empty", "空でないファイル"),
+        (r"a level of knowledge: (.+)", "知識レベル:{0}"),
+        (r"an Excel workbook \(\.xlsx\) with a table.*", "表を含む Excel ブック(.xlsx)"),
+    )
+]
+# What checks say of what they found, where it is no cell of the file.
+FOUND: Sequence[tuple[re.Pattern[str], str]] = [
+    (re.compile(r"([\d,]+) rows deleted"), "{0} 行を削除"),
+    (re.compile(r"([\d,]+) (?:rows|lines)"), "{0} 行"),
+    (re.compile(r"([\d,]+) bytes"), "{0} バイト"),
+    (re.compile(r"([\d,]+) cells: (.*)", re.DOTALL), "{0} 個のセル:{1}"),
+    (re.compile(r"an empty line"), "空の行"),
+    (re.compile(r"no (\S+\.csv)"), "{0} がない"),
+]
+
+
 def in_japanese(fault: Fault) -> str | None:
     """Say what was expected in Japanese, or None where no words are known."""
     words = JAPANESE.get(fault.expected)
-    return None if words is None else words.format(**fault.parameters)
+    return _by_pattern(fault.wanted, PATTERNS) if words is None else words.format(**fault.parameters)
+
+
+def found_in_japanese(fault: Fault) -> str | None:
+    """Give what was found there, in Japanese where the check says it and no cell does."""
+    if fault.value is None or (fault.column is not None and fault.rule != "half-kept"):
+        return fault.value
+    return _by_pattern(fault.value, FOUND) or fault.value
+
+
+def sentence_in_japanese(fault: Fault) -> str:
+    """Tell a whole fault in Japanese, as `str` tells it in English."""
+    where = [fault.file or "", f"{fault.line}行目" if fault.line else "", f"列 {fault.column}" if fault.column else ""]
+    place = " ".join(part for part in where if part)
+    found = found_in_japanese(fault)
+    there = f"「{found}」があります。" if found else ""
+    rule = f"(規則 {fault.rule})" if fault.rule else ""
+    said = f"{there}必要なもの:{in_japanese(fault) or fault.wanted}{rule}"
+    return f"{place}:{said}" if place else said
+
+
+def _by_pattern(text: str, patterns: Sequence[tuple[re.Pattern[str], str]]) -> str | None:
+    for pattern, words in patterns:
+        match = pattern.fullmatch(text)
+        if match is not None:
+            return words.format(*match.groups())
+    return None

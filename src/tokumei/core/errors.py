@@ -20,6 +20,9 @@ from pathlib import Path
 from typing import Any
 
 LISTED_FAULTS = 20
+# Of each kind so many are shown with their places, where faults are told by kinds.
+GROUP_LISTED = 5
+NO_MORE: Mapping[tuple[str | None, ...], int] = {}
 SHOWN_VALUE_LENGTH = 60
 
 
@@ -71,12 +74,29 @@ class Fault:
         return f"{', '.join(index)}: {wanted}" if index else wanted
 
 
-class InputError(TokumeiError):
-    """What was given cannot be used; names file, line, column, value and what was expected."""
+@dataclass(frozen=True)
+class FaultGroup:
+    """Faults of one kind, which differ in their places alone: how many there are, and the first of them."""
 
-    def __init__(self, faults: Fault | Sequence[Fault], n_faults: int | None = None) -> None:
+    n_faults: int
+    first: tuple[Fault, ...]
+
+
+class InputError(TokumeiError):
+    """What was given cannot be used; names file, line, column, value and what was expected.
+
+    `groups` has the same faults by their kinds, all of them counted.
+    """
+
+    def __init__(
+        self,
+        faults: Fault | Sequence[Fault],
+        n_faults: int | None = None,
+        groups: Sequence[FaultGroup] | None = None,
+    ) -> None:
         self.faults: tuple[Fault, ...] = (faults,) if isinstance(faults, Fault) else tuple(faults)
         self.n_faults = len(self.faults) if n_faults is None else n_faults
+        self.groups = tuple(grouped(self.faults) if groups is None else groups)
         super().__init__(str(self))
 
     @classmethod
@@ -116,7 +136,10 @@ class InputError(TokumeiError):
 
     def under(self, rule: str) -> InputError:
         """Give the same faults as those of a rule."""
-        return InputError([replace(fault, rule=rule) for fault in self.faults], self.n_faults)
+        groups = [
+            FaultGroup(one.n_faults, tuple(replace(fault, rule=rule) for fault in one.first)) for one in self.groups
+        ]
+        return InputError([replace(fault, rule=rule) for fault in self.faults], self.n_faults, groups)
 
 
 class MissingExtra(TokumeiError):
@@ -164,6 +187,8 @@ class FaultList:
     file: str | None = None
     faults: list[Fault] = field(default_factory=list)
     n_faults: int = 0
+    # How many there are of each kind beside those in `faults`.
+    more: dict[tuple[str | None, ...], int] = field(default_factory=dict)
 
     def add(
         self,
@@ -181,15 +206,31 @@ class FaultList:
         self.n_faults += 1
 
     def count_more(self, n: int) -> None:
-        """Count faults that come later in the file than twenty of their kind."""
-        self.n_faults += n
+        """Count faults of the kind added last that come later in the file than twenty of their kind."""
+        if n > 0:
+            self.n_faults += n
+            kind = kind_of(self.faults[-1])
+            self.more[kind] = self.more.get(kind, 0) + n
 
     def raise_if_any(self) -> None:
         """Raise one InputError that lists the first faults in the order of the file."""
         if self.n_faults:
             # Stable, so that faults of one line stay in the order of its columns.
             listed = sorted(self.faults, key=lambda fault: fault.line or 0)[:LISTED_FAULTS]
-            raise InputError(listed, self.n_faults)
+            raise InputError(listed, self.n_faults, grouped(self.faults, self.more))
+
+
+def kind_of(fault: Fault) -> tuple[str | None, ...]:
+    """Tell faults apart that are more than the same thing in another place."""
+    return fault.file, fault.rule, fault.expected, fault.column
+
+
+def grouped(faults: Sequence[Fault], more: Mapping[tuple[str | None, ...], int] = NO_MORE) -> list[FaultGroup]:
+    """Put faults of one kind together, in the order in which the kinds were found; `more` counts those not listed."""
+    kinds: dict[tuple[str | None, ...], list[Fault]] = {}
+    for fault in faults:
+        kinds.setdefault(kind_of(fault), []).append(fault)
+    return [FaultGroup(len(of) + more.get(kind, 0), tuple(of[:GROUP_LISTED])) for kind, of in kinds.items()]
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from django.utils.translation import get_language
+
+from tokumei.contest.fault_words import sentence_in_japanese
 from tokumei.core.errors import InputError, TokumeiError
 
 
@@ -17,5 +20,8 @@ def without_folders(error: TokumeiError) -> TokumeiError:
 
 
 def in_words(error: TokumeiError) -> str:
-    """Say what is wrong, as a visitor may read it."""
-    return str(without_folders(error))
+    """Say what is wrong, as a visitor may read it: faults of files in the reader's language, too."""
+    bare = without_folders(error)
+    if isinstance(bare, InputError) and (get_language() or "").startswith("ja"):
+        return "\n".join(sentence_in_japanese(fault) for fault in bare.faults)
+    return str(bare)

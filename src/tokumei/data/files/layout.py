@@ -169,20 +169,20 @@ class LayoutPass:
         if records.inside is not None:
             is_lone &= ~records.inside[:-1]
         lone = np.flatnonzero(is_lone)
-        self.faults.count_more(max(0, len(lone) - LISTED_FAULTS))
         for index in lone[:LISTED_FAULTS]:
             self.faults.add("no carriage return inside a line", line=self._line_at(int(index), records), value="\r")
+        self.faults.count_more(max(0, len(lone) - LISTED_FAULTS))
 
     def _check_quotes(self, records: Records) -> None:
         if records.inside is None:
             return
         self.has_quotes = True
         stray = records.stray_quotes(ord(self.delimiter))
-        self.faults.count_more(max(0, len(stray) - LISTED_FAULTS))
         for index in stray[:LISTED_FAULTS]:
             around = _piece_of_line(records.data, int(index))
             line = self._line_at(int(index), records)
             self.faults.add('a quote (") only around a whole cell; inside it is written twice', line=line, value=around)
+        self.faults.count_more(max(0, len(stray) - LISTED_FAULTS))
 
     def _check_cells(self, records: Records) -> None:
         is_delimiter: Mask = records.codes == ord(self.delimiter)
@@ -213,17 +213,17 @@ class LayoutPass:
             if not n_fitting:
                 del self.ragged[1:]
                 self.n_ragged = 1
-        self.faults.count_more(self.n_ragged - len(self.ragged))
         for line, n_cells, text in self.ragged:
             found = f"{n_cells} cells: {text}" if text else "an empty line"
             self.faults.add(expected, line=line, value=found)
+        self.faults.count_more(self.n_ragged - len(self.ragged))
 
     def _check_lengths(self, records: Records) -> None:
         lengths = records.ends - records.starts - records.has_return
         bad = np.flatnonzero(lengths > self.longest_record)
-        self.faults.count_more(max(0, len(bad) - LISTED_FAULTS))
         for record in bad[:LISTED_FAULTS]:
             self._add_too_long(self._line_at(int(records.starts[record]), records), int(lengths[record]))
+        self.faults.count_more(max(0, len(bad) - LISTED_FAULTS))
 
     def _add_too_long(self, line: int, length: int) -> None:
         self.faults.add(f"lines of at most {self.longest_record:,} bytes", line=line, value=f"{length:,} bytes")

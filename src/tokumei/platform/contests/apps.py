@@ -21,6 +21,7 @@ class ContestsConfig(AppConfig):
         """Put the contests at the top of every page and on the home page, and let their work be done."""
         from tokumei.platform.accounts.deletion import BEFORE_DELETING
         from tokumei.platform.accounts.welcome import WELCOMES
+        from tokumei.platform.contests.services.checking import CHECK, CHECK_WORK, forget_checks
         from tokumei.platform.contests.services.contests import refuse_while_organizing
         from tokumei.platform.contests.services.export import EXPORT, EXPORT_WORK
         from tokumei.platform.contests.services.joining import refuse_new_member, welcome_to_contest
@@ -37,10 +38,10 @@ class ContestsConfig(AppConfig):
         BEFORE_DELETING.append(refuse_while_organizing)
         WELCOMES.append(welcome_to_contest)
         DASHBOARD.append(on_dashboard)
-        for kind, work in (SUBMISSION_WORK | PHASE_WORK | {EXPORT: EXPORT_WORK}).items():
+        for kind, work in (SUBMISSION_WORK | PHASE_WORK | {CHECK: CHECK_WORK, EXPORT: EXPORT_WORK}).items():
             register(kind, work)
         WATCHES.extend([begin_due_work, begin_forgotten])
-        SWEEPS.append(sweep_uploads)
+        SWEEPS.extend([forget_checks, sweep_uploads])
         metrics.GAUGES.append(_submissions)
 
 

@@ -26,6 +26,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.reading import Reading
+from tokumei.platform.contests.converting import convert
 from tokumei.platform.jobs.child import Refused
 
 Asked = Mapping[str, Any]
@@ -43,6 +44,22 @@ def score(asked: Asked) -> dict[str, Any]:
         contest.edition.check(data, release)
     with step("score"):
         return contest.edition.score(data, contest.knowledge_files(season), release).as_dict()
+
+
+def check(asked: Asked) -> dict[str, Any]:
+    """Check files as if they were handed in, by what everybody knows alone: no knowledge and no truth is opened."""
+    contest = open_contest(asked["folder"])
+    season = contest.season()
+    terms, data = contest.terms, OpenFiles(contest.data_files(season))
+    given, is_release = Path(asked["given"]), asked["target"] is None
+    with step("check"), _refusing():
+        convert(given, terms.release_files if is_release else terms.guess_files, data)
+        if is_release:
+            contest.edition.check(data, files_in(given, terms.release_files))
+        else:
+            published = contest.published_files(season, asked["target"])
+            contest.edition.check_guess(data, published, files_in(given, terms.guess_files))
+    return {}
 
 
 def judge(asked: Asked) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tokumei.platform.contests.models import Board, Contest
 from tokumei.platform.names import DISPLAY_NAME_LENGTH, check_line, check_text, clean_display_name
 
 # They are addresses of pages.
-TAKEN = {"new", "join", "submissions"}
+TAKEN = {"new", "join", "submissions", "checks"}
 
 
 def _zone() -> str:

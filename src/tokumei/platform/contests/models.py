@@ -268,3 +268,51 @@ class Submission(models.Model):
     def reason_in_words(self) -> str:
         """The reason in the language of whoever reads."""
         return gettext(self.reason) if self.reason else ""
+
+
+class CheckState(models.TextChoices):
+    """How far a check is; the last three are final."""
+
+    WAITING = "waiting", _("Waiting")
+    PASSED = "passed", _("It keeps all rules")
+    REFUSED = "refused", _("It breaks a rule")
+    FAILED = "failed", _("The platform failed to check it")
+
+
+class FileCheck(models.Model):
+    """Files that a team has checked without handing them in: no attempt, no score, and gone after a day.
+
+    `groups` has the faults by their kinds, how many of each and the first; `notes` what was converted to be read.
+    """
+
+    key = models.CharField(max_length=32, unique=True, default=new_submission_key, editable=False)
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="checks")
+    team = models.ForeignKey("teams.Team", on_delete=models.CASCADE, related_name="+")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    target = models.ForeignKey("teams.Team", null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    state = models.CharField(max_length=10, choices=CheckState.choices, default=CheckState.WAITING)
+    at = models.DateTimeField(default=timezone.now)
+    job = models.OneToOneField("jobs.Job", null=True, on_delete=models.SET_NULL, related_name="file_check")
+    files = models.JSONField(default=dict)
+    groups = models.JSONField(default=list, blank=True)
+    n_faults = models.PositiveIntegerField(default=0)
+    notes = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-at", "-id")
+
+    def __str__(self) -> str:
+        return f"check {self.key}"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state != CheckState.WAITING
+
+    @property
+    def folder(self) -> Path:
+        """Where its files lie, beside those of submissions."""
+        return local(Path(settings.MEDIA_ROOT) / "uploads" / self.key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from tokumei.platform.contests.views import board, entering, organizing, reading, taking_part
+from tokumei.platform.contests.views import board, checking, entering, organizing, reading, taking_part
 
 app_name = "contests"
 urlpatterns = [
@@ -15,6 +15,9 @@ urlpatterns = [
     path("submissions/<str:submission>/state", taking_part.state, name="state"),
     path("submissions/<str:submission>/report", taking_part.report, name="report"),
     path("submissions/<str:submission>/files/<str:name>", taking_part.submitted, name="submitted"),
+    path("checks/<str:check>", checking.show, name="check"),
+    path("checks/<str:check>/state", checking.state, name="check_state"),
+    path("checks/<str:check>/submit", checking.hand_in, name="hand_in_check"),
     path("<slug:contest>", reading.contest, name="contest"),
     path("<slug:contest>/rules", reading.rules, name="rules"),
     path("<slug:contest>/data", reading.data, name="data"),
@@ -29,8 +32,10 @@ urlpatterns = [
     path("<slug:contest>/team/join", entering.join_team, name="join_team"),
     path("<slug:contest>/withdraw", taking_part.withdraw, name="withdraw"),
     path("<slug:contest>/submit", taking_part.submit, name="submit"),
+    path("<slug:contest>/check", checking.check_release, name="check_release"),
     path("<slug:contest>/attack", taking_part.targets, name="targets"),
     path("<slug:contest>/attack/<str:team>", taking_part.attack, name="attack"),
+    path("<slug:contest>/attack/<str:team>/check", checking.check_guess, name="check_guess"),
     path("<slug:contest>/submissions", taking_part.submissions, name="submissions"),
     path("<slug:contest>/organize", organizing.organize, name="organize"),
     path("<slug:contest>/organize/schedule", organizing.schedule, name="schedule"),

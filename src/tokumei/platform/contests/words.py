@@ -15,8 +15,9 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import ContestTerms, Standing
-from tokumei.contest.fault_words import in_japanese
+from tokumei.contest.fault_words import found_in_japanese, in_japanese
 from tokumei.core.errors import Fault
+from tokumei.data.files.encodings import CALLED
 
 # Parts of a score, columns of the scoreboard and steps of an evaluation, by the names that editions have for them.
 NAMES: Mapping[str, str | Promise] = {
@@ -109,7 +110,7 @@ def fault_lines(faults: Sequence[Mapping[str, Any]], terms: ContestTerms) -> lis
                 file=fault.file,
                 line=fault.line,
                 column=fault.column,
-                value=fault.value,
+                value=found_in_japanese(fault) if is_japanese else fault.value,
                 expected=japanese or fault.wanted,
                 language="ja" if japanese else "en",
                 rule=rule.name if rule else "",
@@ -117,6 +118,36 @@ def fault_lines(faults: Sequence[Mapping[str, Any]], terms: ContestTerms) -> lis
             )
         )
     return lines
+
+
+@dataclass(frozen=True)
+class FaultKind:
+    """Faults of one kind: how many, the rule they break, and the first of them."""
+
+    n_faults: int
+    rule: str
+    rule_says: str
+    first: list[FaultLine]
+
+
+def fault_groups(groups: Sequence[Mapping[str, Any]], terms: ContestTerms) -> list[FaultKind]:
+    """Tell faults by their kinds, the most frequent first."""
+    kinds = []
+    for group in sorted(groups, key=lambda one: -int(one["n_faults"])):
+        first = fault_lines(group["first"], terms)
+        kinds.append(FaultKind(int(group["n_faults"]), first[0].rule, first[0].rule_says, first))
+    return kinds
+
+
+def note_in_words(note: Mapping[str, str]) -> str:
+    """Say how a file was made readable."""
+    if note["was"] == "excel":
+        says = _("%(file)s is an Excel workbook: its sheet %(sheet)s was read, and written as CSV in UTF-8.")
+    elif note["was"] == "utf-8-sig":
+        says = _("%(file)s began with a byte order mark, which was taken off.")
+    else:
+        says = _("%(file)s is text in %(encoding)s: it was read as such, and written in UTF-8.")
+    return says % (dict(note) | {"encoding": CALLED.get(note["was"], note["was"])})
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from tokumei.platform.jobs.limits import ORPHAN_SECONDS
 log = logging.getLogger("tokumei.uploads")
 BLOCK = 1024 * 1024
 ZIP_MAGIC = b"PK\x03\x04"
+WORKBOOK_MEMBER = "xl/workbook.xml"
 # However small the data, files may be this large.
 LEAST_LIMIT = 8 * 1024 * 1024
 # A generalized cell may take many times the room of the value it stands for. There is no limit on how much smaller a
@@ -76,9 +77,17 @@ def size_limit(data_folder: Path) -> int:
 
 @contextmanager
 def taking(
-    key: str, uploads: Mapping[str, UploadedFile[Any]], roles: Sequence[FileRole], limit: int
+    key: str,
+    uploads: Mapping[str, UploadedFile[Any]],
+    roles: Sequence[FileRole],
+    limit: int,
+    *,
+    takes_workbooks: bool = False,
 ) -> Iterator[Taken]:
-    """Store what was handed in; it stays if the enclosed work succeeds, and is gone without a trace if not."""
+    """Store what was handed in; it stays if the enclosed work succeeds, and is gone without a trace if not.
+
+    takes_workbooks: whether an Excel workbook is stored as it is, to be converted, where it is a bad zip otherwise.
+    """
     draft, final = uploads_folder() / f".{key}", uploads_folder() / key
     held = -1
     try:
@@ -88,7 +97,7 @@ def taking(
             held = os.open(draft, os.O_RDONLY | os.O_DIRECTORY)
             # Held until the database knows of the folder; a rename does not end it, a death does.
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            stored = _store(uploads, roles, draft, limit)
+            stored = _store(uploads, roles, draft, limit, takes_workbooks=takes_workbooks)
             os.fsync(held)
             draft.rename(final)
             _flush(uploads_folder())
@@ -155,10 +164,15 @@ def _is_orphan(folder: Path, is_known: Callable[[str], bool]) -> bool:
 
 
 def _store(
-    uploads: Mapping[str, UploadedFile[Any]], roles: Sequence[FileRole], folder: Path, limit: int
+    uploads: Mapping[str, UploadedFile[Any]],
+    roles: Sequence[FileRole],
+    folder: Path,
+    limit: int,
+    *,
+    takes_workbooks: bool,
 ) -> dict[str, Stored]:
     given = list(uploads.values())
-    if len(given) == 1 and _starts_with(given[0], ZIP_MAGIC):
+    if len(given) == 1 and _starts_with(given[0], ZIP_MAGIC) and not (takes_workbooks and _is_workbook(given[0])):
         return _store_zip(given[0], roles, folder, limit)
     stored = {}
     for role in roles:
@@ -213,6 +227,17 @@ def _store_zip(file: UploadedFile[Any], roles: Sequence[FileRole], folder: Path,
             }
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
         raise InputError.of("a whole zip file without a password", file="zip") from None
+
+
+def _is_workbook(file: UploadedFile[Any]) -> bool:
+    """Whether a zip is an Excel workbook, by the one member that every workbook has."""
+    try:
+        with zipfile.ZipFile(cast("IO[bytes]", _InBlocks(file))) as archive:
+            return WORKBOOK_MEMBER in archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError):
+        return False
+    finally:
+        file.seek(0)
 
 
 class _InBlocks:

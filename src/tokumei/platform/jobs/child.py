@@ -4,7 +4,7 @@ It reads one JSON object from its input, writes JSON lines to its output, and en
 
     {"step": "price", "done": 3, "total": 12}     now and then
     {"result": {…}}                               what the work gave
-    {"faults": […], "n_faults": 21, "said": "…"}   what was handed in breaks the rules
+    {"faults": […], "n_faults": 21, "said": "…", "groups": […]}   what was handed in breaks the rules
     {"failure": "MemoryError"}                    the platform's own fault, by kind
 
 Django is not imported here, so that a process starts in a fraction of a second.
@@ -19,7 +19,7 @@ import resource
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from importlib import import_module
@@ -33,6 +33,8 @@ from tokumei.core.progress import Bar, listening
 TELL_SECONDS = 0.2
 NICENESS = 5
 LONGEST_QUOTED = 300
+# Kinds of faults that are told: a file of many columns has some in each.
+MOST_GROUPS = 100
 
 
 class Refused(Exception):
@@ -135,13 +137,17 @@ def call(function: str, asked: Mapping[str, Any]) -> Any:
 def faults_of(error: TokumeiError) -> dict[str, Any]:
     """Give what is told of something that breaks the rules."""
     if not isinstance(error, InputError):
-        return {"faults": [], "n_faults": 0, "said": str(error)}
-    bare = _bare(error)
+        return {"faults": [], "n_faults": 0, "said": str(error), "groups": []}
+    bare = _bare(error.faults)
     said = str(InputError(bare, error.n_faults))
-    return {"faults": [asdict(fault) for fault in bare], "n_faults": error.n_faults, "said": said}
+    groups = [
+        {"n_faults": one.n_faults, "first": [asdict(fault) for fault in _bare(one.first)]} for one in error.groups
+    ]
+    told = {"faults": [asdict(fault) for fault in bare], "n_faults": error.n_faults, "said": said}
+    return told | {"groups": groups[:MOST_GROUPS]}
 
 
-def _bare(error: InputError) -> list[Fault]:
+def _bare(faults: Sequence[Fault]) -> list[Fault]:
     """Name files as the team knows them, not where they lie, and make what is quoted fit to be stored."""
     return [
         replace(
@@ -154,7 +160,7 @@ def _bare(error: InputError) -> list[Fault]:
                 name: _storable(value) if isinstance(value, str) else value for name, value in fault.parameters.items()
             },
         )
-        for fault in error.faults
+        for fault in faults
     ]
 
 

@@ -41,6 +41,8 @@ class ChildAnswer:
     n_faults: int = 0
     # The faults in words, with files called by their names alone.
     said: str = ""
+    # The same by their kinds: how many of each, and the first.
+    groups: tuple[dict[str, Any], ...] = ()
     failure: str = ""
 
 
@@ -113,7 +115,9 @@ def _hear(process: subprocess.Popen[bytes], ends_at: float, beat: Beat, is_stopp
 def answer_of(line: Mapping[str, Any]) -> ChildAnswer:
     """Read the last line that a process told."""
     if "faults" in line:
-        return ChildAnswer(faults=tuple(line["faults"]), n_faults=int(line["n_faults"]), said=str(line["said"]))
+        groups = tuple(line.get("groups", ()))
+        told = str(line["said"])
+        return ChildAnswer(faults=tuple(line["faults"]), n_faults=int(line["n_faults"]), said=told, groups=groups)
     return ChildAnswer(failure=str(line["failure"])) if "failure" in line else ChildAnswer(result=dict(line["result"]))
 
 

@@ -62,19 +62,20 @@ for (const area of document.querySelectorAll("[data-upload]")) {
   const form = area.closest("form");
   const bar = area.querySelector("progress");
   const fault = area.querySelector("[role=alert]");
-  const button = form.querySelector("button");
+  const buttons = form.querySelectorAll("button");
   const fail = (message) => {
     bar.hidden = true;
     fault.hidden = false;
     fault.textContent = message;
-    button.disabled = false;
+    for (const button of buttons) button.disabled = false;
     delete form.dataset.sent;
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (button.disabled) return;
+    if (buttons[0].disabled) return;
     const request = new XMLHttpRequest();
-    request.open("POST", form.action);
+    // A second button may send the same files elsewhere, to be checked only.
+    request.open("POST", (event.submitter && event.submitter.getAttribute("formaction")) || form.action);
     request.setRequestHeader("X-Upload", "yes");
     request.responseType = "json";
     request.upload.addEventListener("progress", (sent) => {
@@ -90,8 +91,9 @@ for (const area of document.querySelectorAll("[data-upload]")) {
     fault.hidden = true;
     bar.hidden = false;
     bar.value = 0;
-    button.disabled = true;
-    request.send(new FormData(form));
+    const sent = new FormData(form);
+    for (const button of buttons) button.disabled = true;
+    request.send(sent);
   });
 }
 

@@ -112,7 +112,8 @@ class _Together:
         """Raise what was found, the faults of the first file first."""
         faults: Sequence[Fault] = [fault for error in self.errors for fault in error.faults]
         if faults:
-            raise InputError(faults[:LISTED_FAULTS], sum(error.n_faults for error in self.errors))
+            groups = [group for error in self.errors for group in error.groups]
+            raise InputError(faults[:LISTED_FAULTS], sum(error.n_faults for error in self.errors), groups)
 
 
 def _read_table(form: Microdata, path: Path) -> TextFrame:

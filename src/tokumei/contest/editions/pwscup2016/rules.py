@@ -172,7 +172,8 @@ def check_release(originals: Originals, release: Files) -> None:
         found.append(error)
     if found:
         faults = [fault for error in found for fault in error.faults]
-        raise InputError(faults[:LISTED_FAULTS], sum(error.n_faults for error in found))
+        groups = [group for error in found for group in error.groups]
+        raise InputError(faults[:LISTED_FAULTS], sum(error.n_faults for error in found), groups)
 
 
 def _check_master(originals: Originals, path: Path) -> pl.Series:

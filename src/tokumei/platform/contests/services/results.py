@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from tokumei.platform.contests import reasons
-from tokumei.platform.contests.models import Kind, State, Submission
+from tokumei.platform.contests.models import FileCheck, Kind, State, Submission
 from tokumei.platform.files.shared import sweep_shared
 from tokumei.platform.files.uploads import sweep_orphans
 from tokumei.platform.jobs.models import Job
@@ -21,7 +21,7 @@ def sweep_uploads() -> int:
     """Remove the files of submissions that broke off; says how many."""
 
     def is_known(key: str) -> bool:
-        return Submission.objects.filter(key=key).exists()
+        return Submission.objects.filter(key=key).exists() or FileCheck.objects.filter(key=key).exists()
 
     return sweep_orphans(is_known) + sweep_shared("uploads", is_known)
 

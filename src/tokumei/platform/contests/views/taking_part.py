@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import TokumeiError
 from tokumei.platform.access import UserRequest, access
+from tokumei.platform.addresses import next_page
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, Submission
 from tokumei.platform.contests.services import joining, showing, submitting
 from tokumei.platform.contests.services.editions import terms_of
@@ -69,7 +70,11 @@ def withdraw(request: UserRequest, contest: Contest, participation: Participatio
 def submit(request: UserRequest, contest: Contest, participation: Participation) -> HttpResponse:
     """Hand in a release."""
     if request.method == "POST":
-        return _take(request, lambda: submitting.submit_release(participation, request.user, uploads_of(request)))
+        return take(
+            request,
+            "contests:submission",
+            lambda: submitting.submit_release(participation, request.user, uploads_of(request)).key,
+        )
     shown = frame(request, contest) | {
         "terms": terms_of(contest),
         "roles": terms_of(contest).release_files,
@@ -104,9 +109,10 @@ def attack(request: UserRequest, contest: Contest, participation: Participation,
         raise Http404
     if request.method == "POST":
         level = request.POST.get("knowledge", "")
-        return _take(
+        return take(
             request,
-            lambda: submitting.submit_guess(participation, request.user, target, level, uploads_of(request)),
+            "contests:submission",
+            lambda: submitting.submit_guess(participation, request.user, target, level, uploads_of(request)).key,
         )
     terms = terms_of(contest)
     files = showing.downloads(contest, request.user)
@@ -194,16 +200,16 @@ def _result(request: UserRequest, submission: Submission) -> dict[str, Any]:
     }
 
 
-def _take(request: HttpRequest, submit: Callable[[], Submission]) -> HttpResponse:
-    """Take a submission and go to its page; the upload script is told where that is, or what is wrong."""
+def take(request: HttpRequest, route: str, submit: Callable[[], str]) -> HttpResponse:
+    """Take files and go to the page of their key; the upload script is told where that is, or what is wrong."""
     is_scripted = SCRIPTED in request.headers
     try:
         made = submit()
     except TokumeiError as error:
         if not is_scripted:
             messages.error(request, in_words(error))
-            return redirect(request.path)
+            return redirect(next_page(request) if "next" in request.POST else request.path)
         return JsonResponse({"message": in_words(error)}, status=status_of(error))
     if is_scripted:
-        return JsonResponse({"location": reverse("contests:submission", args=[made.key])})
-    return redirect("contests:submission", made.key)
+        return JsonResponse({"location": reverse(route, args=[made])})
+    return redirect(route, made)
