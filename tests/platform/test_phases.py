@@ -231,7 +231,7 @@ def test_contest_without_a_release_waits_for_its_organizer_and_ends(site: Site) 
 def test_schedule_keeps_what_has_begun(site: Site) -> None:
     contest = make_contest("red")
     now = timezone.now()
-    later = {"attacks_open_at": now + timedelta(days=3), "closes_at": now + timedelta(days=4)}
+    later: Any = {"attacks_open_at": now + timedelta(days=3), "closes_at": now + timedelta(days=4)}
     with pytest.raises(NotAllowed, match="opened"):
         contests.change_schedule(contest, opens_at=now - timedelta(days=9), **later)
     with pytest.raises(NotAllowed, match="past"):

@@ -104,7 +104,11 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "tokumei.platform.pages.slots.navigation",
             ],
-            "builtins": ["django.templatetags.i18n", "django.templatetags.static"],
+            "builtins": [
+                "django.templatetags.i18n",
+                "django.templatetags.static",
+                "tokumei.platform.pages.templatetags.marked",
+            ],
         },
     }
 ]

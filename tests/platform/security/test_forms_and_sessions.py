@@ -40,6 +40,17 @@ PAYLOADS: dict[str, dict[str, Any]] = {
     "contests/<slug:contest>/organize/announce": {"title": "t", "text": "t"},
     "contests/<slug:contest>/organize/board": {"board": "hidden", "digits_shown": "2"},
     "contests/<slug:contest>/organize/invite": {"note": "n"},
+    "contests/<slug:contest>/organize/phase": {"move": "close"},
+    "contests/<slug:contest>/organize/hold": {"hold": "yes"},
+    "contests/<slug:contest>/organize/texts": {"title": "Another"},
+    "contests/<slug:contest>/organize/limits": {
+        "releases_a_day": "2",
+        "releases_in_all": "2",
+        "guesses_a_day": "2",
+        "guesses_on_one": "1",
+    },
+    "contests/<slug:contest>/organize/organizers": {"username": "oscar"},
+    "contests/<slug:contest>/organize/teams/<int:participation>/disqualify": {"reason": "r"},
     "contests/<slug:contest>/join": {"team": "red-team"},
 }
 # A right post to these changes a row in the world as it is.
@@ -58,6 +69,13 @@ CHANGING = {
     "contests/<slug:contest>/organize/announce",
     "contests/<slug:contest>/organize/board",
     "contests/<slug:contest>/organize/invite",
+    "contests/<slug:contest>/organize/phase",
+    "contests/<slug:contest>/organize/hold",
+    "contests/<slug:contest>/organize/texts",
+    "contests/<slug:contest>/organize/limits",
+    "contests/<slug:contest>/organize/organizers",
+    "contests/<slug:contest>/organize/rejudge",
+    "contests/<slug:contest>/organize/teams/<int:participation>/disqualify",
     "contests/<slug:contest>/organize/invitations/<int:invitation>/revoke",
 }
 

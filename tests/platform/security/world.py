@@ -363,6 +363,7 @@ def own_values(world: World, slug: str) -> dict[tuple[str, str], str]:
         ("contests/<slug:contest>/files/<str:kind>/<str:team>/", "name"): "P.csv",
         ("contests/<slug:contest>/figures/", "name"): "standings",
         ("contests/<slug:contest>/attack/", "team"): "blue-team",
+        ("contests/<slug:contest>/organize/tables/", "name"): "submissions",
         **world.exchange,
         **world.workbench,
         ("api/v1/contests/", "slug"): slug,

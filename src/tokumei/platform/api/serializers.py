@@ -38,7 +38,7 @@ def give_contest(contest: Contest, viewer: User) -> schemas.ContestOut:
         **_line(contest, viewer, own),
         edition=contest.edition,
         heads=contest.heads,
-        key=contest.key,
+        key=contest.key if contest.shows_results or is_organizer(contest, viewer) else "",
         rules=give_rules(terms_of(contest)),
         limits=schemas.Limits(**{name: getattr(contest, name) for name in names}),
         attempts=None if own is None else give_attempts(submitting.release_attempts(own)),

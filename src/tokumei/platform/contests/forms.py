@@ -66,12 +66,71 @@ class BoardForm(forms.Form):
     )
 
 
-class AnnouncementForm(forms.Form):
-    """Asks for what everybody is to be told."""
+def _text_field(label: Any, longest: int, *, rows: int = 5, **facts: Any) -> forms.CharField:
+    """Give a field for a text of several lines."""
+    widget = forms.Textarea(attrs={"rows": rows})
+    return forms.CharField(label=label, max_length=longest, widget=widget, validators=[check_text], **facts)
 
+
+MARKDOWN = _("Markdown: **bold**, *emphasis*, lists with -, links as [words](https://…). HTML is shown as it is typed.")
+
+
+class AnnouncementForm(forms.Form):
+    """Asks for what everybody is to be told, in one language or in both."""
+
+    field_order = ("title", "title_ja", "text", "text_ja")
     title = forms.CharField(label=_("Title"), max_length=120, validators=[check_line])
-    text = forms.CharField(
-        label=_("Text"), max_length=5000, widget=forms.Textarea(attrs={"rows": 5}), validators=[check_text]
+    text = _text_field(_("Text"), 5000, help_text=MARKDOWN)
+    title_ja = forms.CharField(label=_("Title in Japanese"), max_length=120, required=False, validators=[check_line])
+    text_ja = _text_field(
+        _("Text in Japanese"), 5000, required=False, help_text=_("Shown on Japanese pages in place of the other.")
+    )
+
+
+class TextsForm(forms.Form):
+    """Asks what a contest is called, and what is told of it beside its rules."""
+
+    title = forms.CharField(label=_("Title"), max_length=DISPLAY_NAME_LENGTH)
+    description = _text_field(_("Description"), 20_000, rows=8, required=False, help_text=MARKDOWN)
+    description_ja = _text_field(
+        _("Description in Japanese"),
+        20_000,
+        rows=8,
+        required=False,
+        help_text=_("Shown on Japanese pages in place of the other."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # It stands on one page with the announcement, which has a title too.
+        super().__init__(*args, auto_id="texts_%s", **kwargs)
+
+    def clean_title(self) -> str:
+        """Tidy the title; refuse what cannot be seen."""
+        return clean_display_name(self.cleaned_data["title"])
+
+
+class LimitsForm(forms.Form):
+    """Asks how often teams may try."""
+
+    releases_a_day = forms.IntegerField(label=_("Releases a day"), min_value=1, max_value=1000)
+    releases_in_all = forms.IntegerField(label=_("Releases in all"), min_value=1, max_value=10000)
+    guesses_a_day = forms.IntegerField(label=_("Guesses a day"), min_value=1, max_value=1000)
+    guesses_on_one = forms.IntegerField(
+        label=_("Guesses at one release"), min_value=1, max_value=1000, help_text=_("For each level.")
+    )
+
+
+class DisqualifyForm(forms.Form):
+    """Asks why a team is disqualified."""
+
+    reason = forms.CharField(label=_("Reason, which everybody reads"), max_length=500, validators=[check_line])
+
+
+class CoOrganizerForm(forms.Form):
+    """Asks who else runs a contest."""
+
+    username = forms.CharField(
+        label=_("User name"), max_length=40, help_text=_("Of somebody who plays in no team of it.")
     )
 
 

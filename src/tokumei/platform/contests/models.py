@@ -84,6 +84,14 @@ class Contest(models.Model):
     guesses_a_day = models.PositiveSmallIntegerField(default=20)
     guesses_on_one = models.PositiveSmallIntegerField(default=10)
     created_at = models.DateTimeField(auto_now_add=True)
+    # What the organizer tells of the contest beside its rules, as Markdown, in each language.
+    description = models.TextField(blank=True, max_length=20_000)
+    description_ja = models.TextField(blank=True, max_length=20_000)
+    # Held results are the organizers' alone after the end, until they let them go.
+    is_held = models.BooleanField(default=False)
+    co_organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="co_organized")
+    # Which changes of phase people were told of, by name.
+    told = models.JSONField(default=list, blank=True)
     # Names the folder, so that a slug tells nothing about where files lie.
     folder_key = models.CharField(max_length=32, default=new_folder_key, editable=False)
 
@@ -109,6 +117,11 @@ class Contest(models.Model):
     def trouble_in_words(self) -> str:
         """The trouble in the language of whoever reads."""
         return gettext(self.trouble) if self.trouble else ""
+
+    @property
+    def shows_results(self) -> bool:
+        """Whether everybody may see the final results: the contest is over and they are not held back."""
+        return self.closed_at is not None and not self.is_held
 
     @property
     def phase(self) -> Phase:
@@ -143,6 +156,9 @@ class Participation(models.Model):
     joined_at = models.DateTimeField(auto_now_add=True)
     # A team may leave until releases are published; its row stays, since its submissions hang on it.
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+    # From then on nothing of the team counts; everybody reads why.
+    disqualified_at = models.DateTimeField(null=True, blank=True)
+    disqualified_for = models.CharField(max_length=500, blank=True)
 
     class Meta:
         """A team takes part once."""
@@ -189,6 +205,8 @@ class Announcement(models.Model):
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="announcements")
     title = models.CharField(max_length=120)
     text = models.TextField(max_length=5000)
+    title_ja = models.CharField(max_length=120, blank=True)
+    text_ja = models.TextField(max_length=5000, blank=True)
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -198,6 +216,46 @@ class Announcement(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class OrganizerAction(models.Model):
+    """One thing that somebody did to a contest, which its organizers read and no page changes or removes."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="actions")
+    # Empty where the server did it by itself, as in the demo.
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    what = models.CharField(max_length=30)
+    # What it was done to and how: plain values by name, a change as [before, after].
+    details = models.JSONField(default=dict)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-at", "-id")
+
+    def __str__(self) -> str:
+        return f"{self.what} in {self.contest_id}"
+
+
+class Question(models.Model):
+    """What somebody asks the organizers of a contest; its answer is for everybody, or for who asked alone."""
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="questions")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    text = models.TextField(max_length=2000)
+    at = models.DateTimeField(auto_now_add=True)
+    answer = models.TextField(max_length=5000, blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+    is_public = models.BooleanField(default=True)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-at", "-id")
+
+    def __str__(self) -> str:
+        return f"question {self.pk}"
 
 
 class Kind(models.TextChoices):

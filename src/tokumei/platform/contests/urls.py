@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from tokumei.platform.contests.views import board, checking, entering, organizing, reading, taking_part
+from tokumei.platform.contests.views import board, checking, console, entering, organizing, reading, taking_part
 
 app_name = "contests"
 urlpatterns = [
@@ -46,4 +46,16 @@ urlpatterns = [
     path("<slug:contest>/organize/teams/<int:participation>/withdraw", organizing.withdraw, name="withdraw_team"),
     path("<slug:contest>/organize/retry", organizing.retry, name="retry"),
     path("<slug:contest>/organize/delete", organizing.delete, name="delete"),
+    path("<slug:contest>/organize/phase", console.phase, name="phase_now"),
+    path("<slug:contest>/organize/hold", console.hold, name="hold"),
+    path("<slug:contest>/organize/texts", console.texts, name="texts"),
+    path("<slug:contest>/organize/limits", console.limits, name="limits"),
+    path("<slug:contest>/organize/organizers", console.organizers, name="organizers"),
+    path("<slug:contest>/organize/teams", console.teams, name="teams"),
+    path("<slug:contest>/organize/teams/<int:participation>/disqualify", console.disqualify, name="disqualify"),
+    path("<slug:contest>/organize/teams/<int:participation>/readmit", console.readmit, name="readmit"),
+    path("<slug:contest>/organize/submissions", console.submissions, name="all_submissions"),
+    path("<slug:contest>/organize/rejudge", console.rejudge, name="rejudge"),
+    path("<slug:contest>/organize/log", console.log, name="log"),
+    path("<slug:contest>/organize/tables/<str:name>.csv", console.table, name="table"),
 ]

@@ -85,7 +85,7 @@ def file(
 def export(request: ApiRequest, slug: bodies.Slug) -> FileResponse:
     """Send the folder of a closed contest as a zip, to be replayed by anybody."""
     user = request.auth.user
-    return send(export_folder(find_contest(user, slug)), f"{slug}.zip")
+    return send(export_folder(find_contest(user, slug), user), f"{slug}.zip")
 
 
 def send(handle: object, name: str) -> FileResponse:

@@ -43,7 +43,7 @@ def create_contest(request: ApiRequest, given: bodies.NewContest) -> Status[sche
 def change_schedule(request: ApiRequest, slug: bodies.Slug, given: bodies.Schedule) -> schemas.ContestOut:
     """Move the phases that have not begun."""
     contest = _organized(request.auth.user, slug)
-    contests.change_schedule(contest, **given.dict())
+    contests.change_schedule(contest, **given.dict(), by=request.auth.user)
     return give_contest(contest, request.auth.user)
 
 
@@ -51,7 +51,7 @@ def change_schedule(request: ApiRequest, slug: bodies.Slug, given: bodies.Schedu
 def change_board(request: ApiRequest, slug: bodies.Slug, given: bodies.BoardIn) -> schemas.ContestOut:
     """Choose what teams see of scores while the contest runs."""
     contest = _organized(request.auth.user, slug)
-    contests.change_board(contest, **given.dict())
+    contests.change_board(contest, **given.dict(), by=request.auth.user)
     return give_contest(contest, request.auth.user)
 
 
@@ -60,7 +60,8 @@ def change_board(request: ApiRequest, slug: bodies.Slug, given: bodies.BoardIn) 
 )
 def announce(request: ApiRequest, slug: bodies.Slug, given: bodies.NewAnnouncement) -> Status[schemas.AnnouncementOut]:
     """Tell everybody in a contest something."""
-    made = contests.announce(_organized(request.auth.user, slug), title=given.title, text=given.text)
+    user = request.auth.user
+    made = contests.announce(_organized(user, slug), title=given.title, text=given.text, by=user)
     return Status(201, schemas.AnnouncementOut(title=made.title, text=made.text, at=made.at))
 
 

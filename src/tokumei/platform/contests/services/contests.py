@@ -20,7 +20,8 @@ from tokumei.data.files.atomic import write_text
 from tokumei.data.files.formats import READ
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests.models import Announcement, Board, Contest
+from tokumei.platform.contests.models import Announcement, Board, Contest, Phase
+from tokumei.platform.contests.services.actions import record, record_changes
 from tokumei.platform.contests.services.editions import edition_of, terms_of
 from tokumei.platform.contests.services.phase_work import CLOSE, PHASE_CHANGES, PREPARE, PUBLISH, READING, phase_jobs
 from tokumei.platform.contests.services.removal import remove_files
@@ -29,6 +30,7 @@ from tokumei.platform.files.uploads import BLOCK, telling_full_disk
 from tokumei.platform.jobs.queue import begin, begin_again
 
 LONGEST_TOML = 100_000
+SCHEDULE = ("opens_at", "attacks_open_at", "closes_at")
 
 
 def visible_contests(user: User | None) -> QuerySet[Contest]:
@@ -38,7 +40,7 @@ def visible_contests(user: User | None) -> QuerySet[Contest]:
     if user.is_superuser:
         return Contest.objects.all()
     takes_part = Q(participations__team__members=user, participations__withdrawn_at=None)
-    return Contest.objects.filter(Q(is_public=True) | Q(organizer=user) | takes_part).distinct()
+    return Contest.objects.filter(Q(is_public=True) | Q(organizer=user) | Q(co_organizers=user) | takes_part).distinct()
 
 
 def find_contest(user: User | None, slug: str) -> Contest:
@@ -50,9 +52,12 @@ def find_contest(user: User | None, slug: str) -> Contest:
 
 
 def is_organizer(contest: Contest, user: User | None) -> bool:
-    """Whether somebody runs this contest: its organizer, or a site admin."""
+    """Whether somebody runs this contest: its organizers, or a site admin."""
     # Nobody who is not logged in has a number.
-    return user is not None and (user.is_superuser or contest.organizer_id == user.pk)
+    if user is None or user.pk is None:
+        return False
+    is_first = user.is_superuser or contest.organizer_id == user.pk
+    return is_first or contest.co_organizers.filter(pk=user.pk).exists()
 
 
 def create_contest(
@@ -119,6 +124,7 @@ def create_contest(
             _store_source(contest, source, reading)
         with transaction.atomic():
             contest.save(force_insert=True)
+            record(contest, user, "create")
             begin(PREPARE, contest.pk)
     except BaseException as error:
         unshare(contest.sources)
@@ -128,7 +134,14 @@ def create_contest(
     return contest
 
 
-def change_schedule(contest: Contest, *, opens_at: datetime, attacks_open_at: datetime, closes_at: datetime) -> None:
+def change_schedule(
+    contest: Contest,
+    *,
+    opens_at: datetime,
+    attacks_open_at: datetime,
+    closes_at: datetime,
+    by: User | None = None,
+) -> None:
     """Move the phases that have not begun; what is over stays as it was."""
     _check_order(opens_at, attacks_open_at, closes_at)
     now = timezone.now()
@@ -143,13 +156,33 @@ def change_schedule(contest: Contest, *, opens_at: datetime, attacks_open_at: da
         for moment, before in ((attacks_open_at, locked.attacks_open_at), (closes_at, locked.closes_at)):
             if moment != before and moment <= now:
                 raise NotAllowed(_("A phase cannot end in the past."))
-        _stop_waiting_work(locked)
-        for name, value in (("opens_at", opens_at), ("attacks_open_at", attacks_open_at), ("closes_at", closes_at)):
-            setattr(locked, name, value)
-            setattr(contest, name, value)
-        if locked.prepared_at is not None:
-            locked.trouble = locked.trouble_details = ""
-        locked.save(update_fields=["opens_at", "attacks_open_at", "closes_at", "trouble", "trouble_details"])
+        _move(locked, by, "schedule", opens_at=opens_at, attacks_open_at=attacks_open_at, closes_at=closes_at)
+    contest.refresh_from_db(fields=SCHEDULE)
+
+
+def begin_next_phase(contest: Contest, by: User | None = None) -> None:
+    """Let the next phase begin now: open, publish and let attacks begin, or close."""
+    now = timezone.now()
+    with transaction.atomic():
+        locked = Contest.objects.select_for_update().get(pk=contest.pk)
+        moments = {Phase.UPCOMING: "opens_at", Phase.ANONYMIZE: "attacks_open_at", Phase.ATTACK: "closes_at"}
+        moment = moments.get(locked.phase_at(now))
+        if moment is None:
+            raise NotAllowed(_("No phase can begin now."))
+        _move(locked, by, "phase_now", **{moment: now})
+    contest.refresh_from_db(fields=SCHEDULE)
+
+
+def _move(locked: Contest, by: User | None, what: str, **moments: datetime) -> None:
+    """Change the times of phases, and note what they were."""
+    _stop_waiting_work(locked)
+    before = {name: getattr(locked, name) for name in moments}
+    for name, value in moments.items():
+        setattr(locked, name, value)
+    if locked.prepared_at is not None:
+        locked.trouble = locked.trouble_details = ""
+    locked.save(update_fields=[*SCHEDULE, "trouble", "trouble_details"])
+    record_changes(locked, by, what, before, moments)
 
 
 def _stop_waiting_work(contest: Contest) -> None:
@@ -161,22 +194,32 @@ def _stop_waiting_work(contest: Contest) -> None:
         job.delete()
 
 
-def change_board(contest: Contest, *, board: str, digits_shown: int, shows_guess_scores: bool) -> None:
+def change_board(
+    contest: Contest, *, board: str, digits_shown: int, shows_guess_scores: bool, by: User | None = None
+) -> None:
     """Choose what teams see of scores while the contest runs; freezing keeps the board as it is now."""
+    before = {name: getattr(contest, name) for name in ("board", "digits_shown", "shows_guess_scores")}
     if board == Board.FROZEN and contest.board != Board.FROZEN:
         contest.board_frozen_at = timezone.now()
     elif board != Board.FROZEN:
         contest.board_frozen_at = None
     contest.board, contest.digits_shown, contest.shows_guess_scores = board, digits_shown, shows_guess_scores
     contest.save(update_fields=["board", "board_frozen_at", "digits_shown", "shows_guess_scores"])
+    after = {"board": board, "digits_shown": digits_shown, "shows_guess_scores": shows_guess_scores}
+    record_changes(contest, by, "board", before, after)
 
 
-def announce(contest: Contest, *, title: str, text: str) -> Announcement:
-    """Tell everybody in a contest something."""
-    return Announcement.objects.create(contest=contest, title=title, text=text)
+def announce(
+    contest: Contest, *, title: str, text: str, title_ja: str = "", text_ja: str = "", by: User | None = None
+) -> Announcement:
+    """Tell everybody in a contest something, in one language or in both."""
+    with transaction.atomic():
+        made = Announcement.objects.create(contest=contest, title=title, text=text, title_ja=title_ja, text_ja=text_ja)
+        record(contest, by, "announce", title=title)
+    return made
 
 
-def retry_work(contest: Contest) -> None:
+def retry_work(contest: Contest, by: User | None = None) -> None:
     """Try again to prepare, publish or close, after that failed and its cause is gone."""
     with transaction.atomic():
         done = dict(zip(PHASE_CHANGES, (contest.prepared_at, contest.published_at, contest.closed_at), strict=True))
@@ -187,6 +230,7 @@ def retry_work(contest: Contest) -> None:
         for job in waiting:
             begin_again(job)
         Contest.objects.filter(pk=contest.pk).update(trouble="", trouble_details="")
+        record(contest, by, "retry", kinds=", ".join(job.kind for job in waiting))
 
 
 def delete_contest(contest: Contest) -> None:

@@ -9,8 +9,10 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import NotAllowed
+from tokumei.platform.accounts.models import User
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest
+from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.errors import NotReady
 from tokumei.platform.files.shared import local, share
 from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
@@ -22,10 +24,12 @@ from tokumei.platform.jobs.work import CONTEST, Work
 EXPORT = "export"
 
 
-def export_folder(contest: Contest) -> IO[bytes]:
+def export_folder(contest: Contest, viewer: User | None = None) -> IO[bytes]:
     """Give a closed contest as one open file, key and truths and all, so that anybody can replay it."""
     if contest.closed_at is None or not contest.folder.is_dir():
         raise NotAllowed(_("The folder of a contest can be downloaded when the contest is over."))
+    if not contest.shows_results and not is_organizer(contest, viewer):
+        raise NotAllowed(_("The results are held back for now."))
     try:
         return _packed(contest).open("rb")
     except FileNotFoundError:

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, ContestInvitation, Participation, Phase, RosterEntry
+from tokumei.platform.contests.services.actions import record
 from tokumei.platform.contests.services.contests import is_organizer, visible_contests
 from tokumei.platform.teams.models import Membership, Role, Team
 
@@ -78,7 +79,7 @@ def join(contest: Contest, team: Team, user: User, token: str | None = None) -> 
     return participation
 
 
-def withdraw(participation: Participation) -> None:
+def withdraw(participation: Participation, by: User | None = None) -> None:
     """Take a team out of a contest, until releases are published; it may come back."""
     with transaction.atomic():
         Participation.objects.select_for_update().get(pk=participation.pk)
@@ -87,9 +88,13 @@ def withdraw(participation: Participation) -> None:
             raise NotAllowed(_("Releases are published: a team cannot leave any more."))
         participation.withdrawn_at = timezone.now()
         participation.save(update_fields=["withdrawn_at"])
+        if by is not None:
+            record(contest, by, "take_out", team=participation.team.slug)
 
 
-def invite(contest: Contest, note: str = "", days: int = INVITATION_DAYS) -> tuple[ContestInvitation, str]:
+def invite(
+    contest: Contest, note: str = "", days: int = INVITATION_DAYS, by: User | None = None
+) -> tuple[ContestInvitation, str]:
     """Make a link that lets one team in; its token is given here and kept nowhere."""
     token = secrets.token_urlsafe(24)
     expires_at = timezone.now() + timedelta(days=days)
@@ -100,6 +105,7 @@ def invite(contest: Contest, note: str = "", days: int = INVITATION_DAYS) -> tup
         made = ContestInvitation.objects.create(
             contest=contest, token_hash=_digest(token), note=note, expires_at=expires_at
         )
+        record(contest, by, "invite", note=note)
     return made, token
 
 
@@ -108,10 +114,11 @@ def open_invitations(contest: Contest) -> QuerySet[ContestInvitation]:
     return contest.invitations.filter(revoked_at=None, used_by=None, expires_at__gt=timezone.now()).order_by("pk")
 
 
-def revoke_invitation(contest: Contest, invitation: int) -> None:
+def revoke_invitation(contest: Contest, invitation: int, by: User | None = None) -> None:
     """Make a link void."""
     if not open_invitations(contest).filter(pk=invitation).update(revoked_at=timezone.now()):
         raise NotFound(_("There is no such invitation."))
+    record(contest, by, "revoke", invitation=invitation)
 
 
 def invitation_of(token: str) -> ContestInvitation:

@@ -80,8 +80,14 @@ def counting_releases(contest: Contest, until: datetime | None = None) -> dict[i
     scored = contest.submissions.filter(kind=Kind.RELEASE, state=State.SCORED).select_related("team")
     if until is not None:
         scored = scored.filter(at__lte=until)
-    withdrawn = set(contest.participations.exclude(withdrawn_at=None).values_list("team_id", flat=True))
-    return {one.team_id: one for one in scored.order_by("at", "pk") if one.team_id not in withdrawn}
+    gone = teams_that_count_no_more(contest)
+    return {one.team_id: one for one in scored.order_by("at", "pk") if one.team_id not in gone}
+
+
+def teams_that_count_no_more(contest: Contest) -> set[int]:
+    """Give the numbers of the teams that left or were disqualified."""
+    gone = contest.participations.exclude(withdrawn_at=None, disqualified_at=None)
+    return set(gone.values_list("team_id", flat=True))
 
 
 def scored_guesses(contest: Contest) -> list[Submission]:

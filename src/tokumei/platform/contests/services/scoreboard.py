@@ -19,7 +19,11 @@ from tokumei.platform.contests.models import Board, Contest, Kind, State, Submis
 from tokumei.platform.contests.services.bands import in_band
 from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.contests.services.editions import edition_of, terms_of
-from tokumei.platform.contests.services.phase_work import counting_releases, scored_guesses
+from tokumei.platform.contests.services.phase_work import (
+    counting_releases,
+    scored_guesses,
+    teams_that_count_no_more,
+)
 
 # Seconds that a ranking is kept in a process; what changes it gives it another name.
 KEPT_FOR = 300
@@ -69,7 +73,7 @@ class AttackSeen:
 
 def seen_by(contest: Contest, viewer: User | None) -> Visibility:
     """Say how much somebody may see."""
-    if contest.closed_at is not None or is_organizer(contest, viewer):
+    if contest.shows_results or is_organizer(contest, viewer):
         return Visibility(is_hidden=False, until=None, has_attacks=True, digits=None)
     return Visibility(
         is_hidden=contest.board == Board.HIDDEN,
@@ -83,7 +87,9 @@ def seen_by(contest: Contest, viewer: User | None) -> Visibility:
 
 def entries(contest: Contest, until: datetime | None = None, *, has_attacks: bool = True) -> list[TeamEntry]:
     """Give what the ranking is made of: each team's counting release and the judged attacks on it."""
+    gone = teams_that_count_no_more(contest)
     guesses = [one for one in scored_guesses(contest) if _is_early(one, until)] if has_attacks else []
+    guesses = [one for one in guesses if one.team_id not in gone]
     return [
         TeamEntry(
             release.team.slug,
@@ -121,7 +127,9 @@ def _ranked(contest: Contest, seen: Visibility) -> list[Standing]:
 def version_of(contest: Contest) -> tuple[object, ...]:
     """Give what is another whenever a submission has been scored or a team came or went: a name for what is kept."""
     scored = contest.submissions.filter(state=State.SCORED).aggregate(n=Count("pk"), last=Max("finished_at"))
-    gone = contest.participations.exclude(withdrawn_at=None).aggregate(n=Count("pk"), last=Max("withdrawn_at"))
+    gone = contest.participations.aggregate(
+        Count("withdrawn_at"), Max("withdrawn_at"), Count("disqualified_at"), Max("disqualified_at")
+    )
     return contest.folder_key, *scored.values(), *gone.values()
 
 
@@ -131,7 +139,10 @@ def attacks_on(contest: Contest, viewer: User | None) -> list[AttackSeen]:
     best: dict[tuple[str, str, str], float] = {}
     if seen.is_hidden or not (seen.has_attacks or seen.has_bands):
         return []
+    gone = teams_that_count_no_more(contest)
     for guess in scored_guesses(contest):
+        if {guess.team_id, guess.target_id} & gone:
+            continue
         if guess.target is not None and guess.score is not None and _is_early(guess, seen.until):
             key = (guess.target.slug, guess.team.slug, guess.knowledge)
             # Bands first: what is worked out from them tells no more than they do.
@@ -183,7 +194,7 @@ def history(contest: Contest, viewer: User | None) -> list[HistoryPoint]:
 
 def _moments(contest: Contest, seen: Visibility) -> list[Submission]:
     """Give the scored submissions that a viewer's board follows from, in the order in which they came."""
-    gone = contest.participations.exclude(withdrawn_at=None).values("team_id")
+    gone = teams_that_count_no_more(contest)
     kinds = [Kind.RELEASE, Kind.GUESS] if seen.has_attacks else [Kind.RELEASE]
     scored = contest.submissions.filter(kind__in=kinds, state=State.SCORED).exclude(team__in=gone)
     found = scored.select_related("team", "target").order_by("at", "pk")

@@ -72,7 +72,7 @@ def show(submission: Submission, viewer: User) -> Shown:
 
 def _shown_score(submission: Submission, viewer: User) -> dict[str, Any] | None:
     contest, score = submission.contest, submission.score
-    if score is None or contest.closed_at is not None or is_organizer(contest, viewer):
+    if score is None or contest.shows_results or is_organizer(contest, viewer):
         return score
     if submission.kind == Kind.RELEASE:
         return dict(rounded(score, contest.digits_shown))

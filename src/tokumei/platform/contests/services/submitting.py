@@ -179,6 +179,8 @@ def _accepting(participation: Participation) -> Iterator[None]:
             locked = Participation.objects.select_for_update().get(pk=participation.pk)
             if locked.withdrawn_at is not None:
                 raise NotAllowed(_("Your team has left this contest."))
+            if locked.disqualified_at is not None:
+                raise NotAllowed(_("Your team is disqualified: nothing more is taken from it."))
             # The schedule may have changed since this request began.
             participation.contest.refresh_from_db()
             yield

@@ -57,4 +57,5 @@ def frame(request: HttpRequest, contest: Contest) -> dict[str, Any]:
         "phase": contest.phase_at(),
         "participation": participation_of(contest, user),
         "is_organizer": is_organizer(contest, user),
+        "disqualified": contest.participations.exclude(disqualified_at=None).select_related("team"),
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -16,13 +15,12 @@ from tokumei.core.errors import InputError, NotAllowed, NotFound, UnknownPart
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.contests.forms import AnnouncementForm, BoardForm, ContestForm, InvitationForm, ScheduleForm
 from tokumei.platform.contests.kits import forget_kit
-from tokumei.platform.contests.models import Board, Contest, State
+from tokumei.platform.contests.models import Board, Contest
 from tokumei.platform.contests.services import contests, joining
-from tokumei.platform.contests.views.finding import BEFORE_ATTACKS, find, frame
+from tokumei.platform.contests.views.console import organize_page, teams_page
+from tokumei.platform.contests.views.finding import find
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.telling import in_words
-
-ON_A_PAGE = 50
 
 
 @access("organizer", methods="GET POST")
@@ -52,7 +50,7 @@ def create(request: UserRequest) -> HttpResponse:
 @access("organizer", of=find)
 def organize(request: UserRequest, contest: Contest) -> HttpResponse:
     """Show what an organizer can do."""
-    return _page(request, contest)
+    return organize_page(request, contest)
 
 
 @access("organizer", of=find, methods="POST")
@@ -61,13 +59,13 @@ def schedule(request: UserRequest, contest: Contest) -> HttpResponse:
     form = ScheduleForm(request.POST)
     if form.is_valid():
         try:
-            contests.change_schedule(contest, **_with_seconds(contest, form.cleaned_data))
+            contests.change_schedule(contest, **_with_seconds(contest, form.cleaned_data), by=request.user)
         except NotAllowed as error:
             form.add_error(None, str(error))
         else:
             messages.success(request, _("The schedule is changed."))
             return redirect("contests:organize", contest=contest.slug)
-    return _page(request, contest, schedule_form=form)
+    return organize_page(request, contest, schedule_form=form)
 
 
 def _with_seconds(contest: Contest, moments: dict[str, datetime]) -> dict[str, datetime]:
@@ -84,10 +82,10 @@ def board(request: UserRequest, contest: Contest) -> HttpResponse:
     """Choose what teams see of scores."""
     form = BoardForm(request.POST)
     if form.is_valid():
-        contests.change_board(contest, **form.cleaned_data)
+        contests.change_board(contest, **form.cleaned_data, by=request.user)
         messages.success(request, _("The scoreboard is changed."))
         return redirect("contests:organize", contest=contest.slug)
-    return _page(request, contest, board_form=form)
+    return organize_page(request, contest, board_form=form)
 
 
 @access("organizer", of=find, methods="POST")
@@ -95,10 +93,10 @@ def announce(request: UserRequest, contest: Contest) -> HttpResponse:
     """Tell everybody something."""
     form = AnnouncementForm(request.POST)
     if form.is_valid():
-        contests.announce(contest, **form.cleaned_data)
+        contests.announce(contest, **form.cleaned_data, by=request.user)
         messages.success(request, _("The announcement is on the contest's page."))
         return redirect("contests:organize", contest=contest.slug)
-    return _page(request, contest, announcement_form=form)
+    return organize_page(request, contest, announcement_form=form)
 
 
 @access("organizer", of=find, methods="POST")
@@ -106,18 +104,18 @@ def invite(request: UserRequest, contest: Contest) -> HttpResponse:
     """Make a link for one team and show it, this once."""
     form = InvitationForm(request.POST)
     if not form.is_valid():
-        return _page(request, contest, invitation_form=form)
-    _invitation, token = joining.invite(contest, form.cleaned_data["note"])
+        return teams_page(request, contest, invitation_form=form)
+    _invitation, token = joining.invite(contest, form.cleaned_data["note"], by=request.user)
     link = request.build_absolute_uri(reverse("contests:join_by_link", kwargs={"token": token}))
-    return _page(request, contest, link=link)
+    return teams_page(request, contest, link=link)
 
 
 @access("organizer", of=find, methods="POST")
 def revoke(request: UserRequest, contest: Contest, invitation: int) -> HttpResponse:
     """Make a link void."""
-    joining.revoke_invitation(contest, invitation)
+    joining.revoke_invitation(contest, invitation, request.user)
     messages.success(request, _("The invitation is revoked."))
-    return redirect("contests:organize", contest=contest.slug)
+    return redirect("contests:teams", contest=contest.slug)
 
 
 @access("organizer", of=find, methods="POST")
@@ -126,15 +124,15 @@ def withdraw(request: UserRequest, contest: Contest, participation: int) -> Http
     found = joining.participants(contest).filter(pk=participation).first()
     if found is None:
         raise NotFound(_("There is no such team."))
-    joining.withdraw(found)
+    joining.withdraw(found, request.user)
     messages.success(request, _("The team takes part no more."))
-    return redirect("contests:organize", contest=contest.slug)
+    return redirect("contests:teams", contest=contest.slug)
 
 
 @access("organizer", of=find, methods="POST")
 def retry(request: UserRequest, contest: Contest) -> HttpResponse:
     """Try again what failed between two phases."""
-    contests.retry_work(contest)
+    contests.retry_work(contest, request.user)
     messages.success(request, _("It is tried again."))
     return redirect("contests:organize", contest=contest.slug)
 
@@ -146,32 +144,6 @@ def delete(request: UserRequest, contest: Contest) -> HttpResponse:
     forget_kit(contest)
     messages.success(request, _("The contest is removed."))
     return redirect("contests:list")
-
-
-def _page(request: UserRequest, contest: Contest, link: str = "", **forms_given: forms.Form) -> HttpResponse:
-    moments = {name: getattr(contest, name) for name in ("opens_at", "attacks_open_at", "closes_at")}
-    shown = {name: getattr(contest, name) for name in ("board", "digits_shown", "shows_guess_scores")}
-    given = {
-        "schedule_form": ScheduleForm(initial=moments),
-        "board_form": BoardForm(initial=shown),
-        "announcement_form": AnnouncementForm(),
-        "invitation_form": InvitationForm(),
-    } | forms_given
-    newest = contest.submissions.select_related("team", "target")[:ON_A_PAGE]
-    context = (
-        frame(request, contest)
-        | given
-        | {
-            "link": link,
-            "invitations": joining.open_invitations(contest),
-            "participants": joining.participants(contest),
-            "submissions": newest,
-            "has_folder": contest.folder.is_dir(),
-            "can_withdraw": contest.phase_at() in BEFORE_ATTACKS,
-            "n_waiting": contest.submissions.filter(state__in=[State.WAITING, State.RUNNING]).count(),
-        }
-    )
-    return render(request, "contests/organize.html", context, status=400 if forms_given else 200)
 
 
 def _beginning(kind: str) -> dict[str, object]:

@@ -122,5 +122,5 @@ def kit(request: HttpRequest, contest: Contest) -> FileResponse:
 @access("anyone", of=find)
 def export(request: HttpRequest, contest: Contest) -> FileResponse:
     """Send the folder of a closed contest, to be replayed by anybody."""
-    packed = export_folder(contest)
+    packed = export_folder(contest, request.user if request.user.is_authenticated else None)
     return FileResponse(packed, as_attachment=True, filename=f"{contest.slug}.zip", content_type="application/zip")

@@ -1,0 +1,139 @@
+"""What organizers do while a contest runs: texts, limits, judging again, disqualifying, holding results back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from tokumei.core.errors import InputError, NotAllowed
+from tokumei.platform.accounts.models import User
+from tokumei.platform.contests.models import FINAL_STATES, Contest, Kind, Participation, State, Submission
+from tokumei.platform.contests.services.actions import record, record_changes
+from tokumei.platform.contests.services.editions import terms_of
+from tokumei.platform.contests.services.phase_work import CLOSE, PUBLISH, phase_jobs
+from tokumei.platform.jobs.queue import begin_again
+
+TEXTS = ("title", "description", "description_ja")
+LIMITS = ("releases_a_day", "releases_in_all", "guesses_a_day", "guesses_on_one")
+
+
+def change_texts(contest: Contest, by: User, **texts: str) -> None:
+    """Change what a contest is called and what is told of it."""
+    _change(contest, by, "texts", dict(texts))
+
+
+def change_limits(contest: Contest, by: User, **limits: int) -> None:
+    """Change how often teams may try; what they have used stays used."""
+    allowed = terms_of(contest).n_guesses_allowed
+    if limits["guesses_on_one"] > allowed:
+        raise InputError.of(
+            _("at most %d guesses at one release, by the edition") % allowed,
+            column="guesses_on_one",
+            value=limits["guesses_on_one"],
+        )
+    _change(contest, by, "limits", dict(limits))
+
+
+def _change(contest: Contest, by: User, what: str, values: dict[str, object]) -> None:
+    with transaction.atomic():
+        locked = Contest.objects.select_for_update().get(pk=contest.pk)
+        before = {name: getattr(locked, name) for name in values}
+        Contest.objects.filter(pk=contest.pk).update(**values)
+        record_changes(locked, by, what, before, values)
+    contest.refresh_from_db(fields=list(values))
+
+
+def hold_results(contest: Contest, by: User, *, is_held: bool) -> None:
+    """Keep the final results to the organizers, or let everybody see them."""
+    with transaction.atomic():
+        locked = Contest.objects.select_for_update().get(pk=contest.pk)
+        if is_held and locked.shows_results:
+            raise NotAllowed(_("Everybody has seen the results already: they cannot be held back."))
+        Contest.objects.filter(pk=contest.pk).update(is_held=is_held)
+        record_changes(locked, by, "hold", {"is_held": locked.is_held}, {"is_held": is_held})
+    contest.is_held = is_held
+
+
+def rejudge(contest: Contest, by: User, submissions: Iterable[Submission]) -> int:
+    """Evaluate submissions once more; says how many. What stands in the contest's log is not judged again."""
+    wanted = [one.pk for one in submissions]
+    with transaction.atomic():
+        # A change of phase holds these locks while it looks whether all is evaluated.
+        list(Participation.objects.select_for_update().filter(contest=contest).values_list("pk", flat=True))
+        locked = Contest.objects.get(pk=contest.pk)
+        begun = set(phase_jobs(locked).values_list("kind", flat=True))
+        fixed = {Kind.RELEASE: PUBLISH in begun or CLOSE in begun, Kind.GUESS: CLOSE in begun}
+        found = locked.submissions.filter(pk__in=wanted, state__in=FINAL_STATES).select_related("job")
+        again = [one for one in found if not fixed[Kind(one.kind)]]
+        if not again:
+            raise NotAllowed(_("There is nothing that could be judged again: it is being judged, or fixed by the log."))
+        for one in again:
+            if one.job is not None:
+                begin_again(one.job)
+        Submission.objects.filter(pk__in=[one.pk for one in again]).update(
+            state=State.WAITING, score=None, faults=[], n_faults=0, reason="", finished_at=None
+        )
+        before = {one.key: _result(one) for one in again}
+        record(locked, by, "rejudge", n=len(again), before=before)
+    return len(again)
+
+
+def _result(submission: Submission) -> float | str:
+    """Give what a submission had come to, in one value: how much use was lost, how right it was, or its state."""
+    score = submission.score or {}
+    found: float | None = score.get("utility", score.get("success"))
+    return submission.state if found is None else found
+
+
+def disqualify(participation: Participation, by: User, reason: str) -> None:
+    """Let nothing of a team count any more, and tell everybody why; its rows and files stay."""
+    _set_disqualified(participation, by, reason)
+
+
+def readmit(participation: Participation, by: User) -> None:
+    """Let a team's results count again."""
+    _set_disqualified(participation, by, "")
+
+
+def _set_disqualified(participation: Participation, by: User, reason: str) -> None:
+    with transaction.atomic():
+        locked = Participation.objects.select_for_update().select_related("contest", "team").get(pk=participation.pk)
+        if (locked.disqualified_at is None) == (not reason):
+            raise NotAllowed(_("That change is not possible."))
+        contest = locked.contest
+        job = phase_jobs(contest).filter(kind=PUBLISH, is_done=False)
+        if contest.published_at is None and job.exists():
+            raise NotAllowed(_("The change of phase is under way: try again when it is done."))
+        if not reason and contest.published_at is not None and not _is_published(locked):
+            raise NotAllowed(_("The releases were published without this team's: it cannot come back."))
+        locked.disqualified_at = timezone.now() if reason else None
+        locked.disqualified_for = reason
+        locked.save(update_fields=["disqualified_at", "disqualified_for"])
+        facts = {"team": locked.team.slug} | ({"reason": reason} if reason else {})
+        record(contest, by, "disqualify" if reason else "readmit", **facts)
+
+
+def _is_published(participation: Participation) -> bool:
+    folder = participation.contest.folder / "public" / "releases" / participation.team.slug
+    return folder.is_dir()
+
+
+def add_co_organizer(contest: Contest, by: User, user: User) -> None:
+    """Let somebody else run a contest too; who plays in it cannot."""
+    if contest.roster.filter(user=user).exists():
+        raise NotAllowed(_("Who is or was in a team of this contest cannot organize it."))
+    if user.pk == contest.organizer_id or contest.co_organizers.filter(pk=user.pk).exists():
+        raise NotAllowed(_("They organize this contest already."))
+    with transaction.atomic():
+        contest.co_organizers.add(user)
+        record(contest, by, "add_organizer", user=user.username)
+
+
+def remove_co_organizer(contest: Contest, by: User, user: User) -> None:
+    """Let somebody run a contest no more."""
+    with transaction.atomic():
+        contest.co_organizers.remove(user)
+        record(contest, by, "remove_organizer", user=user.username)

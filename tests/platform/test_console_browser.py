@@ -1,0 +1,93 @@
+"""The consoles in a real browser, in both languages, wide and narrow: nothing wider than the page, no word unlabeled.
+
+Pictures are kept in the folder that TOKUMEI_SCREENSHOTS names, `build/screenshots` unless it is set.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.platform.conftest import LogIn
+from tests.platform.contest_plays import odd_edition, open_contest, participation  # noqa: F401 - fixtures.
+from tests.platform.sites import ROOT
+
+from tokumei.platform.accounts.models import User
+from tokumei.platform.contests.models import Contest, Phase
+from tokumei.platform.contests.services import contests, steering
+from tokumei.platform.teams.models import Team
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+SCREENSHOTS = Path(os.environ.get("TOKUMEI_SCREENSHOTS") or ROOT / "build" / "screenshots") / "consoles"
+UNLABELED = """() => [...document.querySelectorAll("main input:not([type=hidden]), main select, main textarea")]
+    .filter((one) => !(one.labels && one.labels.length)).map((one) => one.outerHTML)"""
+PAGES = {
+    "steer": "/contests/cup/organize",
+    "teams": "/contests/cup/organize/teams",
+    "submissions": "/contests/cup/organize/submissions",
+    "log": "/contests/cup/organize/log",
+    "overview": "/contests/cup",
+    "board": "/contests/cup/scoreboard",
+}
+
+
+def enter(page: Any, log_in: LogIn, user: User, language: str) -> None:
+    """Take the session of a user into the browser, and speak a language."""
+    base = page.url_of_server
+    session = log_in(user).cookies["tokumei_session"].value
+    page.context.add_cookies(
+        [
+            {"name": "tokumei_session", "value": session, "url": base},
+            {"name": "tokumei_language", "value": language, "url": base},
+        ]
+    )
+
+
+def look(page: Any, name: str, language: str) -> None:
+    """Look at a page wide and narrow."""
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(TOO_WIDE) <= 0, (name, language, width)
+        page.screenshot(path=SCREENSHOTS / f"{name}-{language}-{width}.png", full_page=True)
+    assert page.evaluate(UNLABELED) == [], (name, language)
+
+
+@pytest.fixture(name="page")
+def page_with_address(page: Any, live_server: Any) -> Any:
+    """Give the page, which knows where its server is."""
+    page.url_of_server = live_server.url
+    return page
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_pages_of_the_console_fit_wide_and_narrow(
+    page: Any, contest: Contest, organizer: User, team: Team, log_in: LogIn, language: str
+) -> None:
+    steering.disqualify(participation(contest, team), organizer, "Two teams of one person")
+    steering.change_texts(contest, organizer, title="A cup", description="**Welcome** to\n\n- this\n- cup")
+    contests.announce(contest, title="Hello", text="See [the rules](/contests/cup/rules).", by=organizer)
+    enter(page, log_in, organizer, language)
+    for name, address in PAGES.items():
+        page.goto(address)
+        look(page, name, language)
+
+
+def test_organizer_publishes_now_and_disqualifies_by_clicks(
+    page: Any, contest: Contest, organizer: User, log_in: LogIn
+) -> None:
+    enter(page, log_in, organizer, "en")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto("/contests/cup/organize/teams")
+    row = page.locator("tr", has_text="blue-team")
+    row.locator("summary").click()
+    row.locator("input[name=reason]").fill("Shared its truth")
+    row.locator("form button", has_text="Disqualify").click()
+    page.wait_for_selector("text=The team is disqualified.")
+    page.goto("/contests/cup/organize")
+    page.click("text=Publish and let attacks begin now")
+    page.wait_for_selector("text=The next phase begins.")
+    contest.refresh_from_db()
+    assert contest.phase == Phase.PUBLISHING
