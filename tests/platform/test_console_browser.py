@@ -75,6 +75,16 @@ def test_pages_of_the_console_fit_wide_and_narrow(
         look(page, name, language)
 
 
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_pages_of_admins_fit_wide_and_narrow(
+    page: Any, contest: Contest, admin: User, log_in: LogIn, language: str
+) -> None:
+    enter(page, log_in, admin, language)
+    for name, address in {"server": "/server?state=done", "people": "/people"}.items():
+        page.goto(address)
+        look(page, name, language)
+
+
 def test_organizer_publishes_now_and_disqualifies_by_clicks(
     page: Any, contest: Contest, organizer: User, log_in: LogIn
 ) -> None:

@@ -345,6 +345,7 @@ def own_values(world: World, slug: str) -> dict[tuple[str, str], str]:
         ("reset/", "token"): "c0ffee-0123456789abcdef",
         ("verify/", "token"): "WzEsImEiXQ:made:up",
         ("people/", "username"): "bob",
+        ("server/jobs/", "job"): str(failed_letter().pk),
         ("account/tokens/", "token"): str(token.pk),
         ("teams/", "team"): "red-team",
         ("teams/", "member"): str(bob.pk),
@@ -373,6 +374,12 @@ def own_values(world: World, slug: str) -> dict[tuple[str, str], str]:
         ("api/v1/submissions/", "key"): key,
         ("api/v1/submissions/", "name"): "R.csv",
     }
+
+
+def failed_letter() -> Job:
+    """Give a letter that could not be sent, which an admin may try again."""
+    facts = {"queue": "mail", "is_done": True, "outcome": "failed"}
+    return Job.objects.get_or_create(kind="letter", subject="of-nobody", defaults=facts)[0]
 
 
 def may_see(route: Route, whose: str) -> frozenset[str]:

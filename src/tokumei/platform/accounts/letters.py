@@ -43,6 +43,11 @@ def post_verification(user: User, origin: str) -> None:
     begin(KIND, secrets.token_hex(16), what="verify", user=user.pk, origin=origin, language=translation.get_language())
 
 
+def post_test(user: User, origin: str) -> None:
+    """Send an admin a letter that only shows that mail works."""
+    begin(KIND, secrets.token_hex(16), what="test", user=user.pk, origin=origin, language=translation.get_language())
+
+
 def _ask(job: Job) -> dict[str, Any]:
     user = User.objects.get(pk=job.payload["user"])
     with translation.override(user.language or job.payload["language"]):
@@ -69,7 +74,12 @@ def _verification(user: User, origin: str) -> tuple[str, str]:
     return _("Your address at Tokumei"), render_to_string("accounts/verify_mail.txt", words)
 
 
-WRITERS = {"reset": _reset, "verify": _verification}
+def _test(user: User, origin: str) -> tuple[str, str]:
+    words = {"user": user, "link": origin + reverse("pages:server")}
+    return _("A test letter from Tokumei"), render_to_string("accounts/test_mail.txt", words)
+
+
+WRITERS = {"reset": _reset, "verify": _verification, "test": _test}
 
 
 def _mail_settings() -> dict[str, Any]:

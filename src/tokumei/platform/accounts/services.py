@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 
 from django.contrib.auth import login, update_session_auth_hash
@@ -17,11 +18,13 @@ from django.utils.http import urlsafe_base64_decode
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.platform.accounts import second_factor
 from tokumei.platform.accounts.letters import VERIFYING, post_reset, post_verification
 from tokumei.platform.accounts.models import User, normal_email
 from tokumei.platform.accounts.throttle import allow, refuse_if_spent
 from tokumei.platform.addresses import client_address, network_of
 
+log = logging.getLogger("tokumei.accounts")
 BACKEND = "tokumei.platform.accounts.backends.NameOrEmail"
 HOUR = timedelta(hours=1)
 VERIFIED_WITHIN = timedelta(days=3)
@@ -38,7 +41,7 @@ def sign_up(request: HttpRequest, *, username: str, email: str, display_name: st
     try:
         with transaction.atomic():
             user = User.objects.create_user(username, email, password, display_name=display_name, verified_at=None)
-            post_verification(user, _origin(request))
+            post_verification(user, origin_of(request))
     except IntegrityError:
         # Somebody else took the name since the form looked.
         raise NotAllowed(_("This user name is taken.")) from None
@@ -54,7 +57,7 @@ def throttle_sign_up(request: HttpRequest) -> None:
 def ask_for_verification(request: HttpRequest, user: User) -> None:
     """Send the link that shows an address to be the user's, again."""
     allow("verification", str(user.pk), at_most=RESETS_OF_ONE_ACCOUNT_AN_HOUR, within=HOUR)
-    post_verification(user, _origin(request))
+    post_verification(user, origin_of(request))
 
 
 def verify_address(token: str) -> User | None:
@@ -87,7 +90,8 @@ def end_other_sessions(request: HttpRequest, user: User) -> None:
     update_session_auth_hash(request, user)
 
 
-def _origin(request: HttpRequest) -> str:
+def origin_of(request: HttpRequest) -> str:
+    """Give the scheme and host that somebody reached the server by, for links in letters."""
     return f"{request.scheme}://{request.get_host()}"
 
 
@@ -137,7 +141,7 @@ def ask_for_reset(request: HttpRequest, email: str) -> None:
     known = User.objects.filter(email=address, is_active=True)
     user = known.order_by(F("verified_at").desc(nulls_last=True), "-pk").first()
     if user is not None:
-        post_reset(user, _origin(request))
+        post_reset(user, origin_of(request))
 
 
 def user_of_reset(user: str, token: str) -> User | None:
@@ -167,20 +171,31 @@ def note_failure(request: HttpRequest) -> None:
 
 
 def change_rights(admin: User, user: User, do: str) -> None:
-    """Make somebody an organizer or not, close or open an account, demote an admin, but not oneself."""
-    changes: dict[str, tuple[str, bool]] = {
-        "make_organizer": ("is_organizer", True),
-        "unmake_organizer": ("is_organizer", False),
-        "close": ("is_active", False),
-        "open": ("is_active", True),
-        "unmake_admin": ("is_superuser", False),
+    """Change what somebody may, confirm their address or reset their second factor; oneself stays an admin."""
+    changes: dict[str, dict[str, object]] = {
+        "make_organizer": {"is_organizer": True},
+        "unmake_organizer": {"is_organizer": False},
+        "close": {"is_active": False},
+        "open": {"is_active": True},
+        "unmake_admin": {"is_superuser": False},
+        "confirm": {"verified_at": user.verified_at or timezone.now()},
+        "reset_second_factor": {},
     }
-    is_own = user == admin and do in ("close", "unmake_admin")
+    is_own = user == admin and do in ("close", "unmake_admin", "reset_second_factor")
     if do not in changes or is_own or (do == "close" and user.is_superuser) or user.deleted_at is not None:
         raise NotAllowed(_("That change is not possible."))
-    field, value = changes[do]
-    setattr(user, field, value)
-    user.save(update_fields=[field])
+    try:
+        with transaction.atomic():
+            for field, value in changes[do].items():
+                setattr(user, field, value)
+            user.save(update_fields=list(changes[do]))
+            if do == "reset_second_factor":
+                # Whoever holds a session of theirs must log in anew, by the password alone.
+                second_factor.switch_off(user)
+                end_sessions(user)
+    except IntegrityError:
+        raise NotAllowed(_("Somebody else has this address, and has confirmed it.")) from None
+    log.warning("account changed by an admin", extra={"facts": {"account": user.pk, "by": admin.pk, "change": do}})
 
 
 def find_user(username: str) -> User | None:

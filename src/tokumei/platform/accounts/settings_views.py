@@ -141,15 +141,20 @@ def people(request: HttpRequest) -> HttpResponse:
             Q(username__icontains=wanted) | Q(display_name__icontains=wanted) | Q(email__icontains=wanted)
         )
     page = Paginator(found, PEOPLE_A_PAGE).get_page(request.GET.get("page"))
-    return render(request, "accounts/people.html", {"page": page, "wanted": wanted})
+    shown = {"page": page, "wanted": wanted, "with_second_factor": second_factor.who_has_it(page.object_list)}
+    return render(request, "accounts/people.html", shown)
 
 
 @access("admin", methods="POST")
 def change_person(request: UserRequest, username: str) -> HttpResponse:
-    """Make somebody an organizer or not, close or open an account."""
+    """Make somebody an organizer or not, close or open an account, confirm an address, reset a second factor."""
     user = User.objects.filter(username__iexact=username).first()
     if user is None:
         raise Http404
+    if request.POST.get("do") == "send_confirmation":
+        services.ask_for_verification(request, user)
+        messages.success(request, _("A letter is on its way."))
+        return redirect("accounts:people")
     services.change_rights(request.user, user, request.POST.get("do", ""))
     messages.success(request, _("Saved."))
     return redirect("accounts:people")
