@@ -25,6 +25,7 @@ from tokumei.core.errors import NotAllowed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, OrganizerAction, Phase, State
 from tokumei.platform.contests.services import joining, steering
+from tokumei.platform.contests.services.listing import winners_of
 from tokumei.platform.contests.services.scoreboard import standings
 from tokumei.platform.teams import services as team_services
 from tokumei.platform.teams.models import Team
@@ -99,10 +100,12 @@ def test_held_results_are_the_organizers_alone_until_they_let_them_go(
     assert contest.key not in player.get("/contests/cup").content.decode()
     assert player.get("/contests/cup/export").status_code == 403
     assert "hold the results back" in text_of(player.get("/contests/cup"))
+    assert winners_of(contest) == []
     post(client, "hold", hold="no")
     contest.refresh_from_db()
     assert standings(contest, alice).seen.has_attacks is True
     assert contest.key in player.get("/contests/cup").content.decode()
+    assert winners_of(contest) != []
     post(client, "hold", 403, hold="yes")
     assert made.state == State.SCORED
 

@@ -57,7 +57,8 @@ def my_contests(user: User) -> list[MyContest]:
 
 def organized_by(user: User) -> list[Contest]:
     """Give the contests that somebody runs and that are not over."""
-    return list(Contest.objects.filter(organizer=user, closed_at=None).order_by("closes_at")[:MOST_SHOWN])
+    run = Contest.objects.filter(Q(organizer=user) | Q(co_organizers=user), closed_at=None)
+    return list(run.distinct().order_by("closes_at")[:MOST_SHOWN])
 
 
 def _mine(participation: Participation, user: User) -> MyContest:

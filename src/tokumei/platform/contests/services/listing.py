@@ -51,7 +51,7 @@ def listed(contests: Iterable[Contest]) -> list[Listed]:
 
 def winners_of(contest: Contest) -> list[Winner]:
     """Give the teams in the first three places of a contest that is over; none before, nor who is not ranked."""
-    if contest.closed_at is None:
+    if not contest.shows_results:
         return []
     board = standings(contest, None)
     ranked = [line for line in board.lines if line.place <= N_WINNERS and line.value is not None]
