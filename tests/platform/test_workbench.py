@@ -75,6 +75,35 @@ def test_roles_set_by_a_form_change_the_job_file_and_all_that_follows_from_them(
     assert "8 of 8 rows (100%) stand alone" in page(client, piece, "risk")
 
 
+def test_risk_page_has_attackers_and_what_attacks_find_before_anything_is_done(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    shown = page(client, piece, "risk")
+    for word in ("Prosecutor", "Journalist", "≤ 100.0%", "Marketer", 'id="attacks"', "homogeneity", "by chance"):
+        assert word in shown, word
+    client.post(f"/workbench/{piece.key}/risk", {"population": "1000"})
+    do_jobs()
+    assert Job.read(piece.folder / "job.toml").population_size == 1000
+    assert 'value="1000"' in page(client, piece, "risk")
+    client.post(f"/workbench/{piece.key}/risk", {"population": "many"})
+    assert "a whole number" in page(client, piece, "risk")
+    client.post(f"/workbench/{piece.key}/risk", {"population": ""})
+    assert Job.read(piece.folder / "job.toml").population_size is None
+
+
+def test_risk_page_shows_the_first_picture_while_attacks_are_tried(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    found = json.loads((piece.folder / "risk.json").read_text())
+    del found["attacks"]
+    (piece.folder / "risk.json").write_text(json.dumps(found))
+    Work.objects.filter(subject=piece.key).update(is_done=False)
+    Work.objects.filter(subject=piece.key).update(created_at=timezone.now() - timedelta(hours=1))
+    shown = page(client, piece, "risk")
+    assert "Attacks are being tried" in shown
+    assert 'data-poll="/workbench/' in shown
+    assert client.get(f"/workbench/{piece.key}/state").json()["is_final"] is True
+    assert client.get(f"/workbench/{piece.key}/state?whole=1").json()["is_final"] is False
+
+
 def test_roles_that_leave_nobody_to_protect_from_are_refused_and_change_nothing(alice: User, log_in: LogIn) -> None:
     piece, client = begin(alice), log_in(alice)
     before = (piece.folder / "job.toml").read_bytes()

@@ -63,6 +63,8 @@ def studio(
 def _settings() -> dict[str, str]:
     return {
         "TOKUMEI_STUDIO": "1",
+        # Whoever opened it reads its link in the same window, not every request.
+        "TOKUMEI_LOG_LEVEL": "WARNING",
         "TOKUMEI_HOSTS": f"{LOOPBACK},localhost",
         "TOKUMEI_WORKBENCH_BYTES": LARGE,
         "TOKUMEI_WORKBENCH_QUOTA": str(4 * int(LARGE)),

@@ -9,20 +9,17 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.core.errors import CannotAnonymize, InputError, nearest
+from tokumei.core.errors import CannotAnonymize
 from tokumei.data.files.formats import PARQUET, format_of, read_frame, scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.row_numbers import read_rows
 from tokumei.data.table import Table
-from tokumei.hierarchy.files import read_hierarchy
-from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.job.anonymize_table import anonymize_table
 from tokumei.job.attack_table import attack_table
 from tokumei.job.audit_table import audit_table
-from tokumei.job.hierarchies import made_hierarchy
 from tokumei.job.job_file import Job
+from tokumei.job.job_table import check_columns, table_of
 from tokumei.job.measure_table import measure_table
-from tokumei.job.preparing import check_preparations, prepare
 from tokumei.job.table_profile import profile
 from tokumei.job.ways import choose, put, without_times
 
@@ -44,28 +41,12 @@ class TableWork:
 
     def check(self) -> None:
         """Refuse a job whose columns are not in its file, or whose keys cannot be used."""
-        present = scan_frame(self.job.file, self.job.reading).collect_schema().names()
-        for column in self.job.roles:
-            if column not in present:
-                near = nearest(column, present)
-                expected = f"a column of {self.job.file.name}: {repr(near) if near else ', '.join(present)}"
-                raise self.job.where.fault(expected, "roles", column, column)
-        check_preparations(present, self.job.preparations, self.job.file.name)
+        check_columns(self.job, scan_frame(self.job.file, self.job.reading).collect_schema().names())
 
     @cached_property
     def table(self) -> Table:
         """The original, without its identifiers and what has no role."""
-        self.check()
-        used = [name for name, role in self.job.roles.items() if role != "identifier"]
-        frame = read_frame(self.job.file, self.job.reading)
-        frame = prepare(frame, self.job.preparations, self.job.file.name)
-        frame = frame.select(name for name in frame.columns if name in used)
-        qi, sensitive = self.job.columns_with("quasi-identifier"), self.job.columns_with("sensitive")
-        table = Table(frame, qi, sensitive, name=self.job.file.name)
-        table.hierarchies = {
-            name: self._hierarchy(table, name) for name in [*qi, *self.job.hierarchies] if name in used
-        }
-        return table
+        return table_of(self.job)[0]
 
     @cached_property
     def released(self) -> pl.DataFrame:
@@ -77,18 +58,6 @@ class TableWork:
     def row_numbers(self) -> pl.Series | None:
         """The row of the original of each released row, counted from 1; None where no row is a person's."""
         return read_rows(self.rows) if self.rows.exists() else None
-
-    def _hierarchy(self, table: Table, column: str) -> Hierarchy:
-        given = self.job.hierarchies.get(column)
-        if given is None:
-            return made_hierarchy(column, table.frame[column])[0]
-        if isinstance(given, Path):
-            return read_hierarchy(given, column)
-        try:
-            built: Hierarchy = given.build(column, table.frame[column])
-        except InputError as error:
-            raise self.job.where.fault(str(error), "hierarchies", column) from None
-        return built
 
     def steps(self) -> list[Step]:
         """Give the steps in order, each with the files it writes."""

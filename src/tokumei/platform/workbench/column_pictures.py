@@ -69,5 +69,10 @@ def drawn_tree(hierarchy: Hierarchy, said: str) -> dict[str, Any]:
     }
 
 
+def first_rows(frame: pl.DataFrame, most: int = 8) -> list[list[str | None]]:
+    """Give the first rows as texts, long ones cut."""
+    return [[None if cell is None else _short(str(cell)) for cell in row] for row in frame.head(most).iter_rows()]
+
+
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"

@@ -82,6 +82,18 @@ def set_history_columns(columns: Sequence[str], sent: QueryDict) -> Change:
     return change
 
 
+def set_population(sent: QueryDict) -> Change:
+    """Read of how many people the rows are a sample; nothing says that it is not known."""
+
+    def change(found: Found) -> None:
+        job = found.setdefault("job", {})
+        job.pop("population_size", None)
+        if sent.get("population", "").strip():
+            job["population_size"] = whole(sent, "population", 1, 10**10)
+
+    return change
+
+
 def set_goal(sent: QueryDict, sensitive: Sequence[str]) -> Change:
     """Read what every class must hold, what may be left out, and the methods."""
 

@@ -147,12 +147,15 @@ def jobs_of(piece: Piece) -> dict[str, Job]:
     return {job.kind.removeprefix("workbench-"): job for job in found}
 
 
-def busy_job(piece: Piece) -> Job | None:
-    """Give what is under way; looking is over for the pages once the hierarchies are there, the last but one of it."""
+def busy_job(piece: Piece, *, whole: bool = False) -> Job | None:
+    """Give what is under way; looking is over for most pages once the hierarchies are there, before the attacks.
+
+    whole: until the very end.
+    """
     for job in jobs_of(piece).values():
         trees = piece.folder / files.TREES
         is_shown = job.kind == LOOK and trees.exists() and trees.stat().st_mtime > job.created_at.timestamp()
-        if not job.is_done and not is_shown:
+        if not job.is_done and (whole or not is_shown):
             return job
     return None
 
@@ -218,8 +221,9 @@ def _write_failure(job: Job, failure: str) -> None:
 
 def work_of(name: str) -> Work:
     """Give the kind of work that runs one function of the limited process."""
+    module = "looking" if name == "look" else "releasing"
     return Work(
-        f"tokumei.platform.workbench.work:{name}",
+        f"tokumei.platform.workbench.{module}:{name}",
         WORKBENCH,
         ask=_ask,
         write_result=_write_result,

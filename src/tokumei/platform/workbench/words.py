@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from tokumei.platform.jobs.models import Job
+from tokumei.report.explanations import explain
 
 Words = Mapping[str, str | Promise]
+# What is worse than this is shown as a warning.
+MUCH = 0.2
 
 ROLES: Words = {
     "identifier": gettext_lazy("Identifier: names a person, never released"),
@@ -41,60 +45,12 @@ JOBS: Words = {
     "workbench-release": gettext_lazy("Making the release, attacking and measuring it"),
     "workbench-frontier": gettext_lazy("Trying releases"),
 }
-# Numbers of a table as it stands, and of a release: what each is called and what it says.
-NUMBERS: dict[str, tuple[str | Promise, str | Promise]] = {
-    "k-anonymity": (
-        gettext_lazy("Smallest class (k)"),
-        gettext_lazy("So many rows at least look alike by the quasi-identifiers; 1 means that somebody stands alone."),
-    ),
-    "uniques": (
-        gettext_lazy("Rows that are alone"),
-        gettext_lazy("The share of rows that no other row looks like."),
-    ),
-    "prosecutor-risk": (
-        gettext_lazy("Highest risk (prosecutor)"),
-        gettext_lazy(
-            "The chance that somebody who knows one person's quasi-identifiers, and that they are in the "
-            "file, picks their row: for the person who is worst off."
-        ),
-    ),
-    "prosecutor-risk-mean": (
-        gettext_lazy("Mean risk (prosecutor)"),
-        gettext_lazy("The same chance for a person drawn at random."),
-    ),
-    "prosecutor-risk-share-above": (
-        gettext_lazy("Rows at high risk"),
-        gettext_lazy("The share of rows whose chance to be picked is above 20 %."),
-    ),
-    "marketer-risk": (
-        gettext_lazy("People found (marketer)"),
-        gettext_lazy("The share of all people whom somebody finds who knows everybody and links all of them."),
-    ),
-    "mean-class-size": (
-        gettext_lazy("Mean class"),
-        gettext_lazy("How many rows look alike on average."),
-    ),
-    "l-diversity-distinct": (
-        gettext_lazy("Different sensitive values in a class (ℓ)"),
-        gettext_lazy("In the class with the fewest; 1 means that who finds the class knows the value."),
-    ),
-    "t-closeness-equal": (
-        gettext_lazy("Distance from all rows (t)"),
-        gettext_lazy(
-            "How far the sensitive values of the most unusual class are from those of all rows; 0 tells "
-            "nothing, 1 tells all."
-        ),
-    ),
-}
-ATTACKS: Words = {
-    "record-linkage": gettext_lazy("links people to rows by what is known of them"),
-    "homogeneity": gettext_lazy("learns the sensitive value where all rows of a class have the same"),
-    "tfidf": gettext_lazy("compares what each customer bought, rare things counting more"),
-    "jaccard": gettext_lazy("compares the sets of what each customer bought"),
-    "exact-match": gettext_lazy("looks for rows that are the same"),
-    "row-counts": gettext_lazy("compares how often customers bought"),
-    "linkage": gettext_lazy("weighs all columns together and assigns everybody at once"),
-}
+# The numbers of a table that pages show, in this order; what each is called and says is the library's.
+NUMBERS = (
+    *("k-anonymity", "uniques", "mean-class-size", "prosecutor-risk", "prosecutor-risk-mean"),
+    *("prosecutor-risk-share-above", "marketer-risk", "l-diversity-distinct", "l-diversity-entropy"),
+    *("t-closeness-equal", "t-closeness-ordered", "alpha-k", "beta-likeness-basic", "delta-disclosure"),
+)
 KNOWLEDGE: Words = {
     "knows nothing": gettext_lazy("nothing"),
     "one item": gettext_lazy("one item"),
@@ -102,14 +58,17 @@ KNOWLEDGE: Words = {
     "how many": gettext_lazy("how many items"),
     "day": gettext_lazy("the day"),
 }
-SCORES: Words = {
-    "row": gettext_lazy("customers found in every month"),
-    "cell": gettext_lazy("customers found, month by month"),
-    "pseudonym": gettext_lazy("pseudonyms found"),
-    "transaction": gettext_lazy("purchases found"),
-    "found": gettext_lazy("people found"),
-    "certain": gettext_lazy("known for certain"),
-    "success": gettext_lazy("guessed right"),
+# How exactly a purchase is known, as the library measures what single purchases out.
+EXACTNESS: Words = {
+    "day, item and price": gettext_lazy("day, item and price"),
+    "day and item": gettext_lazy("day and item"),
+    "day, kind of item and price to a fifth": gettext_lazy("day, kind of item and about the price"),
+    "day and kind of item": gettext_lazy("day and kind of item"),
+    "week and item": gettext_lazy("week and item"),
+    "month and item": gettext_lazy("month and item"),
+    "item": gettext_lazy("item"),
+    "day": gettext_lazy("day"),
+    "month": gettext_lazy("month"),
 }
 
 
@@ -118,21 +77,34 @@ def step_in_words(job: Job) -> str:
     return str(JOBS.get(job.kind, ""))
 
 
+def title_of(name: str) -> str:
+    """Give what a number or an attack is called; a name that nobody put into words stays as it is."""
+    found = explain(name, _language())
+    return name.replace("-", " ").replace("_", " ") if found is None else found.title
+
+
+def says(name: str) -> str:
+    """Give what a number or an attack says, in one sentence."""
+    found = explain(name, _language())
+    return "" if found is None else found.says
+
+
+def _language() -> str:
+    return (get_language() or "en").partition("-")[0]
+
+
 def number_lines(measures: Mapping[str, Any], after: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
     """Give the numbers that are known by name, each with what it says; with those of a release beside them."""
-    lines = []
-    for name, (called, says) in NUMBERS.items():
-        if name not in measures and (after is None or name not in after):
-            continue
-        lines.append(
-            {
-                "name": called,
-                "says": says,
-                "value": number(name, measures.get(name)),
-                "after": None if after is None else number(name, after.get(name)),
-            }
-        )
-    return lines
+    return [
+        {
+            "name": title_of(name),
+            "says": says(name),
+            "value": number(name, measures.get(name)),
+            "after": None if after is None else number(name, after.get(name)),
+        }
+        for name in NUMBERS
+        if name in measures or (after is not None and name in after)
+    ]
 
 
 def number(name: str, score: Mapping[str, Any] | None) -> str:
@@ -140,6 +112,8 @@ def number(name: str, score: Mapping[str, Any] | None) -> str:
     if score is None or score.get("value") is None:
         return "–"
     value = float(score["value"])
+    if math.isinf(value):
+        return "∞"
     if score.get("worst") == 1 and score.get("best") == 0 and not name.startswith("t-"):
         return f"{value:.1%}"
     return f"{value:,.0f}" if value == round(value) else f"{value:,.3g}"
@@ -156,14 +130,31 @@ def knowledge_in_words(knows: str) -> str:
     return ", ".join(str(KNOWLEDGE.get(part, part)) for part in listed.split(", "))
 
 
-def attack_in_words(name: str) -> str:
-    """Say how an attack goes about it."""
-    return str(ATTACKS.get(name, ""))
+def exactness_in_words(knows: str) -> str:
+    """Say how exactly purchases are known."""
+    return str(EXACTNESS.get(knows, knows))
 
 
-def score_in_words(name: str) -> str:
-    """Say what an attack counts."""
-    return str(SCORES.get(name, name.replace("-", " ").replace("_", " ")))
+def attack_lines(tried: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Give what each attack found, with its interval and what chance would find; other scores are not shares."""
+    return [
+        {
+            "attack": title_of(one["attack"]) + (f" ({one['sensitive']})" if one.get("sensitive") else ""),
+            "says": says(one["attack"]),
+            "scores": [
+                {
+                    "name": title_of(kind),
+                    "says": says(kind),
+                    "value": f"{score['value']:.1%}" if score.get("value") is not None else "–",
+                    "said": interval_in_words(score),
+                    "is_much": (score.get("value") or 0) > max(MUCH, 2 * (score.get("baseline") or 0)),
+                }
+                for kind, score in one["scores"].items()
+                if score.get("worst") == 1 and score.get("best") == 0
+            ],
+        }
+        for one in tried
+    ]
 
 
 def interval_in_words(score: Mapping[str, Any]) -> str:

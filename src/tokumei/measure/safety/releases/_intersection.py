@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tokumei.counting.grouping import Indices, group_rows
 from tokumei.measure.several_releases import ABSENT, PersonRows, SeveralReleases
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Ints = npt.NDArray[np.int64]
 
@@ -90,6 +93,9 @@ def _is_constant(values: Ints) -> npt.NDArray[np.bool_]:
 
 def _values_of_classes(release: PersonRows, column: str, n_values: int) -> sparse.csr_array:
     """Give a matrix with a row a class and a column a value: 1 where the class has the value."""
+    # Loading it takes longer than auditing a table, which compares no releases.
+    from scipy import sparse
+
     cells = (release.class_of, release.sensitive[column])
     ones = np.ones(len(release.class_of), np.float32)
     found = sparse.csr_array((ones, cells), shape=(release.n_classes, n_values))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError
@@ -17,11 +16,10 @@ from tokumei.data.history_columns import NEEDED, SCHEMA
 from tokumei.hierarchy.builders import BUILDERS
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.files.incoming import uploads_of
-from tokumei.platform.telling import in_words
-from tokumei.platform.workbench import drawing, editing, services
+from tokumei.platform.workbench import drawing, editing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
-from tokumei.platform.workbench.views.finding import find, frame
+from tokumei.platform.workbench.views.finding import edited, find, frame
 from tokumei.platform.workbench.words import PARTS_OF_HISTORY, ROLES, TYPES
 
 # Each has one field of the form, and a form may have two hundred.
@@ -40,7 +38,7 @@ def columns(request: UserRequest, piece: Piece) -> HttpResponse:
             raise Http404
         names = list(look["columns"])
         change = editing.set_roles if piece.kind == "table" else editing.set_history_columns
-        return _edited(request, piece, change(names, request.POST), "workbench:risk", "workbench:columns")
+        return edited(request, piece, change(names, request.POST), "workbench:risk", "workbench:columns")
     shown = frame(request, piece)
     if look is not None:
         shown |= _columns_shown(request, piece, look)
@@ -86,7 +84,7 @@ def hierarchies(request: UserRequest, piece: Piece) -> HttpResponse:
             raise Http404
         values = [value for value, _group in trees[column]["values"]]
         change = editing.set_hierarchy(column, request.POST, values)
-        return _edited(request, piece, change, "workbench:hierarchies", "workbench:hierarchies")
+        return edited(request, piece, change, "workbench:hierarchies", "workbench:hierarchies")
     given = files.job_of(piece.folder).get("hierarchies", {}) if trees else {}
     listed = [_tree_shown(name, tree, given.get(name), place) for place, (name, tree) in enumerate(trees.items())]
     return render(request, "workbench/hierarchies.html", frame(request, piece) | {"trees": listed})
@@ -153,7 +151,7 @@ def upload_hierarchy(request: UserRequest, piece: Piece) -> HttpResponse:
     def change(found: dict[str, Any]) -> None:
         found.setdefault("hierarchies", {})[column] = f"{files.HIERARCHIES}/{name}"
 
-    return _edited(request, piece, change, "workbench:hierarchies", "workbench:hierarchies")
+    return edited(request, piece, change, "workbench:hierarchies", "workbench:hierarchies")
 
 
 @access("user", of=find)
@@ -164,14 +162,3 @@ def hierarchy_file(request: UserRequest, piece: Piece, place: int) -> FileRespon
     if place >= len(trees) or not path.is_file():
         raise Http404
     return FileResponse(path.open("rb"), as_attachment=True, filename=f"{list(trees)[place]}.csv")
-
-
-def _edited(request: UserRequest, piece: Piece, change: editing.Change, to: str, back: str) -> HttpResponse:
-    """Change the job file and have the file looked at anew, or say what is wrong with the change."""
-    try:
-        files.edit(piece.folder, change)
-    except InputError as error:
-        messages.error(request, in_words(error))
-        return redirect(back, piece=piece.key)
-    services.start(piece, services.LOOK)
-    return redirect(to, piece=piece.key)

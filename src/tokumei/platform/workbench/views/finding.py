@@ -1,15 +1,18 @@
-"""Finding a piece of work for its owner, and what all its pages show."""
+"""Finding a piece of work for its owner, what all its pages show, and changing its job file."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404, HttpRequest
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
-from tokumei.core.errors import NotFound
+from tokumei.core.errors import InputError, NotFound
 from tokumei.platform.access import UserRequest
+from tokumei.platform.telling import in_words
+from tokumei.platform.workbench import editing, services
 from tokumei.platform.workbench import folder as files
-from tokumei.platform.workbench import services
 from tokumei.platform.workbench.models import Piece
 from tokumei.platform.workbench.words import step_in_words
 
@@ -40,3 +43,14 @@ def frame(request: HttpRequest, piece: Piece) -> dict[str, Any]:
         "stopped": next((job for job in jobs.values() if job.is_done and job.reason), None),
         "has_release": (folder / files.OUT / "dossier.json").is_file(),
     }
+
+
+def edited(request: UserRequest, piece: Piece, change: editing.Change, to: str, back: str) -> HttpResponse:
+    """Change the job file and have the file looked at anew, or say what is wrong with the change."""
+    try:
+        files.edit(piece.folder, change)
+    except InputError as error:
+        messages.error(request, in_words(error))
+        return redirect(back, piece=piece.key)
+    services.start(piece, services.LOOK)
+    return redirect(to, piece=piece.key)

@@ -20,27 +20,37 @@ from tokumei.platform.telling import in_words
 from tokumei.platform.workbench import drawing, editing, services
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
-from tokumei.platform.workbench.views.finding import find, frame
+from tokumei.platform.workbench.views.finding import edited, find, frame
 from tokumei.platform.workbench.words import (
-    attack_in_words,
+    attack_lines,
+    exactness_in_words,
     knowledge_in_words,
     number_lines,
     of_measures,
+    says,
     step_in_words,
+    title_of,
 )
 
 SETS_SHOWN = 6
 # In the order of the page: the usual ones first.
+USUAL_ATTACKS = ("exact-match", "jaccard", "linkage", "row-counts", "tfidf")
 USUAL = ("optimal", "mondrian", "ola", "incognito", "datafly")
 
 
-@access("user", of=find)
+@access("user", of=find, methods="GET POST")
 def risk(request: UserRequest, piece: Piece) -> HttpResponse:
-    """Show what the file gives away as it stands."""
+    """Show what the file gives away as it stands, and take of how many people it is a sample."""
     found = files.read(piece.folder, files.RISK)
+    if request.method == "POST":
+        if found is None or piece.kind != "table":
+            raise Http404
+        return edited(request, piece, editing.set_population(request.POST), "workbench:risk", "workbench:risk")
     shown = frame(request, piece)
     if found is not None:
         shown |= _table_risk(found) if piece.kind == "table" else _history_risk(found)
+        # What is still looked for comes by itself, as the hierarchies did before.
+        shown["is_attacked"] = services.busy_job(piece, whole=True) is not None and not shown["busy"]
     return render(request, "workbench/risk.html", shown)
 
 
@@ -62,19 +72,41 @@ def _table_risk(found: Mapping[str, Any]) -> dict[str, Any]:
             title=_("Columns that single out"),
             kind="risk",
         ),
-        "columns": audit["columns"],
+        "population": next((one["population"] for one in found.get("threat_models", []) if "population" in one), None),
+        "attackers": [_attacker_shown(one) for one in found.get("threat_models", [])],
+        "tried": attack_lines(found["attacks"]) if "attacks" in found else None,
         "share_alone": f"{audit['unique'] / max(1, audit['rows']):.0%}",
     }
 
 
+def _attacker_shown(one: Mapping[str, Any]) -> dict[str, Any]:
+    bound = "≤ " if one.get("is_bound") else ""
+    shares = {key: f"{bound}{one[key]:.1%}" if key in one else "–" for key in ("highest", "mean", "above")}
+    return (
+        {"title": title_of(one["name"]), "says": says(one["name"])}
+        | shares
+        | {
+            "name": one["name"],
+            "population": one.get("population"),
+            "share_alone": None if one.get("share_alone") is None else f"{one['share_alone']:.0%}",
+        }
+    )
+
+
 def _history_risk(found: Mapping[str, Any]) -> dict[str, Any]:
-    attackers = found["attackers"]
+    attackers = found.get("attackers", [])
     rows = [(knowledge_in_words(one["knows"]), one["measured"], f"{one['measured']:.1%}") for one in attackers]
     return {
         "facts": found["facts"],
         "attackers": drawing.bars(rows, title=_("Chance to find a customer by what is known"), kind="risk", label=290),
         "worst": max(attackers, key=lambda one: one["measured"], default=None),
+        "unicity": [_curve_shown(one) for one in found.get("unicity", [])],
+        "is_over": "attackers" in found,
     }
+
+
+def _curve_shown(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {"knows": exactness_in_words(one["knows"]), "shares": [f"{share:.0%}" for share in one["singled_out"]]}
 
 
 @access("user", of=find, methods="GET POST")
@@ -142,7 +174,13 @@ def _pipeline_shown(job: Mapping[str, Any]) -> dict[str, Any]:
         "naming": [_step_shown(name, steps) for name, part in parts.items() if not issubclass(part, HistoryStep)],
         "share": f"{100 * threat.get('share', 0.25):g}",
         "attacks": [
-            {"name": name, "says": attack_in_words(name), "is_chosen": name in threat.get("attacks", [])}
+            {
+                "name": name,
+                "title": title_of(name),
+                "says": says(name),
+                "is_chosen": name in threat.get("attacks", []),
+                "is_usual": name in USUAL_ATTACKS,
+            }
             for name in HISTORY_ATTACKS
         ],
     }
@@ -246,7 +284,7 @@ def cancel(request: UserRequest, piece: Piece) -> HttpResponse:
 @access("user", of=find)
 def state(request: UserRequest, piece: Piece) -> JsonResponse:
     """Tell the script of a page how far work is."""
-    busy = services.busy_job(piece)
+    busy = services.busy_job(piece, whole="whole" in request.GET)
     if busy is None:
         return JsonResponse({"is_final": True})
     told = {key: busy.progress.get(key) for key in ("done", "total")}

@@ -19,17 +19,9 @@ from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
 from tokumei.platform.workbench.taking_home import job_with_seed, takeable
 from tokumei.platform.workbench.views.finding import find, frame
-from tokumei.platform.workbench.words import (
-    attack_in_words,
-    interval_in_words,
-    number_lines,
-    of_measures,
-    score_in_words,
-)
+from tokumei.platform.workbench.words import attack_lines, number_lines, of_measures, says, title_of
 
 COLUMNS_SHOWN, VALUES_SHOWN = 12, 6
-# What is worse than this is shown as a warning.
-MUCH = 0.2
 
 
 @access("user", of=find)
@@ -46,30 +38,16 @@ def see(request: UserRequest, piece: Piece) -> HttpResponse:
 
 
 def _numbers(result: Mapping[str, Any], piece: Piece) -> dict[str, Any]:
-    tried = [
-        {
-            "threat": one["threat"],
-            "attack": one["attack"],
-            "says": attack_in_words(one["attack"]),
-            "scores": [
-                {
-                    "name": score_in_words(kind),
-                    "value": f"{score['value']:.1%}" if score.get("value") is not None else "–",
-                    "said": interval_in_words(score),
-                    "is_much": (score.get("value") or 0) > max(MUCH, 2 * (score.get("baseline") or 0)),
-                }
-                for kind, score in one["scores"].items()
-                if score.get("worst") == 1 and score.get("best") == 0
-            ],
-        }
-        for one in result.get("attacks", [])
-    ]
     use = [
-        {"name": name, "value": f"{score['value']:.3g}", "is_loss": score.get("best") == 0}
+        {"name": title_of(name), "says": says(name), "value": f"{score['value']:.3g}"}
         for name, score in result.get("use", {}).get("scores", {}).items()
         if score.get("value") is not None
     ]
-    shown: dict[str, Any] = {"tried": tried, "use": use, "suppressed": f"{result.get('suppressed') or 0:.1%}"}
+    shown: dict[str, Any] = {
+        "tried": attack_lines(result.get("attacks", [])),
+        "use": use,
+        "suppressed": f"{result.get('suppressed') or 0:.1%}",
+    }
     shown["loss"] = None if result.get("loss") is None else f"{result['loss']:.1%}"
     return shown | (_of_table(result) if piece.kind == "table" else {})
 

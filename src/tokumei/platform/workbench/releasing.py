@@ -1,0 +1,109 @@
+"""What the limited processes do that make a release, or try several, on the folder of a piece of work alone.
+
+Each function calls the library as a notebook would, may be killed at any moment and called again, and writes what it
+found beside the file: nothing of anybody's data goes through the database.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tokumei.data.files.formats import read_frame
+from tokumei.data.files.histories import read_history
+from tokumei.data.history import History
+from tokumei.job.frontier_table import USUAL_KS, frontier_table
+from tokumei.job.job_file import Job
+from tokumei.job.job_table import table_of
+from tokumei.job.report_history import sweep_history
+from tokumei.job.run_job import SECRET, SEED, run_job
+from tokumei.platform.jobs.child import refusing
+from tokumei.platform.workbench import folder as files
+from tokumei.platform.workbench.column_pictures import first_rows
+from tokumei.report.sweep import default_grid, possible_ways
+
+STARTED = ".started"
+# What is varied by the frontier itself.
+VARIED = ("k", "suppress")
+FRONTIER_WAYS, FRONTIER_ATTACKS = 12, ("tfidf",)
+
+
+def release(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Do the job of the job file, as `tokumei run` does; one that was broken off goes on where it was."""
+    folder = Path(asked["folder"])
+    with refusing():
+        job, out = Job.read(folder / files.JOB), folder / files.OUT
+        _make_room(job, out)
+        done = run_job(job, out, force=True)
+        files.write(folder, "result.json", {"first_rows": _released_rows(out), "numbers": done.to_dict()["holds"]})
+    return {}
+
+
+def _make_room(job: Job, out: Path) -> None:
+    """Remove what another job left, but for its seed, by which the same job gives the same release."""
+    digest = hashlib.sha256(job.where.text.encode()).hexdigest()
+    started = out / STARTED
+    if started.is_file() and started.read_text() == digest:
+        return
+    seed = out / SECRET / SEED
+    kept = seed.read_text() if seed.is_file() else None
+    shutil.rmtree(out, ignore_errors=True)
+    (out / SECRET).mkdir(parents=True, mode=0o700)
+    if kept is not None:
+        seed.write_text(kept)
+    started.write_text(digest)
+
+
+def _released_rows(out: Path) -> dict[str, Any]:
+    path = next(out / name for name in ("release.csv", "release.parquet", "published.csv") if (out / name).exists())
+    frame = read_frame(path)
+    return {"columns": frame.columns, "rows": first_rows(frame)}
+
+
+def frontier(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Try releases that promise more and more."""
+    folder, kind = Path(asked["folder"]), str(asked["kind"])
+    with refusing():
+        job = Job.read(folder / files.JOB)
+        if kind == "history":
+            found = _sweep(read_history(str(job.file), job.reading), folder / ".sweep")
+        else:
+            found = _table_frontier(job)
+        files.write(folder, files.FRONTIER, found)
+    return {}
+
+
+def _table_frontier(job: Job) -> dict[str, Any]:
+    table = table_of(job)[0]
+    asked = {name: value for name, value in job.requirements.items() if name not in VARIED}
+    methods = dict(job.methods)
+    if len(methods) == 1:
+        return frontier_table(table, methods=methods, **asked).to_dict()
+    # Of several methods fewer releases each, so that there are about twelve in all.
+    ks = USUAL_KS[:: 1 + len(methods) // 4] if len(methods) < 4 else (5, 20)
+    return frontier_table(
+        table, methods=methods, ks=ks[: max(2, 12 // len(methods))], shares=(0.05,), **asked
+    ).to_dict()
+
+
+def _sweep(history: History, folder: Path) -> dict[str, Any]:
+    """Try twelve pipelines of the usual ones that the history allows; what was tried before is not tried again."""
+    ways, left_out = possible_ways(default_grid(), history)
+    every = max(1, -(-len(ways) // FRONTIER_WAYS))
+    grid = dict(list(ways.items())[::every])
+    swept = sweep_history(history, folder, grid=grid, attacks=FRONTIER_ATTACKS).to_dict()
+    releases = [
+        {
+            "method": one["name"],
+            "pipeline": grid[one["name"]]["step"],
+            "loss": one["utility"],
+            "found": one["found"],
+            "is_on_frontier": one["is_on_frontier"],
+            **({"error": one["left_out"]} if one["utility"] is None or one["found"] is None else {}),
+        }
+        for one in swept["ways"]
+    ]
+    return {"loss_name": "worst of seven losses", "releases": releases, "left_out": left_out, "said": swept["sampled"]}
