@@ -35,6 +35,15 @@ def read_date_label(text: str) -> tuple[dt.date, dt.time] | None:
     return None
 
 
+def read_day_label(text: str) -> dt.date | None:
+    """Read a whole day that was written in any of these ways; None for a month, a year and what is no date."""
+    for form in FORMS:
+        if (found := form.fullmatch(text)) is not None and found.groupdict().get("d") is not None:
+            moment = _moment(found.groupdict().get, text)
+            return None if moment is None else moment[0]
+    return None
+
+
 def _moment(part: Callable[[str], str | None], text: str) -> tuple[dt.date, dt.time] | None:
     year, number, quarter, word = part("y"), part("n"), part("q"), part("word")
     if number is not None:

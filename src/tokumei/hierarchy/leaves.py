@@ -55,7 +55,7 @@ def number_leaves(attribute: str, values: pl.Series) -> list[tuple[Fraction, str
     """Give the number and the text of each value, smallest first; what is no number is an InputError."""
     if values.dtype in (pl.Boolean, pl.Date):
         raise InputError.of("a column of numbers", column=attribute, value=values.dtype)
-    return _read_all(attribute, leaf_texts(attribute, values), read_number, "a finite number")
+    return read_all(attribute, leaf_texts(attribute, values), read_number, "a finite number")
 
 
 def numbers_of(hierarchy: Hierarchy) -> list[Fraction]:
@@ -71,13 +71,6 @@ def numbers_of(hierarchy: Hierarchy) -> list[Fraction]:
         expected = f"a number of at most {LARGEST_NUMBER:g} in every leaf of a numeric column"
         raise unreadable(hierarchy.attribute, refused, expected)
     return numbers
-
-
-def date_leaves(attribute: str, values: pl.Series) -> list[tuple[dt.date, str]]:
-    """Give the date and the text of each value, earliest first; what is no date is an InputError."""
-    if values.dtype.is_numeric() or values.dtype == pl.Boolean:
-        raise InputError.of("a column of dates", column=attribute, value=values.dtype)
-    return _read_all(attribute, leaf_texts(attribute, values), read_date, "a real date YYYY-MM-DD or YYYY/M/D")
 
 
 def in_natural_order(texts: Sequence[str]) -> list[str]:
@@ -138,9 +131,10 @@ def unreadable(attribute: str, texts: Sequence[str], expected: str) -> InputErro
     return InputError(listed, len(texts))
 
 
-def _read_all(
+def read_all(
     attribute: str, texts: Sequence[str], read: Callable[[str], T | None], expected: str
 ) -> list[tuple[T, str]]:
+    """Give what each text stands for beside it, smallest first; an InputError names those that cannot be read."""
     leaves, refused = [], []
     for text in texts:
         meaning = read(text)

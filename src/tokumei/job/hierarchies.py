@@ -17,8 +17,9 @@ from tokumei.hierarchy.build.from_data import FromData, told_of_labels
 from tokumei.hierarchy.build.intervals import Intervals
 from tokumei.hierarchy.files import has_hierarchy, read_hierarchies, read_hierarchy
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
-from tokumei.hierarchy.leaves import leaf_texts, read_date, read_number
+from tokumei.hierarchy.leaves import leaf_texts, read_number
 from tokumei.hierarchy.ordered_labels import order_labels
+from tokumei.hierarchy.written_dates import date_leaves, date_reader
 
 # About as many intervals as a person can look over; each further level joins two.
 INTERVALS = 16
@@ -114,7 +115,7 @@ def is_of_dates(values: pl.Series) -> bool:
     if values.dtype != pl.String:
         return False
     texts = values.drop_nulls().unique()
-    return bool(len(texts)) and bool(texts.str.contains(r"^[0-9]{4}[-/]").all()) and all(map(read_date, texts))
+    return bool(len(texts)) and date_reader(texts.to_list()) is not None
 
 
 def _plain(values: pl.Series) -> pl.Series:
@@ -135,5 +136,5 @@ def _widths(values: pl.Series) -> tuple[float, tuple[int, ...]]:
 
 
 def _n_years(values: pl.Series) -> int:
-    years = [day.year for text in leaf_texts("", values) if (day := read_date(text))]
+    years = [day.year for day, _ in date_leaves("", values)]
     return max(years) - min(years)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.leaves import date_leaves, hierarchy_of
+from tokumei.hierarchy.leaves import hierarchy_of
+from tokumei.hierarchy.written_dates import date_leaves
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class Calendar:
     |------------|---------|---------|------|
     | 2011-03-09 | 2011-03 | 2011-Q1 | 2011 |
 
-    Text is read as a date too, written 2011-03-09 or 2011/3/9. Where it has times of day, the day comes first.
+    Text is read as a date too, written 2011-03-09, 2011/3/9, 9.3.2011 or 平成23年3月9日; with slashes and the year
+    last, the column must show which number is the day. Where it has times of day, the day comes first.
     """
 
     decades: bool = field(default=False, metadata={"help": "Whether years become decades, as 2010-2019."})

@@ -8,14 +8,8 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.leaves import (
-    date_leaves,
-    hierarchy_of,
-    leaf_texts,
-    number_leaves,
-    read_date,
-    unreadable,
-)
+from tokumei.hierarchy.leaves import hierarchy_of, leaf_texts, number_leaves, read_date, unreadable
+from tokumei.hierarchy.written_dates import date_leaves, date_reader
 
 YEAR = re.compile(r"[0-9]{1,4}")
 
@@ -40,7 +34,7 @@ class Decades:
             is_date = False
         else:
             texts = [] if values.dtype in (pl.Date, pl.Boolean) else leaf_texts(attribute, values)
-            is_date = not texts or any(read_date(text) for text in texts)
+            is_date = not texts or any(read_date(text) for text in texts) or date_reader(texts) is not None
             leaves = _date_years(attribute, values) if is_date else _text_years(attribute, texts)
         years = [year for year, _ in leaves]
         columns = [[text for _, text in leaves]]

@@ -1,0 +1,72 @@
+"""Days as a column writes them: one value alone does not tell whether 03/04/2020 is in March or in April."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.hierarchy.date_labels import read_day_label
+from tokumei.hierarchy.leaves import CLOCK, leaf_texts, read_all, read_date
+
+_DAY_OR_MONTH_FIRST = re.compile(rf"([0-9]{{1,2}})([./-])([0-9]{{1,2}})\2([0-9]{{4}}){CLOCK}")
+MONTHS_OF_A_YEAR = 12
+# So many texts are tried before all are: most columns of text hold no dates.
+TRIED_FIRST = 20
+EXPECTED = "a real date, as 2011-03-09, 2011/3/9 or 9.3.2011, in one way in all rows (03/04/2011 alone could be two)"
+
+ReadDate = Callable[[str], dt.date | None]
+
+
+def date_reader(texts: Sequence[str]) -> ReadDate | None:
+    """Give what reads every text of a column as a day; None where they are no dates, or their order cannot be told.
+
+    >>> date_reader(["31/12/2020", "03/04/2020"])("03/04/2020"), date_reader(["12/31/2020", "03/04/2020"])("03/04/2020")
+    (datetime.date(2020, 4, 3), datetime.date(2020, 3, 4))
+    >>> date_reader(["03/04/2020", "01/02/2021"]) is None, date_reader(["昭和60年4月1日"])("昭和60年4月1日")
+    (True, datetime.date(1985, 4, 1))
+    """
+    for reader in (read_date, read_day_label, _day_first_or_last(texts)):
+        if reader is not None and _reads(reader, texts[:TRIED_FIRST]) and _reads(reader, texts):
+            return reader
+    return None
+
+
+def date_leaves(attribute: str, values: pl.Series) -> list[tuple[dt.date, str]]:
+    """Give the date and the text of each value, earliest first; what is no date is an InputError."""
+    if values.dtype.is_numeric() or values.dtype == pl.Boolean:
+        raise InputError.of("a column of dates", column=attribute, value=values.dtype)
+    texts = leaf_texts(attribute, values)
+    return read_all(attribute, texts, date_reader(texts) or read_date, EXPECTED)
+
+
+def _reads(reader: ReadDate, texts: Iterable[str]) -> bool:
+    return all(reader(text) is not None for text in texts)
+
+
+def _day_first_or_last(texts: Sequence[str]) -> ReadDate | None:
+    """Tell by all texts whether the day or the month comes first; with dots it is the day."""
+    parts = []
+    for text in texts:
+        found = _DAY_OR_MONTH_FIRST.fullmatch(text)
+        if found is None:
+            return None
+        parts.append(found)
+    firsts, seconds = ({int(found[at]) for found in parts} for at in (1, 3))
+    has_dots = {found[2] for found in parts} == {"."}
+    if has_dots or max(firsts, default=0) > MONTHS_OF_A_YEAR:
+        return lambda text: _read(text, day=1, month=3)
+    if max(seconds, default=0) > MONTHS_OF_A_YEAR:
+        return lambda text: _read(text, day=3, month=1)
+    return None
+
+
+def _read(text: str, *, day: int, month: int) -> dt.date | None:
+    found = _DAY_OR_MONTH_FIRST.fullmatch(text)
+    try:
+        return None if found is None else dt.date(int(found[4]), int(found[month]), int(found[day]))
+    except ValueError:
+        return None

@@ -1,0 +1,62 @@
+"""Columns of days in the ways people write them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+
+import tokumei as tk
+from tokumei.core.errors import InputError
+from tokumei.hierarchy.build.calendar import Calendar
+from tokumei.hierarchy.build.decades import Decades
+from tokumei.hierarchy.written_dates import date_reader
+
+DAYS = [dt.date(1960, 1, 2) + dt.timedelta(37 * number) for number in range(300)]
+WAYS: dict[str, Callable[[dt.date], str]] = {
+    "ISO": str,
+    "slashes": lambda day: f"{day.year}/{day.month}/{day.day}",
+    "points": lambda day: f"{day.day:02}.{day.month:02}.{day.year}",
+    "points and a time": lambda day: f"{day.day}.{day.month}.{day.year} 8:30",
+    "day first": lambda day: f"{day.day:02}/{day.month:02}/{day.year}",
+    "month first": lambda day: f"{day.month}/{day.day}/{day.year}",
+    "words": lambda day: day.strftime("%d %b %Y"),
+    "Japanese": lambda day: f"{day.year}年{day.month}月{day.day}日",
+    "era": lambda day: (
+        f"{'昭和' if day.year < 1989 else '平成'}{day.year - (1925 if day.year < 1989 else 1988)}年"
+        f"{day.month}月{day.day}日"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_days_are_read_in_every_way_and_released_alike(way: str) -> None:
+    texts = [WAYS[way](day) for day in DAYS]
+    reader = date_reader(texts)
+    assert reader is not None
+    assert [reader(text) for text in texts] == DAYS
+    made = tk.anonymize(tk.Table(pl.DataFrame({"born": texts}), qi=["born"]), k=5, suppress=0.1, keep_order=True)
+    plain = tk.anonymize(
+        tk.Table(pl.DataFrame({"born": list(map(str, DAYS))}), qi=["born"]), k=5, suppress=0.1, keep_order=True
+    )
+    assert made.table.equals(plain.table)
+    assert made.table["born"][0] == "1960"
+    assert Decades().build("born", pl.Series(texts)).labels_at(1)[0] == "1960"
+
+
+def test_order_that_cannot_be_told_is_not_guessed() -> None:
+    texts = ["03/04/2020", "01/02/2021", "05/05/2021", "07/08/2021"]
+    assert date_reader(texts) is None
+    with pytest.raises(InputError, match="03/04/2011 alone could be two"):
+        Calendar().build("day", pl.Series(texts))
+    # Both orders occur: one of the rows is wrong, and nobody knows which.
+    assert date_reader(["31/12/2020", "12/31/2020"]) is None
+
+
+@pytest.mark.parametrize(
+    "texts", [["31.02.2020"], ["1.1.20"], ["2020-01"], ["1.1.2020", "tea"], ["1.1/2020"], ["13.13.2020"]]
+)
+def test_what_is_no_day_is_read_as_none(texts: list[str]) -> None:
+    assert date_reader(texts) is None
