@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+
 from tokumei.core.errors import UnknownPart
 
 _HEAD = """\
@@ -158,9 +161,58 @@ success = "row"                   # who is found: a customer in all months ("row
 """
 
 
+# Where the columns of a job file go, by their roles there; what is left out of a release never enters a contest either.
+LISTS = {
+    "identifier": "identifiers",
+    "other": "identifiers",
+    "quasi-identifier": "quasi_identifiers",
+    "sensitive": "sensitive",
+}
+
+
 def template(kind: str) -> str:
     """Write the commented file of a contest with a table or a history; it works as it stands."""
     bodies = {"table": _TABLE, "history": _HISTORY}
     if kind not in bodies:
         raise UnknownPart("kind of contest", kind, bodies)
     return _HEAD.format(kind=kind) + bodies[kind] + _TAIL + (_SUCCESS if kind == "history" else "")
+
+
+def template_of(
+    kind: str,
+    *,
+    source: str,
+    columns: Mapping[str, str],
+    roles: Mapping[str, str],
+    types: Mapping[str, str],
+) -> str:
+    """Write the file of a contest with one's own data, as the job file of the same data says what its columns are.
+
+    columns: of a history, which column is the customer, the date, …
+    roles, types: of a table, what each column is; a sensitive one that holds no numbers counts as insensitive, since
+        contests measure the means of sensitive columns.
+    """
+    text = template(kind)
+    named = json.dumps(source, ensure_ascii=False)
+    if kind == "history":
+        mapped = "".join(f"{role} = {json.dumps(name, ensure_ascii=False)}\n" for role, name in columns.items() if name)
+        text = text.replace('# source = "purchases.csv"', f"source = {named}").replace("made_customers = 40\n", "")
+        return text.replace("# [data.columns]\n", f"[data.columns]\n{mapped}") if mapped else text
+    listed: dict[str, list[str]] = {"identifiers": [], "quasi_identifiers": [], "sensitive": [], "insensitive": []}
+    numbers = {"whole number": "integer", "number": "number"}
+    for name, role in roles.items():
+        is_number = role != "sensitive" or types.get(name) in numbers
+        listed[LISTS.get(role, "insensitive") if is_number else "insensitive"].append(name)
+    said = "".join(f"{name} = {json.dumps(found, ensure_ascii=False)}\n" for name, found in listed.items())
+    typed = "".join(
+        f"{json.dumps(name, ensure_ascii=False)} = {json.dumps(numbers[types[name]])}\n" for name in listed["sensitive"]
+    )
+    text = text.replace('# source = "survey.csv"', f"source = {named}").replace("made_rows = 500\n", "")
+    text = text.replace("# [data.types]\n", f"[data.types]\n{typed}").replace("# [roles]\n", f"[roles]\n{said}")
+    text = text.replace('values_of_original = ["region"]', "values_of_original = []        ")
+    if not listed["sensitive"]:
+        # Both are about means of sensitive columns.
+        text = text.replace('name = "mean-mae"', 'name = "cross-count"').replace(
+            '[[metrics]]\nname = "cross-mean"\n\n', ""
+        )
+    return text

@@ -212,8 +212,10 @@ class HostForm(NewOfferForm):
         widget=forms.CheckboxSelectMultiple,
     )
 
-    def __init__(self, *given: Any, user: User, **options: Any) -> None:
+    def __init__(self, *given: Any, user: User, is_handed_over: bool = False, **options: Any) -> None:
         super().__init__(*given, user=user, **options)
+        if is_handed_over:
+            del self.fields["table"], self.fields["hierarchies"]
         others = Recipient.objects.filter(user__memberships__team__in=self.teams.values()).exclude(user=user)
         self.recipients = {each.public_key: each for each in others.select_related("user").distinct()}
         field = self.fields["approvers"]

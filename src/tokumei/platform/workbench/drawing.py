@@ -18,6 +18,7 @@ BAND = 26
 # Narrower than this, a band's label would not be read.
 NARROWEST_LABEL = 7.4
 LONGEST = 18
+FEWEST_SIGNS = 4
 
 
 def spark(picture: Mapping[str, Any]) -> SafeString:
@@ -206,12 +207,13 @@ def _short(label: str, most: int = LONGEST) -> str:
 
 
 def _fitting(label: str, room: float) -> str:
-    """Cut a label to what fits in a band; nothing where not even two characters do."""
+    """Cut a label to what fits in a band; nothing where so little would be left that many labels look alike."""
     fits = int(room / NARROWEST_LABEL)
     if _n_wide(label) <= fits:
         return label
-    n_kept = (fits - 1) // (1 if label.isascii() else 2)
-    return f"{label[:n_kept]}…" if n_kept >= 2 else ""
+    is_narrow = label.isascii()
+    n_kept = (fits - 1) // (1 if is_narrow else 2)
+    return f"{label[:n_kept]}…" if n_kept >= (FEWEST_SIGNS if is_narrow else FEWEST_SIGNS // 2) else ""
 
 
 def _n_wide(label: str) -> int:

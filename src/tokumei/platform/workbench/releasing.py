@@ -15,6 +15,7 @@ from typing import Any
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.histories import read_history
 from tokumei.data.history import History
+from tokumei.job.apply_recipe import apply
 from tokumei.job.frontier_table import USUAL_KS, frontier_table
 from tokumei.job.job_file import Job
 from tokumei.job.job_table import table_of
@@ -61,6 +62,18 @@ def _released_rows(out: Path) -> dict[str, Any]:
     path = next(out / name for name in ("release.csv", "release.parquet", "published.csv") if (out / name).exists())
     frame = read_frame(path)
     return {"columns": frame.columns, "rows": first_rows(frame)}
+
+
+def apply_next(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Generalize another file of the same columns as the recipe of the release says, and check that it holds."""
+    folder = Path(asked["folder"])
+    beside = folder / files.NEXT
+    with refusing():
+        wish = files.read(beside, files.ASKED)
+        applied = apply(folder / files.OUT / SECRET / "recipe.json", beside / wish["file"], unseen=wish["unseen"])
+        applied.save(beside / files.NEXT_RELEASE, force=True)
+        files.write(beside, files.APPLIED, applied.to_dict() | {"file": wish["file"]})
+    return {}
 
 
 def frontier(asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,9 @@ from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import KINDS, Piece, workbench_folder
 
 log = logging.getLogger("tokumei.workbench")
-LOOK, RELEASE, FRONTIER = JOBS = ("workbench-look", "workbench-release", "workbench-frontier")
+LOOK, RELEASE, FRONTIER, APPLY = JOBS = tuple(
+    f"workbench-{name}" for name in ("look", "release", "frontier", "apply_next")
+)
 ENDS = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".xlsx")
 CANCELLED = gettext_noop("It was cancelled. What was done by then is kept; starting again goes on from there.")
 UPLOADS_AN_HOUR = 60
@@ -52,9 +54,7 @@ def begin_piece(
             raise NotFound("no such sample")
         name, kind = SAMPLES[sample].file, SAMPLES[sample].kind
     else:
-        name = files.plain_name(str(path.name if path is not None else upload.name if upload is not None else ""))
-        if Path(name).suffix.lower() not in ENDS:
-            raise InputError.of(_("a table in one of these kinds: %s") % ", ".join(ENDS), file=name)
+        name = _file_name(str(path.name if path is not None else upload.name if upload is not None else ""))
     if kind not in KINDS:
         raise InputError.of(_("a table or a history"), value=kind)
     allow("workbench", str(owner.pk), at_most=UPLOADS_AN_HOUR, within=timedelta(hours=1))
@@ -79,6 +79,33 @@ def begin_piece(
     return piece
 
 
+def _file_name(given: str) -> str:
+    name = files.plain_name(given)
+    if Path(name).suffix.lower() not in ENDS:
+        raise InputError.of(_("a table in one of these kinds: %s") % ", ".join(ENDS), file=name)
+    return name
+
+
+def take_next(piece: Piece, upload: UploadedFile[Any] | None, unseen: str) -> None:
+    """Take another file of the same columns, and have the recipe of the release applied to it."""
+    name = _file_name(str(upload.name if upload is not None else ""))
+    folder = piece.folder / files.NEXT
+    with telling_full_disk():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700)
+        if upload is not None:
+            _store(upload.chunks(1024 * 1024), folder / name)
+    n_bytes = sum(path.stat().st_size for path in piece.folder.glob("*.*")) + (folder / name).stat().st_size
+    try:
+        _check_quota(piece.owner, n_bytes - piece.n_bytes, new=0)
+    except TooMany:
+        shutil.rmtree(folder)
+        raise
+    Piece.objects.filter(pk=piece.pk).update(n_bytes=n_bytes)
+    files.write(folder, files.ASKED, {"file": name, "unseen": unseen})
+    start(piece, APPLY)
+
+
 def _store(chunks: Iterable[bytes], path: Path) -> None:
     """Write what was sent where only the server can read it."""
     n_bytes = 0
@@ -92,10 +119,10 @@ def _store(chunks: Iterable[bytes], path: Path) -> None:
         raise InputError.of(_("a file that is not empty"), file=path.name)
 
 
-def _check_quota(owner: User, n_bytes: int) -> None:
+def _check_quota(owner: User, n_bytes: int, *, new: int = 1) -> None:
     """Refuse more than one person may have here at once."""
     held = pieces_of(owner)
-    if held.count() >= settings.WORKBENCH_PIECES:
+    if held.count() + new > settings.WORKBENCH_PIECES:
         raise TooMany(
             _("You have %d pieces of work here, and no more fit. Delete one first.") % settings.WORKBENCH_PIECES
         )
@@ -131,7 +158,7 @@ def start(piece: Piece, kind: str) -> None:
 
 def cancel(piece: Piece) -> None:
     """End what is under way: the process sees that its job is over, and is killed."""
-    Job.objects.filter(subject=piece.key, kind__in=(RELEASE, FRONTIER), is_done=False).update(
+    Job.objects.filter(subject=piece.key, kind__in=(RELEASE, FRONTIER, APPLY), is_done=False).update(
         is_done=True,
         is_running=False,
         outcome=Outcome.FAILED,

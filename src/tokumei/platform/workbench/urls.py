@@ -24,6 +24,7 @@ urlpatterns = [
     path("<str:piece>/state", protecting.state, name="state"),
     path("<str:piece>/see", results.see, name="see"),
     path("<str:piece>/take-home", results.take_home, name="take_home"),
+    path("<str:piece>/next", results.next_file, name="next_file"),
     path("<str:piece>/files/<str:name>", results.file, name="file"),
     path("<str:piece>/delete", starting.delete, name="delete"),
 ]

@@ -44,6 +44,7 @@ JOBS: Words = {
     "workbench-look": gettext_lazy("Looking at the file"),
     "workbench-release": gettext_lazy("Making the release, attacking and measuring it"),
     "workbench-frontier": gettext_lazy("Trying releases"),
+    "workbench-apply_next": gettext_lazy("Applying the recipe"),
 }
 # The numbers of a table that pages show, in this order; what each is called and says is the library's.
 NUMBERS = (

@@ -21,29 +21,32 @@ from tokumei.platform.contests.views.console import organize_page, teams_page
 from tokumei.platform.contests.views.finding import find
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.telling import in_words
+from tokumei.platform.workbench.handing_over import handed_over
 
 
 @access("organizer", methods="GET POST")
 def create(request: UserRequest) -> HttpResponse:
     """Make a contest."""
+    handed = handed_over(request)
     if request.method == "POST":
         form = ContestForm(request.POST, uploads_of(request))
     else:
-        form = ContestForm(initial=_usual() | _beginning(request.GET.get("own", "")))
+        begun = _beginning(request.GET.get("own", "")) if handed is None else handed.for_contest()
+        form = ContestForm(initial=_usual() | begun)
     if form.is_valid():
         given = form.cleaned_data
         try:
             made = contests.create_contest(
                 request.user,
                 **{name: given[name] for name in given if name not in {"source"}},
-                source=given.get("source"),
+                source=given.get("source") or (None if handed is None else handed.file()),
             )
         except (InputError, UnknownPart, NotAllowed) as error:
             form.add_error(None, in_words(error))
         else:
             messages.success(request, _("The contest is being prepared; it opens when that is done."))
             return redirect("contests:organize", contest=made.slug)
-    shown = {"form": form, "editions": _editions()}
+    shown = {"form": form, "editions": _editions(), "handed": handed}
     return render(request, "contests/new.html", shown, status=400 if form.errors else 200)
 
 

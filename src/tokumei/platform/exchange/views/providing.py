@@ -26,6 +26,7 @@ from tokumei.platform.exchange.views.finding import find, find_desk_request, fra
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.teams.services import teams_of
 from tokumei.platform.telling import in_words
+from tokumei.platform.workbench.handing_over import handed_over
 
 ON_A_PAGE = 30
 
@@ -72,7 +73,9 @@ def publish(request: UserRequest) -> HttpResponse:
 def host(request: UserRequest) -> HttpResponse:
     """Have the platform host a table and make the offer."""
     files: Any = request.FILES if uploads_of(request) else None
-    form = HostForm(request.POST or None, files, user=request.user)
+    handed = handed_over(request)
+    begun = None if handed is None else handed.for_offer()
+    form = HostForm(request.POST or None, files, user=request.user, initial=begun, is_handed_over=handed is not None)
     if form.is_valid():
         given = form.cleaned_data
         wish = Wish(
@@ -94,8 +97,8 @@ def host(request: UserRequest) -> HttpResponse:
                 form.chosen_team,
                 slug=given["slug"],
                 wish=wish,
-                table=given["table"],
-                hierarchies=given["hierarchies"],
+                table=given["table"] if handed is None else handed.file(),
+                hierarchies=given["hierarchies"] if handed is None else handed.hierarchies(),
             )
         except TooMany:
             raise
@@ -104,7 +107,7 @@ def host(request: UserRequest) -> HttpResponse:
         else:
             messages.success(request, _("The offer is being made; it is published when that is done."))
             return redirect("exchange:desk", published=made.slug)
-    shown = {"form": form, "has_team": bool(form.teams)}
+    shown = {"form": form, "has_team": bool(form.teams), "handed": handed}
     return render(request, "exchange/host.html", shown, status=400 if form.errors else 200)
 
 

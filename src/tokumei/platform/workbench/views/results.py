@@ -6,15 +6,20 @@ import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, cast, get_args
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from tokumei.anonymize.unseen import Unseen
+from tokumei.core.errors import InputError
 from tokumei.platform.access import UserRequest, access
-from tokumei.platform.workbench import drawing
+from tokumei.platform.files.incoming import uploads_of
+from tokumei.platform.telling import in_words
+from tokumei.platform.workbench import drawing, services
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
 from tokumei.platform.workbench.taking_home import job_with_seed, takeable
@@ -94,7 +99,24 @@ def take_home(request: UserRequest, piece: Piece) -> HttpResponse:
     shown = frame(request, piece)
     if not shown["has_release"]:
         return redirect("workbench:see", piece=piece.key)
-    return render(request, "workbench/take_home.html", shown | {"files": takeable(piece.folder)})
+    shown |= {"files": takeable(piece.folder), "applied": files.read(piece.folder / files.NEXT, files.APPLIED)}
+    shown["can_organize"] = request.user.is_organizer or request.user.is_superuser
+    return render(request, "workbench/take_home.html", shown)
+
+
+@access("user", of=find, methods="POST")
+def next_file(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Take another file of the same columns, for the same recipe."""
+    if piece.kind != "table" or not (piece.folder / files.OUT / "secret" / "recipe.json").is_file():
+        raise Http404
+    unseen = request.POST.get("unseen", "refuse")
+    if unseen not in get_args(Unseen):
+        raise Http404
+    try:
+        services.take_next(piece, uploads_of(request).get("file"), unseen)
+    except InputError as error:
+        messages.error(request, in_words(error))
+    return redirect("workbench:take_home", piece=piece.key)
 
 
 @access("user", of=find)

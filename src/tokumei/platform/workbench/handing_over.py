@@ -1,0 +1,97 @@
+"""The file of a piece of work, handed over to the exchange or to a contest without being sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404
+
+from tokumei.core.errors import NotFound
+from tokumei.platform.access import UserRequest
+from tokumei.platform.workbench import editing, services
+from tokumei.platform.workbench import folder as files
+from tokumei.platform.workbench.models import Piece
+
+
+class _Lying(UploadedFile):  # type: ignore[type-arg]  # Django itself takes no type there.
+    """A file that lies here already, read as one that was sent is."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        super().__init__(name=name, size=path.stat().st_size)
+        self._path = path
+
+    def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        """Give it in blocks, open for no longer than that takes."""
+        with self._path.open("rb") as lying:
+            while block := lying.read(chunk_size or self.DEFAULT_CHUNK_SIZE):
+                yield block
+
+
+@dataclass(frozen=True)
+class HandedOver:
+    """What a piece of work gives: its file, its hierarchies, and what its job file says of the columns."""
+
+    piece: Piece
+
+    @property
+    def name(self) -> str:
+        """What the file is called."""
+        return files.data_file(self.piece.folder).name
+
+    @property
+    def job(self) -> dict[str, Any]:
+        """The job file as plain values."""
+        return files.job_of(self.piece.folder)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns with a hierarchy."""
+        return list(files.read(self.piece.folder, files.TREES) or {})
+
+    def columns_with(self, role: str) -> list[str]:
+        """Give the columns of a role."""
+        return [name for name, one in self.job.get("roles", {}).items() if one == role]
+
+    def file(self) -> UploadedFile[Any]:
+        """Give the file as if it had been sent."""
+        return _Lying(files.data_file(self.piece.folder), self.name)
+
+    def hierarchies(self) -> list[UploadedFile[Any]]:
+        """Give a file for each hierarchy, named by its column."""
+        made = self.piece.folder / ".trees"
+        return [_Lying(made / f"{place}.csv", f"{name}.csv") for place, name in enumerate(self.columns)]
+
+    def for_offer(self) -> dict[str, Any]:
+        """Suggest what the form of an offer asks for: names, the safety of the job, who a row is."""
+        stem = Path(self.name).stem
+        # No offer promises less than three.
+        k = max(3, self.job.get("requirements", {}).get("k", 10))
+        identifiers = self.columns_with("identifier")
+        return {"name": stem, "criteria": f"public={k}", "person": identifiers[0] if identifiers else ""}
+
+    def for_contest(self) -> dict[str, Any]:
+        """Suggest what the form of a contest asks for: a text of its own with the columns of this file."""
+        from tokumei.contest.custom.template import template_of
+
+        columns = self.job.get("input", {}).get("columns", {})
+        look = files.read(self.piece.folder, files.LOOK) or {"columns": {}}
+        kept = self.job.get("output", {}).get("keep", [])
+        types = {name: one["type"] for name, one in look["columns"].items()}
+        roles = {name: editing.KEPT if name in kept else role for name, role in self.job.get("roles", {}).items()}
+        text = template_of(self.piece.kind, source=self.name, columns=columns, roles=roles, types=types)
+        return {"own_toml": text, "title": Path(self.name).stem}
+
+
+def handed_over(request: UserRequest) -> HandedOver | None:
+    """Find the piece of work that a form was opened with; another's is as if it were not there."""
+    key = request.POST.get("piece") or request.GET.get("piece")
+    if not key:
+        return None
+    try:
+        return HandedOver(services.find_piece(request.user, key))
+    except NotFound:
+        raise Http404 from None
