@@ -86,9 +86,9 @@ def test_parquet_that_changes_while_read_is_refused(tmp_path: Path, monkeypatch:
     write_parquet(FRAME, path)
     scan = parquet._scan
 
-    def replace_and_scan(parts: list[Path]) -> pl.LazyFrame:
+    def replace_and_scan(parts: list[Path], source: Path) -> pl.LazyFrame:
         write_parquet(FRAME[:1], path)
-        return scan(parts)
+        return scan(parts, source)
 
     monkeypatch.setattr(parquet, "_scan", replace_and_scan)
     with pytest.raises(InputError, match="does not change while it is read"):

@@ -59,7 +59,9 @@ SeedOption = Annotated[
 def table(
     file: SourceArgument,
     qi: QiOption,
-    out: OutOption,
+    out: Annotated[
+        str, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet; DIR/ for a folder of Parquet.")
+    ],
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
     k: KOption = None,
@@ -156,7 +158,7 @@ def table(
             **asked,
             **goal,
         )
-    show(result.written_to(out), json=json)
+    show(result.written_to(Path(out)), json=json)
 
 
 @app.command("apply")

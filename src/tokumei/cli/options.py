@@ -12,7 +12,10 @@ import typer
 from tokumei.core.errors import InputError
 
 SourceArgument = Annotated[
-    str, typer.Argument(metavar="FILE", help="A CSV, Parquet or Excel file, or a table of the engine.")
+    str,
+    typer.Argument(
+        metavar="FILE", help="A CSV, Parquet or Excel file, a folder or '*.parquet', or a table of the engine."
+    ),
 ]
 HierarchiesOption = Annotated[
     Path | None, typer.Option("--hierarchies", metavar="DIR", help="Folder with one hierarchy file for each column.")

@@ -15,7 +15,7 @@ from polars._typing import MaintainOrderJoin
 from tokumei.counting.engine import NO_LABEL, WritePlan
 from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.counting.shuffling import write_shuffled
-from tokumei.data.files.formats import scan_frame, write_frame
+from tokumei.data.files.formats import scan_frame, write_file_or_folder
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_lazy
 
@@ -52,7 +52,7 @@ class LocalRelation:
     def write(self, plan: WritePlan, out: Path) -> None:
         """Write rows as planned, in their order or shuffled."""
         rows = self.planned(plan)
-        (write_shuffled if plan.is_shuffled else write_frame)(rows, out)
+        (write_shuffled if plan.is_shuffled else write_file_or_folder)(rows, out)
 
     def planned(self, plan: WritePlan) -> pl.LazyFrame:
         """Give the rows that a plan writes, in their order."""

@@ -24,8 +24,9 @@ from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, header_names
 from tokumei.data.files.encodings import find_encoding, is_utf8
-from tokumei.data.files.formats import read_frame, write_frame
+from tokumei.data.files.formats import read_frame, write_file_or_folder
 from tokumei.data.files.layout import check_layout
+from tokumei.data.files.parquet import base_folder, is_glob, part_files, partition_of, scan_parquet
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.source import blocks, is_gzip
 from tokumei.data.frames import as_frame
@@ -172,7 +173,7 @@ class RemoteEngine:
     def open(self, source: Any, reading: Reading = AS_IT_IS) -> RemoteRelation:
         """Open a file, a frame or a table by its name."""
         if isinstance(source, (str, Path)):
-            if Path(source).exists():
+            if Path(source).exists() or is_glob(source):
                 return RemoteRelation(self, self.table_of_file(Path(source), reading), str(source))
             return RemoteRelation(self, self._table_named(str(source)), str(source))
         return RemoteRelation(self, self.table_of_frame(as_frame(source)), "frame")
@@ -195,7 +196,7 @@ class RemoteEngine:
 
     def write(self, expression: Any, out: Path) -> None:
         """Write a result to a file."""
-        write_frame(self.fetch(expression), out)
+        write_file_or_folder(self.fetch(expression), out)
 
     def _table_named(self, name: str) -> Any:
         schema, _, table = name.rpartition(".")
@@ -218,11 +219,13 @@ class DuckDBEngine(RemoteEngine):
 
     def table_of_file(self, path: Path, reading: Reading) -> Any:
         """Scan a Parquet file or folder, or a plain CSV file whose shape was checked."""
-        is_read_there = reading == AS_IT_IS
-        if is_read_there and path.is_dir():
-            return self.backend.read_parquet(str(path / "*.parquet"))
-        if is_read_there and path.suffix == ".parquet":
-            return self.backend.read_parquet(str(path))
+        if reading == AS_IT_IS and (path.is_dir() or path.suffix == ".parquet"):
+            columns = checked_columns(path)
+            has_partitions = bool(partition_of(part_files(path)[0], base_folder(path)))
+            # Told, since DuckDB would take any folder with = in its name for a column, and read numbers in it.
+            how = {"hive_partitioning": has_partitions, "hive_types_autocast": False}
+            table = self.backend.read_parquet([str(part) for part in part_files(path)], **how)
+            return table.select(*columns)
         if not is_plain_csv(path, reading):
             return super().table_of_file(path, reading)
         delimiter, names = checked_shape(path, reading.delimiter)
@@ -237,6 +240,8 @@ class DuckDBEngine(RemoteEngine):
         with atomic_path(out) as draft:
             if out.suffix == ".parquet":
                 self.backend.to_parquet(expression, draft)
+            elif not out.suffix:
+                self.backend.to_parquet(expression, draft, per_thread_output=True)
             else:
                 self.backend.to_csv(expression, draft)
 
@@ -281,6 +286,11 @@ def is_plain_csv(path: Path, reading: Reading) -> bool:
         return False
     encoding = reading.encoding or find_encoding(first_bytes(path), is_whole=False)
     return encoding is not None and is_utf8(encoding)
+
+
+def checked_columns(path: Path) -> list[str]:
+    """Check that the parts of a Parquet folder or glob are alike before an engine reads them; give their columns."""
+    return scan_parquet(path).collect_schema().names()
 
 
 def checked_shape(path: Path, delimiter: str | None) -> tuple[str, list[str]]:

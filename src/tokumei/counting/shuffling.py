@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from tokumei.data.files.formats import write_frame
+from tokumei.data.files.formats import write_file_or_folder
 
 # What is shuffled in memory at once.
 MOST_BYTES = 512 * 1024 * 1024
@@ -32,7 +32,7 @@ def write_shuffled(rows: pl.LazyFrame, out: Path, *, most_bytes: int = MOST_BYTE
     second = next(blocks, None)
     if first is None or second is None:
         whole = rows.clear().collect() if first is None else first
-        write_frame(_shuffled(whole, random), out)
+        write_file_or_folder(_shuffled(whole, random), out)
         return
     # Beside what is written: there is room for it, and nobody else may read it.
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".shuffling-") as folder:
@@ -47,7 +47,7 @@ def write_shuffled(rows: pl.LazyFrame, out: Path, *, most_bytes: int = MOST_BYTE
                 part.write_parquet(place / f"{file:04}-{number:06}.parquet", compression="lz4")
                 sizes[file] += _bytes_of(part)
         shuffled = [_shuffle_file(place, file, int(sizes[file]), most_bytes, random) for file in range(n_files)]
-        write_frame(_scan(shuffled), out)
+        write_file_or_folder(_scan(shuffled), out)
 
 
 def _shuffle_file(place: Path, file: int, n_bytes: int, most_bytes: int, random: np.random.Generator) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -14,8 +15,17 @@ from typing import Any
 import ibis
 import polars as pl
 
-from tokumei.counting.remote import RemoteEngine, checked_shape, empty_as_missing, fresh_name, is_plain_csv
+from tokumei.core.errors import InputError
+from tokumei.counting.remote import (
+    RemoteEngine,
+    checked_columns,
+    checked_shape,
+    empty_as_missing,
+    fresh_name,
+    is_plain_csv,
+)
 from tokumei.data.files.atomic import atomic_path
+from tokumei.data.files.parquet import base_folder, part_files
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
 
@@ -26,7 +36,10 @@ SPARK_SETTINGS = {
     # UTC, so that a time is the same one on every machine.
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # The values of partitions are text, as on all engines.
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
+ESCAPED = re.compile("%[89A-Fa-f][0-9A-Fa-f]")
 # A session in this process listens to this machine only, and does not cut small work into two hundred tasks.
 SPARK_HERE = {
     "spark.driver.host": "127.0.0.1",
@@ -60,7 +73,15 @@ class SparkEngine(RemoteEngine):
     def table_of_file(self, path: Path, reading: Reading) -> Any:
         """Let Spark read Parquet, and plain CSV whose shape was checked."""
         if reading == AS_IT_IS and (path.is_dir() or path.suffix == ".parquet"):
-            return self.backend.read_parquet(str(path))
+            columns = checked_columns(path)
+            for part in part_files(path):
+                # Spark takes each byte of an escaped character for one of its own, and would give other text.
+                if ESCAPED.search(str(part)):
+                    raise InputError.of("folders whose names Spark reads, without escaped letters", file=part)
+            name = fresh_name()
+            reader = self.backend._session.read.option("basePath", str(base_folder(path)))
+            reader.parquet(*map(str, part_files(path))).createOrReplaceTempView(name)
+            return self.backend.table(name).select(*columns)
         if not is_plain_csv(path, reading):
             return super().table_of_file(path, reading)
         delimiter, _ = checked_shape(path, reading.delimiter)
@@ -85,7 +106,7 @@ class SparkEngine(RemoteEngine):
         """Let Spark write a folder of Parquet files, or parts that are joined to one CSV file."""
         with atomic_path(out) as draft:
             rows = self._spark_frame(expression)
-            if out.suffix == ".parquet":
+            if out.suffix in (".parquet", ""):
                 rows.write.parquet(str(draft))
                 return
             # Beside the file, where there is room for it; readers of CSV expect one file, not a folder.

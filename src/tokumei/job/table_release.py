@@ -15,7 +15,7 @@ from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence,
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.data.files.atomic import write_text
-from tokumei.data.files.formats import check_can_be_written, write_frame
+from tokumei.data.files.formats import check_can_be_written, write_file_or_folder
 from tokumei.data.files.outputs import guarded
 from tokumei.data.files.row_numbers import write_rows
 from tokumei.data.release import Recipe, Release
@@ -157,7 +157,7 @@ class TableRelease(Result):
     def write(self, out: Path | None, recipe: Path | None, rows: Path | None) -> None:
         """Write to drafts that were guarded before."""
         if out is not None:
-            write_frame(self.table, out)
+            write_file_or_folder(self.table, out)
         if recipe is not None:
             write_text(recipe, json.dumps(self.recipe.as_dict(), ensure_ascii=False) + "\n")
         if rows is not None and self.rows is not None:

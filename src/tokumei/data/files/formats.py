@@ -10,13 +10,14 @@ from tokumei.core.errors import InputError
 from tokumei.data.files.csv import TextFrame, read_csv, scan_csv, write_csv
 from tokumei.data.files.excel import read_excel
 from tokumei.data.files.missing import with_missing
-from tokumei.data.files.parquet import read_parquet, scan_parquet, write_parquet
+from tokumei.data.files.parquet import read_parquet, scan_parquet, write_parquet, write_parts
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.source import is_folder
 
 # The delimiter a suffix stands for; None where it is found from the first line.
 TEXT_SUFFIXES: dict[str, str | None] = {".csv": None, ".tsv": "\t", ".txt": None}
 PARQUET, EXCEL = ".parquet", ".xlsx"
+# Besides these a folder can be written, whose name ends in a slash.
 WRITTEN = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), PARQUET)
 READ = (*WRITTEN, EXCEL)
 
@@ -92,8 +93,17 @@ def write_frame(frame: pl.DataFrame | pl.LazyFrame, path: Path | str) -> None:
         write_csv(frame, path, delimiter=TEXT_SUFFIXES[suffix] or ",")
 
 
+def write_file_or_folder(frame: pl.DataFrame | pl.LazyFrame, path: Path) -> None:
+    """Write a frame as a file or, where the name has no suffix at all, as a folder of Parquet files."""
+    (write_frame if _suffix_of(path) else write_parts)(frame, path)
+
+
 def check_can_be_written(path: Path | str) -> None:
-    """Refuse a name whose suffix does not say how to write a file."""
+    """Refuse a name whose suffix does not say how to write a file, and that does not end in / as a folder's does."""
+    if str(path).endswith("/"):
+        if _suffix_of(path):
+            raise InputError.of("a folder whose name has no dot in it", file=path)
+        return
     if _suffix_of(path) not in (*TEXT_SUFFIXES, PARQUET):
         raise _unknown_suffix(path, WRITTEN)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from tokumei.core.errors import InputError
 from tokumei.data.files.atomic import check_can_write, draft_folder, flush_to_disk, keep_private, remove_folder
+from tokumei.data.files.parquet import is_glob, part_files
 
 # More files than this in a folder of inputs are not looked at one by one: it holds no hierarchies.
 MOST_INPUTS = 100_000
@@ -116,6 +117,7 @@ def _read_files(inputs: Iterable[Any]) -> dict[Any, str]:
         path = Path(given)
         try:
             listed = [path, *_within(path)] if path.is_dir() else [path] if path.exists() else []
+            listed += part_files(path) if is_glob(path) else []
         except OSError:
             # The text of a query or an address is no path.
             continue

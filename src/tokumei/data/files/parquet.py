@@ -1,10 +1,11 @@
-"""Parquet: one file, or a folder of part files as Spark writes them."""
+"""Parquet: one file, a folder of part files as Spark and Hive write them, or all files of a pattern."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import unquote
 
 import polars as pl
 
@@ -15,22 +16,26 @@ from tokumei.data.files.source import check_is_file, is_folder, unchanged
 MAGIC = b"PAR1"
 # Magic, the length of the footer, magic again: no Parquet file is shorter.
 SHORTEST = 12
+# How Hive writes a missing value of a column that partitions are named by.
+HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"
+# Of one part file of a folder that is written.
+PART_ROWS = 5_000_000
 
 
 def read_parquet(path: Path | str) -> pl.DataFrame:
-    """Read a Parquet file or a folder of part files, in the order of their names."""
+    """Read a Parquet file, or the part files of a folder or glob, in the order of their names."""
     parts = part_files(path)
     with ExitStack() as stack, _refusing_broken(path):
         for part in parts:
             stack.enter_context(unchanged(part))
-        return _scan(parts).collect()
+        return _scan(parts, path).collect()
 
 
 def scan_parquet(path: Path | str) -> pl.LazyFrame:
-    """Scan a Parquet file or a folder of part files without loading it; only the footers are read now."""
+    """Scan a Parquet file, or the part files of a folder or glob, without loading them; only footers are read now."""
     parts = part_files(path)
     with _refusing_broken(path):
-        return _scan(parts)
+        return _scan(parts, path)
 
 
 def write_parquet(frame: pl.DataFrame | pl.LazyFrame, path: Path | str) -> None:
@@ -39,25 +44,76 @@ def write_parquet(frame: pl.DataFrame | pl.LazyFrame, path: Path | str) -> None:
         frame.lazy().sink_parquet(draft)
 
 
+def write_parts(frame: pl.DataFrame | pl.LazyFrame, folder: Path | str) -> None:
+    """Write a folder of Parquet part files atomically."""
+    with atomic_path(folder) as draft:
+        draft.mkdir()
+        frame.lazy().sink_parquet(pl.PartitionBy(draft, max_rows_per_file=PART_ROWS))
+        if not any(draft.iterdir()):
+            # Of no rows there would be no part, and so no columns.
+            frame.lazy().collect().write_parquet(draft / "00000000.parquet")
+
+
+def is_glob(path: Path | str) -> bool:
+    """Tell whether a path names Parquet files by a pattern, and no file or folder by itself."""
+    text = str(path)
+    return any(mark in text for mark in "*?[") and text.lower().endswith(".parquet") and not Path(path).exists()
+
+
 def part_files(path: Path | str) -> list[Path]:
-    """Give the file itself, or the part files of a folder; each has been seen to start and end as Parquet does."""
-    folder = Path(path)
-    if not is_folder(folder):
-        return [_check_is_parquet(folder)]
+    """Give the file itself, or the part files of a folder or glob; each was seen to start and end as Parquet does."""
+    if is_glob(path):
+        base = base_folder(path)
+        found = list(base.glob(str(Path(path).relative_to(base))))
+        expected = "a pattern that files *.parquet are named by"
+    elif is_folder(path):
+        found = [*Path(path).glob("*.parquet"), *Path(path).glob("*=*/**/*.parquet")]
+        expected = "a folder with files named *.parquet, in it or in folders named COLUMN=VALUE"
+    else:
+        return [_check_is_parquet(Path(path))]
     # Spark marks what is no data with a leading _ or dot.
-    parts = sorted(part for part in folder.glob("*.parquet") if not part.name.startswith(("_", ".")))
+    parts = sorted(part for part in found if not part.name.startswith(("_", ".")))
     if not parts:
-        raise InputError.of("a folder with files named *.parquet", file=folder)
+        raise InputError.of(expected, file=path)
     return [_check_is_parquet(part) for part in parts]
 
 
-def _scan(parts: list[Path]) -> pl.LazyFrame:
+def base_folder(path: Path | str) -> Path:
+    """Give the folder below which files are partitioned: the one read, or that of a file, or of a pattern."""
+    if not is_glob(path):
+        return Path(path) if is_folder(path) else Path(path).parent
+    whole = Path(path).parts
+    return Path(*whole[: next(index for index, one in enumerate(whole) if any(mark in one for mark in "*?["))])
+
+
+def partition_of(part: Path, base: Path) -> dict[str, str | None]:
+    """Give the values that a part file has by the folders it is in, as Hive names them: year=2024/town=%E6%B4%A5.
+
+    They are text, as all cells whose type nobody declared.
+
+    >>> partition_of(Path("sales/year=2024/part-0.parquet"), Path("sales"))
+    {'year': '2024'}
+    """
+    pairs = [unquote(folder).partition("=") for folder in part.relative_to(base).parts[:-1] if "=" in folder]
+    return {name: None if value in ("", HIVE_MISSING) else value for name, _, value in pairs}
+
+
+def _scan(parts: list[Path], path: Path | str) -> pl.LazyFrame:
     """Scan parts that have the same columns of the same types."""
-    frames = [pl.scan_parquet(part, glob=False, hive_partitioning=False) for part in parts]
-    schemas = []
-    for part, frame in zip(parts, frames, strict=True):
+    base = base_folder(path)
+    frames = []
+    for part in parts:
+        frame = pl.scan_parquet(part, glob=False, hive_partitioning=False)
+        values = partition_of(part, base)
         with _refusing_broken(part):
-            schemas.append(frame.collect_schema())
+            own = frame.collect_schema().names()
+        for name in values:
+            if name in own:
+                raise InputError.of(
+                    "a column in the file or in the name of its folder, not in both", file=part, column=name
+                )
+        frames.append(frame.with_columns(pl.lit(value, pl.String).alias(name) for name, value in values.items()))
+    schemas = [frame.collect_schema() for frame in frames]
     for part, schema in zip(parts, schemas, strict=True):
         if schema != schemas[0]:
             wanted = ", ".join(f"{name} {kind}" for name, kind in schemas[0].items())
