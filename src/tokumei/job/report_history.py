@@ -100,10 +100,10 @@ class Sweep(Result):
         """Give the ways, the safest first."""
         ordered = self.ways.sort("found", "utility").select("name", "utility", "found", "attack", "is_on_frontier")
         said = [
-            [n, "left out" if u is None else u, "left out" if f is None else f, a or "", "frontier" if b else ""]
+            [n, "left out" if u is None else u, "left out" if f is None else f, a or "", "yes" if b else ""]
             for n, u, f, a, b in ordered.iter_rows()
         ]
-        table = Rows(["way", "use lost", "found", "by", ""], said)
+        table = Rows(["way", "use lost", "found", "by", "frontier"], said)
         why: list[Section] = [
             Sentence(f"Left out: {one}.") for one in dict.fromkeys(self.ways["left_out"].drop_nulls())
         ]
