@@ -50,6 +50,7 @@ RUNS: dict[str, list[str]] = {
 APART = {
     *("sweep", "study run", "run", "demo", "backup", "data make retail", "data make services", "data make survey"),
     *("contest new", "contest prepare", "contest kit", "contest simulate"),
+    *("contest make-release", "contest make-guess"),
     *("exchange answer", "exchange disclose", "exchange request", "exchange approve"),
 }
 

@@ -35,7 +35,7 @@ def test_new_person_signs_up_makes_a_team_and_lands_in_the_contest(organizer: Us
     page = client.get("/contests/cup")
     assert 'href="/sign-up?next=/contests/cup"' in page.content.decode()
     signing = client.get("/sign-up?next=/contests/cup")
-    assert "Log in or sign up to take part in A <b>cup</b>." in text_of(signing)
+    assert "Then you take part in A <b>cup</b>." in text_of(signing)
     given = {"username": "hana", "display_name": "花", "email": "hana@example.com", "next": "/contests/cup"}
     answer = client.post("/sign-up", given | {"password": PASSWORD, "password_again": PASSWORD})
     assert answer["Location"] == "/contests/cup"
@@ -88,8 +88,8 @@ def test_invitation_is_named_at_log_in_in_both_languages(team: Team, alice: User
         said = text_of(Client().get(f"{page}?next=/teams/join/{token}"))
         assert "Alice invites you to the team Red Team." in said
         said = text_of(Client().get(f"{page}?next=/teams/join/{token}", headers={"accept-language": "ja"}))
-        assert "Aliceさんからチーム「Red Team」に招待されています" in said
-        assert "to take part in A <b>cup</b>" in text_of(Client().get(f"{page}?next=/contests/join/{private}"))
+        assert "チーム「Red Team」に招待されています" in said
+        assert "you take part in A <b>cup</b>" in text_of(Client().get(f"{page}?next=/contests/join/{private}"))
     # Neither a made-up link nor a private contest is named, nor an address of another host.
     for hidden in ("/teams/join/made-up", "/contests/join/made-up", "/contests/cup", "//evil.example/", "/no/page"):
         page = Client().get(f"/login?next={hidden}").content.decode()

@@ -67,7 +67,15 @@ COMMANDS: Mapping[str, Command] = {
     "sweep": Command("report:sweep", ATTACK),
     "study": Command("study:app", ATTACK),
     "contest": Command(
-        "contest:app", CONTESTS, {"kit": "season:kit", "replay": "season:replay", "simulate": "season:simulate"}
+        "contest:app",
+        CONTESTS,
+        {
+            "kit": "season:kit",
+            "make-release": "playing:make_release",
+            "make-guess": "playing:make_guess",
+            "replay": "season:replay",
+            "simulate": "season:simulate",
+        },
     ),
     "check": Command("edition:check", CONTESTS),
     "score": Command("edition:score", CONTESTS),

@@ -134,6 +134,19 @@ class CoOrganizerForm(forms.Form):
     )
 
 
+class NoteForm(forms.Form):
+    """Asks what a team wants to remember of a submission."""
+
+    note = forms.CharField(
+        label=_("Note"),
+        max_length=2000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        validators=[check_text],
+        help_text=_("Your team alone reads it."),
+    )
+
+
 class InvitationForm(forms.Form):
     """Asks whom a link is for."""
 

@@ -302,6 +302,8 @@ class Submission(models.Model):
     faults = models.JSONField(default=list, blank=True)
     n_faults = models.PositiveIntegerField(default=0)
     reason = models.TextField(blank=True)
+    # What the team wants to remember of it; nobody else reads it.
+    note = models.TextField(blank=True, max_length=2000)
 
     class Meta:
         """Newest first."""

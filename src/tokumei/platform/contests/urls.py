@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from tokumei.platform.contests.views import board, checking, console, entering, organizing, reading, taking_part
+from tokumei.platform.contests.views import (
+    board,
+    checking,
+    console,
+    entering,
+    organizing,
+    reading,
+    taking_part,
+    teamwork,
+)
 
 app_name = "contests"
 urlpatterns = [
@@ -14,6 +23,8 @@ urlpatterns = [
     path("submissions/<str:submission>", taking_part.submission, name="submission"),
     path("submissions/<str:submission>/state", taking_part.state, name="state"),
     path("submissions/<str:submission>/report", taking_part.report, name="report"),
+    path("submissions/<str:submission>/note", teamwork.note, name="note"),
+    path("submissions/<str:submission>/log", teamwork.log, name="submission_log"),
     path("submissions/<str:submission>/files/<str:name>", taking_part.submitted, name="submitted"),
     path("checks/<str:check>", checking.show, name="check"),
     path("checks/<str:check>/state", checking.state, name="check_state"),
@@ -36,6 +47,8 @@ urlpatterns = [
     path("<slug:contest>/attack", taking_part.targets, name="targets"),
     path("<slug:contest>/attack/<str:team>", taking_part.attack, name="attack"),
     path("<slug:contest>/attack/<str:team>/check", checking.check_guess, name="check_guess"),
+    path("<slug:contest>/submissions.csv", teamwork.table, name="submissions_table"),
+    path("<slug:contest>/submissions/compare", teamwork.compare, name="compare"),
     path("<slug:contest>/submissions", taking_part.submissions, name="submissions"),
     path("<slug:contest>/organize", organizing.organize, name="organize"),
     path("<slug:contest>/organize/schedule", organizing.schedule, name="schedule"),

@@ -26,6 +26,7 @@ NAMES: Mapping[str, str | Promise] = {
     "reidentification": gettext_lazy("Re-identification"),
     "row_map": gettext_lazy("Row numbers"),
     "total": gettext_lazy("In all"),
+    "success": gettext_lazy("Found"),
     "baseline": gettext_lazy("by chance"),
     "interval": gettext_lazy("95 % interval"),
     "guesses": gettext_lazy("guesses"),

@@ -120,9 +120,9 @@ def welcome_to_team(match: ResolverMatch) -> str:
         return ""
     team = invitation.team.display_name
     if invitation.invited_by is None:
-        return _("You are invited to the team %(team)s. Log in or sign up to join it.") % {"team": team}
+        return _("You are invited to the team %(team)s.") % {"team": team}
     named = {"who": invitation.invited_by.display_name, "team": team}
-    return _("%(who)s invites you to the team %(team)s. Log in or sign up to join it.") % named
+    return _("%(who)s invites you to the team %(team)s.") % named
 
 
 def accept(user: User, token: str) -> Team:

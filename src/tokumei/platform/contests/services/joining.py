@@ -141,7 +141,7 @@ def welcome_to_contest(match: ResolverMatch) -> str:
     elif match.view_name == "contests:contest":
         public = visible_contests(None).filter(slug=match.kwargs["contest"])
         title = public.values_list("title", flat=True).first() or ""
-    return _("Log in or sign up to take part in %(title)s.") % {"title": title} if title else ""
+    return _("Then you take part in %(title)s.") % {"title": title} if title else ""
 
 
 def _was_in(contest: Contest, team: Team) -> bool:

@@ -14,6 +14,7 @@ from tokumei.platform.contests.services.contests import visible_contests
 from tokumei.platform.contests.services.dashboard import my_contests, organized_by
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.services.export import export_folder
+from tokumei.platform.contests.services.first_steps import first_steps, glance_at
 from tokumei.platform.contests.services.joining import (
     participants,
     participation_of,
@@ -98,9 +99,14 @@ def rules(request: HttpRequest, contest: Contest) -> HttpResponse:
 def data(request: HttpRequest, contest: Contest) -> HttpResponse:
     """List the files that the visitor may have now."""
     found = downloads(contest, request.user if request.user.is_authenticated else None)
-    kinds = {kind: [one for one in found if one.kind == kind] for kind in ("data", "knowledge", "release")}
+    kinds = {
+        kind: [(one, glance_at(one.path)) for one in found if one.kind == kind]
+        for kind in ("data", "knowledge", "release")
+    }
     names = dict(contest.participations.values_list("team__slug", "team__display_name"))
-    return render(request, "contests/data.html", frame(request, contest) | {"kinds": kinds, "names": names})
+    return render(
+        request, "contests/data.html", frame(request, contest) | {"kinds": kinds, "names": names} | first_steps(contest)
+    )
 
 
 @access("anyone", of=find)

@@ -15,9 +15,11 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import TokumeiError
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.addresses import next_page
+from tokumei.platform.contests.forms import NoteForm
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, Submission
 from tokumei.platform.contests.services import joining, showing, submitting
 from tokumei.platform.contests.services.editions import terms_of
+from tokumei.platform.contests.services.teamwork import counting_key, places_of
 from tokumei.platform.contests.views.finding import find, find_one, frame, is_captain
 from tokumei.platform.contests.words import fault_lines, knowledge_levels, name_in_words, score_tables
 from tokumei.platform.error_pages import status_of
@@ -143,6 +145,8 @@ def submissions(request: UserRequest, contest: Contest, participation: Participa
         "page": page,
         "kind": kind,
         "listed": [showing.show(one, request.user) for one in page.object_list],
+        "counts": counting_key(contest, participation.team_id),
+        "places": places_of(contest, participation.team.slug, request.user),
     }
     return render(request, "contests/submissions.html", shown)
 
@@ -150,9 +154,13 @@ def submissions(request: UserRequest, contest: Contest, participation: Participa
 @access("user", of=find_one)
 def submission(request: UserRequest, submission: Submission) -> HttpResponse:
     """Show what came of a submission."""
-    return render(
-        request, "contests/submission.html", frame(request, submission.contest) | _result(request, submission)
-    )
+    is_own = submission.team.memberships.filter(user=request.user).exists()
+    shown = frame(request, submission.contest) | _result(request, submission)
+    shown |= {
+        "counts": counting_key(submission.contest, submission.team_id) == submission.key,
+        "note_form": NoteForm(initial={"note": submission.note}) if is_own else None,
+    }
+    return render(request, "contests/submission.html", shown)
 
 
 @access("user", of=find_one)

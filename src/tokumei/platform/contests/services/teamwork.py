@@ -1,0 +1,115 @@
+"""What helps a team to see where it stands: what counts, how places changed, and two submissions side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tokumei.platform.accounts.models import User
+from tokumei.platform.contests.models import Contest, Submission
+from tokumei.platform.contests.services.phase_work import counting_releases
+from tokumei.platform.contests.services.scoreboard import history
+from tokumei.platform.contests.services.showing import Shown
+
+# The latest changes are those that matter.
+MOST_PLACES = 30
+
+
+@dataclass(frozen=True)
+class PlaceThen:
+    """A team's score and place since a moment, and by how many places it rose then."""
+
+    at: datetime
+    value: float | None
+    place: int
+    rise: int
+
+    @property
+    def fall(self) -> int:
+        """By how many places it fell."""
+        return -self.rise
+
+
+def counting_key(contest: Contest, team: int) -> str | None:
+    """Give the key of the release by which a team is ranked."""
+    found = counting_releases(contest).get(team)
+    return None if found is None else found.key
+
+
+def places_of(contest: Contest, team: str, viewer: User) -> list[PlaceThen]:
+    """Give how a team's place went, as far as the viewer may know, the latest first."""
+    places: list[PlaceThen] = []
+    for point in history(contest, viewer):
+        if point.team == team:
+            rise = places[-1].place - point.place if places else 0
+            places.append(PlaceThen(point.at, point.value, point.place, rise))
+    return places[::-1][:MOST_PLACES]
+
+
+@dataclass(frozen=True)
+class ComparedNumber:
+    """One number of two submissions, by the names that lead to it, and by how much it grew."""
+
+    names: tuple[str, ...]
+    one: Any
+    other: Any
+    difference: float | None
+
+
+def compare(one: Shown, other: Shown) -> list[ComparedNumber]:
+    """Put the numbers of two scores side by side, as far as they are shown."""
+    numbers = [_numbers(shown.score or {}) for shown in (one, other)]
+    names = list(dict.fromkeys([*numbers[0], *numbers[1]]))
+    return [
+        ComparedNumber(
+            name, numbers[0].get(name), numbers[1].get(name), _difference(*(all_.get(name) for all_ in numbers))
+        )
+        for name in names
+    ]
+
+
+def _numbers(value: Any, names: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    """Give the numbers of a score, each under the names that lead to it; what is no number is left out."""
+    if isinstance(value, Mapping):
+        return {
+            key: number for name, part in value.items() for key, number in _numbers(part, (*names, str(name))).items()
+        }
+    if isinstance(value, list):
+        return {
+            key: number
+            for place, part in enumerate(value, 1)
+            for key, number in _numbers(part, (*names, str(place))).items()
+        }
+    return {names: value} if isinstance(value, int | float) and not isinstance(value, bool) else {}
+
+
+def _difference(one: Any, other: Any) -> float | None:
+    return None if one is None or other is None else other - one
+
+
+def log_of(shown: Shown) -> dict[str, Any]:
+    """Give all that happened to a submission, with its score as far as it is shown."""
+    submission: Submission = shown.submission
+    job = submission.job
+    return {
+        "submission": submission.key,
+        "contest": submission.contest.slug,
+        "team": submission.team.slug,
+        "kind": submission.kind,
+        "target": submission.target.slug if submission.target else None,
+        "knowledge": submission.knowledge or None,
+        "by": submission.by.username,
+        "handed_in": submission.at.isoformat(),
+        "finished": submission.finished_at.isoformat() if submission.finished_at else None,
+        "attempts_of_the_server": job.n_attempts if job is not None else None,
+        "state": submission.state,
+        "reason": submission.reason or None,
+        "files": submission.files,
+        "faults": submission.faults,
+        "n_faults": submission.n_faults,
+        "score": shown.score,
+        "score_is_hidden": shown.is_score_hidden,
+        "note": submission.note,
+    }
