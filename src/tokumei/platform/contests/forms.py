@@ -102,7 +102,7 @@ class TextsForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # It stands on one page with the announcement, which has a title too.
-        super().__init__(*args, auto_id="texts_%s", **kwargs)
+        super().__init__(*args, **{"auto_id": "texts_%s", **kwargs})
 
     def clean_title(self) -> str:
         """Tidy the title; refuse what cannot be seen."""
