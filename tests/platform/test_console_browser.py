@@ -16,7 +16,7 @@ from tests.platform.sites import ROOT
 
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Phase
-from tokumei.platform.contests.services import contests, steering
+from tokumei.platform.contests.services import contests, questions, steering
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,6 +31,9 @@ PAGES = {
     "log": "/contests/cup/organize/log",
     "overview": "/contests/cup",
     "board": "/contests/cup/scoreboard",
+    "questions": "/contests/cup/questions",
+    "inbox": "/notices/",
+    "notice-settings": "/notices/settings",
 }
 
 
@@ -64,11 +67,14 @@ def page_with_address(page: Any, live_server: Any) -> Any:
 
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_pages_of_the_console_fit_wide_and_narrow(
-    page: Any, contest: Contest, organizer: User, team: Team, log_in: LogIn, language: str
+    page: Any, contest: Contest, organizer: User, mallory: User, team: Team, log_in: LogIn, language: str
 ) -> None:
     steering.disqualify(participation(contest, team), organizer, "Two teams of one person")
     steering.change_texts(contest, organizer, title="A cup", description="**Welcome** to\n\n- this\n- cup")
     contests.announce(contest, title="Hello", text="See [the rules](/contests/cup/rules).", by=organizer)
+    questions.answer(
+        questions.ask(contest, mallory, "May we ask?"), organizer, text="**Yes**, see [rules](/)", is_public=True
+    )
     enter(page, log_in, organizer, language)
     for name, address in PAGES.items():
         page.goto(address)

@@ -31,6 +31,7 @@ ELEMENTS = {
     "th": "th",
     "td": "td",
 }
+EMPTY_ELEMENTS = {"hardbreak": "br", "hr": "hr"}
 # The page has its own h1 and h2.
 HIGHEST_HEADING = 3
 SCHEMES = {"http", "https", "mailto"}
@@ -54,14 +55,14 @@ def _one(node: SyntaxTreeNode, highest: int) -> SafeString:
     kind = node.type
     if kind == "text":
         return format_html("{}", node.content)
-    if kind in {"softbreak", "hardbreak"}:
-        return format_html("<br>" if kind == "hardbreak" else "\n")
+    if kind == "softbreak":
+        return format_html("{}", "\n")
+    if kind in EMPTY_ELEMENTS:
+        return format_html("<{}>", EMPTY_ELEMENTS[kind])
     if kind == "code_inline":
         return format_html("<code>{}</code>", node.content)
     if kind in {"fence", "code_block"}:
         return format_html("<pre><code>{}</code></pre>", node.content)
-    if kind == "hr":
-        return format_html("<hr>")
     if kind == "image":
         return _link(str(node.attrs.get("src", "")), format_html("{}", node.content or node.attrs.get("src", "")))
     inside = _all(node.children, highest)

@@ -65,6 +65,7 @@ INSTALLED_APPS = [
     "django_otp.plugins.otp_totp",
     "tokumei.platform.pages",
     "tokumei.platform.accounts",
+    "tokumei.platform.notices",
     "tokumei.platform.teams",
     "tokumei.platform.contests",
     "tokumei.platform.jobs",
@@ -103,6 +104,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "tokumei.platform.pages.slots.navigation",
+                "tokumei.platform.notices.context.unread",
             ],
             "builtins": [
                 "django.templatetags.i18n",

@@ -7,6 +7,7 @@ from django.urls import include, path
 urlpatterns = [
     path("", include("tokumei.platform.pages.urls")),
     path("", include("tokumei.platform.accounts.urls")),
+    path("", include("tokumei.platform.notices.urls")),
     path("account/", include("tokumei.platform.api.page_urls")),
     path("teams/", include("tokumei.platform.teams.urls")),
     path("contests/", include("tokumei.platform.contests.urls")),

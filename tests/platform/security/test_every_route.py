@@ -103,6 +103,7 @@ def test_page_of_ones_own_with_a_thing_of_others_is_not_there(world: World, rout
         "token": "of-another",
         "key": world.keys["red-team cup"],
         "trusted": "0",
+        "question": world.values["private"]["contests/", "question"],
         "place": "99",
     }
     for role in may_see(route, "public") & USERS:

@@ -33,7 +33,7 @@ from tests.platform.workbench_plays import begin as begin_piece
 from tokumei.platform.access import Route, routes
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import services as tokens
-from tokumei.platform.contests.models import Contest, State, Submission
+from tokumei.platform.contests.models import Contest, Question, State, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
 from tokumei.platform.exchange.models import Trust
 from tokumei.platform.exchange.services import recipients, requesting
@@ -42,6 +42,8 @@ from tokumei.platform.jobs.child import call
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import ChildAnswer as WorkAnswer
 from tokumei.platform.jobs.running import run
+from tokumei.platform.notices.calendar import token_of
+from tokumei.platform.notices.models import Notice
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Team
 from tokumei.platform.workbench import services as workbench
@@ -345,6 +347,9 @@ def own_values(world: World, slug: str) -> dict[tuple[str, str], str]:
         ("reset/", "token"): "c0ffee-0123456789abcdef",
         ("verify/", "token"): "WzEsImEiXQ:made:up",
         ("people/", "username"): "bob",
+        ("notices/", "notice"): str(_notice(alice).pk),
+        ("calendar/", "token"): token_of(alice),
+        ("contests/", "question"): str(_question(slug).pk),
         ("server/jobs/", "job"): str(failed_letter().pk),
         ("account/tokens/", "token"): str(token.pk),
         ("teams/", "team"): "red-team",
@@ -376,6 +381,15 @@ def own_values(world: World, slug: str) -> dict[tuple[str, str], str]:
     }
 
 
+def _notice(user: User) -> Notice:
+    return Notice.objects.get_or_create(user=user, kind="score", says="Scored", link="/contests/")[0]
+
+
+def _question(slug: str) -> Question:
+    contest = Contest.objects.get(slug=slug)
+    return Question.objects.get_or_create(contest=contest, by=contest.organizer, text="Why?")[0]
+
+
 def failed_letter() -> Job:
     """Give a letter that could not be sent, which an admin may try again."""
     facts = {"queue": "mail", "is_done": True, "outcome": "failed"}
@@ -399,6 +413,8 @@ def may_see(route: Route, whose: str) -> frozenset[str]:
         return RED | RUNNERS
     if names and names[0] in {"contest", "slug"}:
         return _may_see_of_contest(route, whose)
+    if names and names[0] == "notice":
+        return frozenset({"captain"})
     if names and names[0] == "team":
         return RED if level == "member" else frozenset({"captain"})
     if route.pattern.startswith("account/tokens/"):

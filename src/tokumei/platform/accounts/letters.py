@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -51,7 +52,7 @@ def post_test(user: User, origin: str) -> None:
 def _ask(job: Job) -> dict[str, Any]:
     user = User.objects.get(pk=job.payload["user"])
     with translation.override(user.language or job.payload["language"]):
-        subject, body = WRITERS[job.payload["what"]](user, job.payload["origin"])
+        subject, body = WRITERS[job.payload["what"]](user, job.payload)
     return {
         "settings": _mail_settings(),
         "sender": settings.DEFAULT_FROM_EMAIL,
@@ -62,24 +63,26 @@ def _ask(job: Job) -> dict[str, Any]:
     }
 
 
-def _reset(user: User, origin: str) -> tuple[str, str]:
+def _reset(user: User, payload: Mapping[str, Any]) -> tuple[str, str]:
     names = {"user": urlsafe_base64_encode(force_bytes(user.pk)), "token": default_token_generator.make_token(user)}
-    words = {"user": user, "link": origin + reverse("accounts:reset", kwargs=names)}
+    words = {"user": user, "link": payload["origin"] + reverse("accounts:reset", kwargs=names)}
     return _("A new password for Tokumei"), render_to_string("accounts/reset_mail.txt", words)
 
 
-def _verification(user: User, origin: str) -> tuple[str, str]:
+def _verification(user: User, payload: Mapping[str, Any]) -> tuple[str, str]:
     token = signing.dumps([user.pk, user.email], salt=VERIFYING)
-    words = {"user": user, "link": origin + reverse("accounts:verify", kwargs={"token": token})}
+    words = {"user": user, "link": payload["origin"] + reverse("accounts:verify", kwargs={"token": token})}
     return _("Your address at Tokumei"), render_to_string("accounts/verify_mail.txt", words)
 
 
-def _test(user: User, origin: str) -> tuple[str, str]:
-    words = {"user": user, "link": origin + reverse("pages:server")}
+def _test(user: User, payload: Mapping[str, Any]) -> tuple[str, str]:
+    words = {"user": user, "link": payload["origin"] + reverse("pages:server")}
     return _("A test letter from Tokumei"), render_to_string("accounts/test_mail.txt", words)
 
 
-WRITERS = {"reset": _reset, "verify": _verification, "test": _test}
+# Who writes which letter, from what the job remembers: the subject and the body. Other apps add theirs.
+Writer = Callable[[User, Mapping[str, Any]], tuple[str, str]]
+WRITERS: dict[str, Writer] = {"reset": _reset, "verify": _verification, "test": _test}
 
 
 def _mail_settings() -> dict[str, Any]:

@@ -25,10 +25,12 @@ class ContestsConfig(AppConfig):
         from tokumei.platform.contests.services.contests import refuse_while_organizing
         from tokumei.platform.contests.services.export import EXPORT, EXPORT_WORK
         from tokumei.platform.contests.services.joining import refuse_new_member, welcome_to_contest
+        from tokumei.platform.contests.services.news import deadlines_of, tell_phases
         from tokumei.platform.contests.services.phase_work import PHASE_WORK, begin_due_work
         from tokumei.platform.contests.services.results import SUBMISSION_WORK, begin_forgotten, sweep_uploads
         from tokumei.platform.contests.views.reading import on_dashboard, on_home
         from tokumei.platform.jobs.work import SWEEPS, WATCHES, register
+        from tokumei.platform.notices.calendar import EVENTS
         from tokumei.platform.pages.slots import DASHBOARD, HOME, NAVIGATION, NavLink
         from tokumei.platform.teams.services import BEFORE_ACCEPTING
 
@@ -40,7 +42,8 @@ class ContestsConfig(AppConfig):
         DASHBOARD.append(on_dashboard)
         for kind, work in (SUBMISSION_WORK | PHASE_WORK | {CHECK: CHECK_WORK, EXPORT: EXPORT_WORK}).items():
             register(kind, work)
-        WATCHES.extend([begin_due_work, begin_forgotten])
+        WATCHES.extend([begin_due_work, begin_forgotten, tell_phases])
+        EVENTS.append(deadlines_of)
         SWEEPS.extend([forget_checks, sweep_uploads])
         metrics.GAUGES.append(_submissions)
 

@@ -126,6 +126,36 @@ class DisqualifyForm(forms.Form):
     reason = forms.CharField(label=_("Reason, which everybody reads"), max_length=500, validators=[check_line])
 
 
+class MessageForm(forms.Form):
+    """Asks for a message to teams."""
+
+    teams = forms.MultipleChoiceField(label=_("To"), widget=forms.CheckboxSelectMultiple)
+    text = _text_field(_("Message"), 5000, help_text=MARKDOWN)
+
+    def __init__(self, *args: Any, contest: Contest, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        taking_part = contest.participations.filter(withdrawn_at=None).select_related("team")
+        self.named = {one.team.slug: one.team for one in taking_part}
+        field = self.fields["teams"]
+        assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101 - narrows the type.
+        field.choices = [(slug, team.display_name) for slug, team in self.named.items()]
+
+
+class QuestionForm(forms.Form):
+    """Asks for a question to the organizers."""
+
+    text = _text_field(_("Your question"), 2000)
+
+
+class AnswerForm(forms.Form):
+    """Asks for the answer to a question."""
+
+    text = _text_field(_("Answer"), 5000, help_text=MARKDOWN)
+    is_public = forms.BooleanField(
+        label=_("Everybody reads question and answer"), required=False, help_text=_("Who asked is not named.")
+    )
+
+
 class CoOrganizerForm(forms.Form):
     """Asks who else runs a contest."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from tokumei.platform.contests.views import (
+    asking,
     board,
     checking,
     console,
@@ -69,6 +70,10 @@ urlpatterns = [
     path("<slug:contest>/organize/teams/<int:participation>/readmit", console.readmit, name="readmit"),
     path("<slug:contest>/organize/submissions", console.submissions, name="all_submissions"),
     path("<slug:contest>/organize/rejudge", console.rejudge, name="rejudge"),
+    path("<slug:contest>/organize/message", console.message, name="message"),
+    path("<slug:contest>/organize/questions/<int:question>", asking.answer, name="answer"),
+    path("<slug:contest>/questions", asking.questions, name="questions"),
+    path("<slug:contest>/questions/ask", asking.ask, name="ask"),
     path("<slug:contest>/organize/log", console.log, name="log"),
     path("<slug:contest>/organize/tables/<str:name>.csv", console.table, name="table"),
 ]

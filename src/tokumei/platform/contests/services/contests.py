@@ -23,6 +23,7 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Announcement, Board, Contest, Phase
 from tokumei.platform.contests.services.actions import record, record_changes
 from tokumei.platform.contests.services.editions import edition_of, terms_of
+from tokumei.platform.contests.services.news import tell_announcement
 from tokumei.platform.contests.services.phase_work import CLOSE, PHASE_CHANGES, PREPARE, PUBLISH, READING, phase_jobs
 from tokumei.platform.contests.services.removal import remove_files
 from tokumei.platform.files.shared import share, unshare
@@ -216,6 +217,7 @@ def announce(
     with transaction.atomic():
         made = Announcement.objects.create(contest=contest, title=title, text=text, title_ja=title_ja, text_ja=text_ja)
         record(contest, by, "announce", title=title)
+        tell_announcement(made)
     return made
 
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import FileCheck, Kind, State, Submission
+from tokumei.platform.contests.services.news import tell_result
 from tokumei.platform.files.shared import sweep_shared
 from tokumei.platform.files.uploads import sweep_orphans
 from tokumei.platform.jobs.models import Job
@@ -64,6 +65,8 @@ def _write_failure(job: Job, failure: str) -> None:
 
 def _end(job: Job, state: State, reason: str = "", **facts: Any) -> None:
     Submission.objects.filter(job=job).update(state=state, reason=reason, finished_at=timezone.now(), **facts)
+    for submission in Submission.objects.filter(job=job).select_related("contest", "team", "target"):
+        tell_result(submission)
 
 
 SUBMISSION_WORK = {

@@ -13,8 +13,10 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import FINAL_STATES, Contest, Kind, Participation, State, Submission
 from tokumei.platform.contests.services.actions import record, record_changes
 from tokumei.platform.contests.services.editions import terms_of
+from tokumei.platform.contests.services.news import tell_message
 from tokumei.platform.contests.services.phase_work import CLOSE, PUBLISH, phase_jobs
 from tokumei.platform.jobs.queue import begin_again
+from tokumei.platform.teams.models import Team
 
 TEXTS = ("title", "description", "description_ja")
 LIMITS = ("releases_a_day", "releases_in_all", "guesses_a_day", "guesses_on_one")
@@ -114,11 +116,22 @@ def _set_disqualified(participation: Participation, by: User, reason: str) -> No
         locked.save(update_fields=["disqualified_at", "disqualified_for"])
         facts = {"team": locked.team.slug} | ({"reason": reason} if reason else {})
         record(contest, by, "disqualify" if reason else "readmit", **facts)
+        if reason:
+            tell_message(contest, [locked.team], _("Your team is disqualified: %s") % reason)
 
 
 def _is_published(participation: Participation) -> bool:
     folder = participation.contest.folder / "public" / "releases" / participation.team.slug
     return folder.is_dir()
+
+
+def write_to_teams(contest: Contest, by: User, teams: list[Team], text: str) -> None:
+    """Send some teams a message into their inboxes."""
+    if not teams:
+        raise NotAllowed(_("Choose at least one team."))
+    with transaction.atomic():
+        tell_message(contest, teams, text)
+        record(contest, by, "message", teams=", ".join(team.slug for team in teams), text=text)
 
 
 def add_co_organizer(contest: Contest, by: User, user: User) -> None:

@@ -67,6 +67,7 @@ def teams_page(request: UserRequest, contest: Contest, link: str = "", **forms_g
         "invitations": joining.open_invitations(contest),
         "participants": joining.participants(contest),
         "disqualify_form": asked.DisqualifyForm(),
+        "message_form": asked.MessageForm(contest=contest),
         "statistics": statistics_of(contest),
         "can_withdraw": contest.phase_at() in BEFORE_ATTACKS,
     }
@@ -148,6 +149,18 @@ def _change_organizers(request: UserRequest, contest: Contest, user: User | None
 def teams(request: UserRequest, contest: Contest) -> HttpResponse:
     """Show the teams and the invitations."""
     return teams_page(request, contest)
+
+
+@access("organizer", of=find, methods="POST")
+def message(request: UserRequest, contest: Contest) -> HttpResponse:
+    """Write to some teams."""
+    form = asked.MessageForm(request.POST, contest=contest)
+    if not form.is_valid():
+        return teams_page(request, contest, message_form=form)
+    chosen = [form.named[slug] for slug in form.cleaned_data["teams"]]
+    steering.write_to_teams(contest, request.user, chosen, form.cleaned_data["text"])
+    messages.success(request, _("The message is in their inboxes."))
+    return redirect("contests:teams", contest=contest.slug)
 
 
 @access("organizer", of=find, methods="POST")

@@ -19,6 +19,7 @@ from tokumei.exchange.documents import Fields, parse_signed
 from tokumei.exchange.offering import read_release
 from tokumei.exchange.watch import tampering
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState, Vote
+from tokumei.platform.exchange.services.news import tell_answered
 from tokumei.platform.exchange.services.offers import document_of
 from tokumei.platform.files.uploads import telling_full_disk
 
@@ -54,6 +55,7 @@ def take_problem(request: LevelRequest, problem: str) -> None:
         _check_open(locked)
         locked.state, locked.problem, locked.answered = RequestState.INVALID, problem[:PROBLEM_LENGTH], timezone.now()
         locked.save(update_fields=["state", "problem", "answered"])
+        tell_answered(locked)
 
 
 def take_answer(request: LevelRequest, text: str, release: str | None, *, remarks: list[str] | None = None) -> None:
@@ -84,6 +86,7 @@ def take_answer(request: LevelRequest, text: str, release: str | None, *, remark
         locked.state, locked.answer, locked.release_digest = RequestState(outcome), signed.text(), digest
         locked.answered = timezone.now()
         locked.save(update_fields=["state", "answer", "release_digest", "answered", "remarks"])
+        tell_answered(locked)
     log.info("a request was answered", extra={"facts": {"request": request.key, "outcome": outcome}})
 
 

@@ -38,6 +38,7 @@ from tokumei.platform.exchange.models import (
     Vote,
 )
 from tokumei.platform.exchange.services.hosted_answers import start_answering
+from tokumei.platform.exchange.services.news import tell_request
 from tokumei.platform.exchange.services.offers import check_standard, document_of
 from tokumei.platform.exchange.services.recipients import check_criterion, key_of, name_for, name_of, recipient_of
 
@@ -195,6 +196,7 @@ def _send(
                 sent=timezone.now(),
             )
             start_answering(made)
+            tell_request(made)
     except IntegrityError:
         raise NotAllowed(_("You asked for this before, for the same purpose; the answer stands.")) from None
     log.info("levels were asked for", extra={"facts": {"offer": published.slug, "request": made.key}})

@@ -1,0 +1,188 @@
+"""Telling people what happens in a contest; a notice says no more than the pages show to who gets it.
+
+No notice holds a score. Who attacks is told by name or number only where the scoreboard shows it to everybody by then:
+otherwise attacks are told of together, when the results are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Count
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as translated
+from django.utils.translation import gettext_noop as _
+
+from tokumei.platform.accounts.models import User
+from tokumei.platform.contests.models import Announcement, Contest, Kind, Question, State, Submission
+from tokumei.platform.notices.calendar import Event
+from tokumei.platform.notices.models import NoticeKind
+from tokumei.platform.notices.services import has_unread, notify
+from tokumei.platform.teams.models import Team
+
+DAY = timedelta(days=1)
+
+
+def players_of(contest: Contest) -> list[User]:
+    """List everybody in a team that takes part."""
+    taking_part = contest.participations.filter(withdrawn_at=None).values_list("team", flat=True)
+    return list(User.objects.filter(teams__in=taking_part).distinct())
+
+
+def organizers_of(contest: Contest) -> list[User]:
+    """List who runs a contest."""
+    return [contest.organizer, *contest.co_organizers.all()]
+
+
+def tell_announcement(made: Announcement) -> None:
+    """Tell the players what was announced."""
+    notify(
+        players_of(made.contest),
+        NoticeKind.ANNOUNCEMENT,
+        _("An announcement in %(contest)s: %(title)s"),
+        link=_page(made.contest),
+        text=made.text,
+        text_ja=made.text_ja,
+        contest=made.contest.title,
+        title=made.title,
+    )
+
+
+def tell_message(contest: Contest, teams: list[Team], text: str) -> None:
+    """Give a message of the organizers to some teams."""
+    people = list(User.objects.filter(teams__in=teams).distinct())
+    says = _("A message from the organizers of %(contest)s")
+    notify(people, NoticeKind.ANNOUNCEMENT, says, link=_page(contest), text=text, contest=contest.title)
+
+
+def tell_result(submission: Submission) -> None:
+    """Tell a team that its submission was scored, refused or failed; a failure is told to the organizers too."""
+    contest, members = submission.contest, list(submission.team.members.all())
+    link = reverse("contests:submission", args=[submission.key])
+    facts = {"contest": contest.title}
+    if submission.state == State.SCORED:
+        is_release = submission.kind == Kind.RELEASE
+        says = _("Your release in %(contest)s is scored") if is_release else _("Your guess in %(contest)s is judged")
+        notify(members, NoticeKind.SCORE, says, link=link, **facts)
+        if not is_release:
+            _tell_attacked(submission)
+    elif submission.state == State.REFUSED:
+        notify(members, NoticeKind.FAILURE, _("Your submission in %(contest)s was refused"), link=link, **facts)
+    elif submission.state == State.FAILED:
+        says = _("An evaluation in %(contest)s failed; no attempt was counted")
+        notify([*members, *organizers_of(contest)], NoticeKind.FAILURE, says, link=link, **facts)
+
+
+def _tell_attacked(guess: Submission) -> None:
+    """Tell a team at once that it was attacked, where everybody can see by whom; once until somebody looks."""
+    from tokumei.platform.contests.services.scoreboard import seen_by
+
+    contest, seen = guess.contest, seen_by(guess.contest, None)
+    if guess.target is None or seen.is_hidden or seen.until is not None or not (seen.has_bands or seen.has_attacks):
+        return
+    link = reverse("contests:scoreboard", args=[contest.slug])
+    fresh = [one for one in guess.target.members.all() if not has_unread(one, NoticeKind.ATTACK, link)]
+    notify(fresh, NoticeKind.ATTACK, _("Your release in %(contest)s was attacked"), link=link, contest=contest.title)
+
+
+def _tell_all_attacks(contest: Contest) -> None:
+    """Tell each team, when results are shown, how often it was attacked and by how many."""
+    scored = contest.submissions.filter(kind=Kind.GUESS, state=State.SCORED)
+    counted = scored.order_by().values_list("target").annotate(Count("pk"), Count("team", distinct=True))
+    for target, n, n_teams in counted:
+        notify(
+            User.objects.filter(teams=target),
+            NoticeKind.ATTACK,
+            _("Attacks on your release in %(contest)s: %(n)d, by so many teams: %(teams)d"),
+            link=reverse("contests:scoreboard", args=[contest.slug]),
+            contest=contest.title,
+            n=n,
+            teams=n_teams,
+        )
+
+
+def tell_question(question: Question) -> None:
+    """Tell the organizers that somebody asks."""
+    contest = question.contest
+    link = reverse("contests:questions", args=[contest.slug])
+    says = _("A question about %(contest)s")
+    notify(organizers_of(contest), NoticeKind.REQUEST, says, link=link, text=question.text, contest=contest.title)
+
+
+def tell_answer(question: Question) -> None:
+    """Tell who asked that there is an answer."""
+    link = reverse("contests:questions", args=[question.contest.slug])
+    says = _("Your question about %(contest)s is answered")
+    notify([question.by], NoticeKind.ANSWER, says, link=link, text=question.answer, contest=question.contest.title)
+
+
+def tell_phases() -> None:
+    """Tell of phases that began, ended or soon will; called every few seconds, and each is told once."""
+    now = timezone.now()
+    for contest in Contest.objects.exclude(prepared_at=None).filter(closes_at__gte=now - 30 * DAY):
+        fresh = [(name, says) for name, says in _due(contest, now) if name not in contest.told]
+        if fresh:
+            _tell_phases(contest, fresh)
+
+
+def _tell_phases(contest: Contest, fresh: list[tuple[str, str]]) -> None:
+    with transaction.atomic():
+        locked = Contest.objects.select_for_update().get(pk=contest.pk)
+        still = [(name, says) for name, says in fresh if name not in locked.told]
+        Contest.objects.filter(pk=contest.pk).update(told=[*locked.told, *(name for name, _says in still)])
+        for name, says in still:
+            if not says:
+                continue
+            people = players_of(locked) + (organizers_of(locked) if name != "soon" else [])
+            notify(people, NoticeKind.PHASE, says, link=_page(locked), contest=locked.title)
+            if name == "results":
+                _tell_all_attacks(locked)
+
+
+def _due(contest: Contest, now: datetime) -> Iterator[tuple[str, str]]:
+    """Give what has come to pass, by name, with the sentence for it; what is long past is noted without one."""
+    passed = {
+        "opened": (contest.opens_at, _("%(contest)s is open: releases can be handed in")),
+        "attacks": (contest.published_at, _("The releases of %(contest)s are published: attacks have begun")),
+        "closed": (contest.closed_at if contest.is_held else None, _("%(contest)s is over; the results follow")),
+        "results": (contest.closed_at if contest.shows_results else None, _("The results of %(contest)s are there")),
+        "releases-soon": (
+            contest.attacks_open_at - DAY,
+            _("Releases in %(contest)s can be handed in for one more day"),
+        ),
+        "guesses-soon": (contest.closes_at - DAY, _("%(contest)s closes within a day: hand your guesses in")),
+    }
+    for name, (moment, says) in passed.items():
+        if moment is None or moment > now:
+            continue
+        is_reminder = name.endswith("-soon")
+        # A contest that is shorter than a day needs no reminder of its end, and one that ended neither.
+        ends = contest.attacks_open_at if name == "releases-soon" else contest.closes_at
+        begins = contest.opens_at if name == "releases-soon" else contest.attacks_open_at
+        is_void = is_reminder and (ends <= now or ends - begins <= 2 * DAY)
+        is_old = now - moment > DAY and name != "results"
+        yield name, "" if is_void or is_old else says
+
+
+def deadlines_of(user: User) -> Iterator[Event]:
+    """Give the moments of the contests that somebody plays in or runs, for their calendar."""
+    from tokumei.platform.contests.services.contests import is_organizer, visible_contests
+
+    for contest in visible_contests(user).filter(closes_at__gte=timezone.now() - 30 * DAY):
+        plays = contest.participations.filter(team__members=user, withdrawn_at=None).exists()
+        if not plays and (user.is_superuser or not is_organizer(contest, user)):
+            continue
+        moments = (
+            ("opens", contest.opens_at, translated("%(contest)s opens")),
+            ("attacks", contest.attacks_open_at, translated("%(contest)s: releases are due, attacks begin")),
+            ("closes", contest.closes_at, translated("%(contest)s closes: guesses are due")),
+        )
+        for name, at, says in moments:
+            yield Event(f"{contest.slug}-{name}", says % {"contest": contest.title}, at, _page(contest))
+
+
+def _page(contest: Contest) -> str:
+    return reverse("contests:contest", args=[contest.slug])

@@ -1,0 +1,24 @@
+"""The app's name for Django."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class NoticesConfig(AppConfig):
+    """Notices: an inbox, mail for those who want it, a calendar of deadlines."""
+
+    name = "tokumei.platform.notices"
+    label = "notices"
+
+    def ready(self) -> None:
+        """Let notices be mailed, and forget those of a deleted account."""
+        from tokumei.platform.accounts.deletion import BEFORE_DELETING
+        from tokumei.platform.accounts.letters import WRITERS
+        from tokumei.platform.jobs.work import SWEEPS
+        from tokumei.platform.notices.mailing import send_digests, write_digest, write_notice
+        from tokumei.platform.notices.services import forget
+
+        WRITERS.update(notice=write_notice, digest=write_digest)
+        SWEEPS.append(send_digests)
+        BEFORE_DELETING.append(forget)
