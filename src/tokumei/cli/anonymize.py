@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -108,6 +108,9 @@ def table(
         ),
     ] = False,
     engine: EngineOption = "local",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say how many passes, how much memory and time it would take, and end.")
+    ] = False,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
     json: JsonFlag = False,
@@ -123,7 +126,7 @@ def table(
     from tokumei.anonymize.registry import TABLE_ANONYMIZERS
     from tokumei.data.files.formats import check_can_be_written
     from tokumei.data.files.outputs import check_outputs, guarded
-    from tokumei.job.writing import anonymize_to_files
+    from tokumei.job.writing import anonymize_to_files, plan_of_files
 
     asked = requirement_options(
         *(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence),
@@ -140,6 +143,13 @@ def table(
         # It goes on with what it counted before, so that it may exist; nothing else may be there.
         check_outputs({**outputs, "--set table": Path(typed["table"])}, inputs=read, force=True)
         read.append(typed["table"])
+    made = TABLE_ANONYMIZERS.make_from_text(method, typed)
+    if dry_run:
+        check_outputs(outputs, inputs=read, force=force)
+        is_plain = rows is None and seed is None and not reproducible
+        how: dict[str, Any] = {"method": made, "keep": kept, "is_plain": is_plain, **asked, **goal}
+        show(plan_of_files(file, known, engine=engine, reading=reading, **how), json=json)
+        return
     with showing_progress(), guarded(outputs, inputs=read, force=force) as drafts:
         result = anonymize_to_files(
             file,
@@ -149,7 +159,7 @@ def table(
             reading=reading,
             hierarchies=hierarchies_of(hierarchies, hierarchy),
             numeric=names(numeric, "--numeric") if numeric else None,
-            method=TABLE_ANONYMIZERS.make_from_text(method, typed),
+            method=made,
             keep=kept,
             keep_anyway=keep_anyway,
             keep_order=keep_order,

@@ -99,3 +99,10 @@ def connect(engine: str | Engine = "local") -> Engine:
     from tokumei.counting.remote import connect_remote
 
     return connect_remote(engine)
+
+
+def without_password(address: str) -> str:
+    """Give an address that can be shown."""
+    scheme, mark, rest = address.partition("://")
+    user, at, host = rest.rpartition("@")
+    return f"{scheme}{mark}{user.partition(':')[0]}{at}{host}"

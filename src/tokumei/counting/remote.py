@@ -19,7 +19,7 @@ import ibis
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
-from tokumei.counting.engine import NO_LABEL, WritePlan
+from tokumei.counting.engine import NO_LABEL, WritePlan, without_password
 from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, header_names
@@ -55,13 +55,6 @@ def connect_remote(address: str) -> RemoteEngine:
             option="engine",
             value=without_password(address),
         ) from None
-
-
-def without_password(address: str) -> str:
-    """Give an address that can be shown."""
-    scheme, mark, rest = address.partition("://")
-    user, at, host = rest.rpartition("@")
-    return f"{scheme}{mark}{user.partition(':')[0]}{at}{host}"
 
 
 @dataclass(frozen=True)

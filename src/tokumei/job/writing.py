@@ -19,6 +19,7 @@ from tokumei.data.table import Table, check_column
 from tokumei.job.anonymize_table import anonymize_table, split_wishes
 from tokumei.job.asked import split_asked
 from tokumei.job.goal import method_of
+from tokumei.job.plan_table import TablePlan, plan_table
 from tokumei.job.table_release import TableRelease
 from tokumei.job.write_table import write_table_on_engine
 
@@ -59,6 +60,8 @@ def anonymize_to_files(
         made.write(drafts["out"], drafts.get("recipe"), drafts.get("rows"))
         there = made.table.columns
         return replace(made, left_out=[name for name in present if name not in there])
+    if engine == "local":
+        log.info("%s is large: its rows are read as a stream, twice, and not held in memory.", source)
     if "rows" in drafts:
         raise InputError.of("the local engine, which --rows needs", option="--engine", value=engine)
     done = write_table_on_engine(
@@ -80,6 +83,29 @@ def anonymize_to_files(
     return done
 
 
+def plan_of_files(
+    source: str,
+    qi: Sequence[str],
+    *,
+    engine: str,
+    reading: Reading,
+    method: Any,
+    keep: Sequence[str],
+    is_plain: bool,
+    **options: Any,
+) -> TablePlan:
+    """Say what `anonymize_to_files` would do and take; `is_plain` where neither rows nor an order are asked for."""
+    asked, left = split_asked(options)
+    made, _ = method_of(method, split_wishes(left)[1])
+    sensitive = asked.sensitive_columns()
+    if engine != "local" and isinstance(made, Perturber):
+        raise InputError.of(f"the local engine, which {part_name(made)} needs", option="engine", value=engine)
+    needed = [*qi, *sensitive, *keep]
+    streams = engine == "local" and is_plain and _streams(source, needed, reading, method, options)
+    where: dict[str, Any] = {"engine": engine, "reading": reading, "streams": streams}
+    return plan_table(source, qi, method=made, sensitive=sensitive, keep=keep, **where)
+
+
 def _streams(source: str, needed: Sequence[str], reading: Reading, method: Any, options: Mapping[str, Any]) -> bool:
     """Say whether a file is so large that its rows go by one after the other and are never in memory together."""
     if isinstance(method_of(method, split_wishes(split_asked(options)[1])[1])[0], Perturber):
@@ -87,10 +113,7 @@ def _streams(source: str, needed: Sequence[str], reading: Reading, method: Any, 
     if format_of(source) != PARQUET:
         return reading.is_whole_text and Path(source).is_file() and Path(source).stat().st_size > MOST_TEXT
     n_rows = int(scan_frame(source, reading).select(pl.len()).collect().item())
-    if n_rows * len(needed) <= MOST_CELLS:
-        return False
-    log.info("%s has %s rows: they are read as a stream, twice, and not held in memory.", source, f"{n_rows:,}")
-    return True
+    return n_rows * len(needed) > MOST_CELLS
 
 
 def table_of_file(

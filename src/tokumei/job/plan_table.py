@@ -1,0 +1,170 @@
+"""What anonymizing a table would take, before anything runs: passes over the rows, memory and time on its engine.
+
+Only metadata and the first rows are read. Costs are multiples of one unit, the time in which a processor of this
+machine counts one cell of a table of text, measured anew each time: so they hold on faster and slower machines. They
+were fitted to runs of one and four million rows; `python -m benchmarks scale` holds them against other sizes.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tokumei.anonymize.registry import LocalRecoder, Perturber, TableAnonymizer
+from tokumei.core.registry import part_name
+from tokumei.core.result import Facts, Result, Section, Sentence
+from tokumei.counting.engine import connect, without_password
+from tokumei.data.files.csv import find_delimiter, first_bytes
+from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, format_of, scan_frame
+from tokumei.data.files.reading import Reading
+from tokumei.data.files.source import is_gzip
+from tokumei.data.table import check_column
+
+# Rows from which the number of classes is guessed.
+N_LOOKED_AT = 100_000
+# Units of one cell: to read, recode, shuffle, write and count it again, for each way of working.
+CELL_UNITS = {"in memory": 16.0, "as a stream": 20.0, "duckdb": 9.0}
+# Units of one cell of one class, to decide about it.
+LEVEL_UNITS, GROUP_UNITS = 17.0, 40.0
+# Units of one cell that is only counted, once more for each sensitive column.
+COUNT_UNITS = 3.0
+# Bytes of a cell that is in memory, for each way of working, and of one cell of one class.
+CELL_BYTES = {"in memory": 52, "as a stream": 52, "duckdb": 30}
+CLASS_BYTES = 160
+# A stream holds blocks of rows, and never more than these.
+MOST_STREAMED = 2 * 1024**3
+AT_START = 0.35 * 1024**3
+# Seconds of a processor before the first row is read.
+START_SECONDS = {"in memory": 1.0, "as a stream": 1.0, "duckdb": 3.0}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TablePlan(Result):
+    """What would be done; None where it cannot be told before."""
+
+    source: str
+    engine: str
+    method: str
+    # One of "in memory", "as a stream" and "on the engine".
+    way: str
+    n_rows: int | None
+    n_columns: int
+    n_classes: int | None
+    n_passes: int
+    memory: float | None
+    cpu_seconds: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all as `tokumei anonymize table --dry-run --json` prints it."""
+        return {
+            "source": self.source,
+            "engine": self.engine,
+            "method": self.method,
+            "way": self.way,
+            "rows": self.n_rows,
+            "columns": self.n_columns,
+            "classes": self.n_classes,
+            "passes": self.n_passes,
+            "memory_gb": None if self.memory is None else round(self.memory / 1024**3, 2),
+            "cpu_seconds": None if self.cpu_seconds is None else round(self.cpu_seconds, 1),
+        }
+
+    def sections(self) -> Sequence[Section]:
+        """Give the facts, and what they rest on."""
+        facts = {name: "not known before" if value is None else value for name, value in self.to_dict().items()}
+        said = (
+            f"Nothing was read but metadata and the first {N_LOOKED_AT:,} rows, from which classes are guessed; "
+            "memory and time are those of runs measured at other sizes, and may be off by a factor of three."
+        )
+        return [Facts(facts), Sentence(said)]
+
+
+def plan_table(
+    source: str,
+    qi: Sequence[str],
+    *,
+    engine: str,
+    reading: Reading,
+    method: TableAnonymizer,
+    sensitive: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    streams: bool = False,
+) -> TablePlan:
+    """Say what anonymizing a table would take; `streams` says whether it would be read as a stream here."""
+    n_rows, head = _looked_at(source, engine, reading)
+    if head is not None:
+        for column in (*qi, *sensitive, *keep):
+            check_column(column, head.columns, "a column of the job", source)
+    columns = list(dict.fromkeys([*qi, *sensitive, *keep]))
+    n_classes = None if head is None or n_rows is None else _classes_guessed(head.select(qi), n_rows)
+    way = ("as a stream" if streams else "in memory") if engine == "local" else "on the engine"
+    # The file is read once where it fits; else to count it, once more for what is protected or kept, and to write it.
+    n_passes = 1 if way == "in memory" else 2 + len(set(sensitive)) + len(set(keep))
+    known = engine.partition(":")[0] if way == "on the engine" else way
+    memory, seconds = None, None
+    if n_rows is not None and n_classes is not None and known in CELL_UNITS:
+        n_cells, class_cells = n_rows * len(columns), n_classes * len(qi)
+        held = n_cells * CELL_BYTES[known]
+        memory = AT_START + (min(held, MOST_STREAMED) if known == "as a stream" else held) + class_cells * CLASS_BYTES
+        units = n_cells * CELL_UNITS[known] + n_cells * COUNT_UNITS * max(0, n_passes - 2)
+        units += class_cells * (GROUP_UNITS if isinstance(method, (LocalRecoder, Perturber)) else LEVEL_UNITS)
+        seconds = START_SECONDS[known] + units * unit_seconds()
+    shown = without_password(engine)
+    return TablePlan(source, shown, part_name(method), way, n_rows, len(columns), n_classes, n_passes, memory, seconds)
+
+
+def unit_seconds() -> float:
+    """Measure the unit of all costs: seconds of a processor to count one cell of text, the best of three times."""
+    random = np.random.default_rng(0)
+    columns = {str(n): pl.Series(random.integers(0, 8, N_LOOKED_AT)).cast(pl.String) for n in range(4)}
+    rows = pl.DataFrame(columns).lazy()
+    times = []
+    for _ in range(3):
+        started = time.process_time()
+        rows.group_by(pl.all()).len().collect(engine="streaming")
+        times.append(time.process_time() - started)
+    return min(times) / (N_LOOKED_AT * len(columns))
+
+
+def _classes_guessed(head: pl.DataFrame, n_rows: int) -> int:
+    """Guess the number of classes by those of the first rows (Charikar et al. 2000: those seen once stand for √(N/n)).
+
+    >>> _classes_guessed(pl.DataFrame({"age": [31, 31, 52, 60]}), 400)
+    21
+    """
+    sizes = head.group_by(pl.all()).len()["len"]
+    once = int((sizes == 1).sum())
+    more = len(sizes) - once
+    return min(n_rows, round(once * math.sqrt(n_rows / max(1, head.height))) + more)
+
+
+def _looked_at(source: str, engine: str, reading: Reading) -> tuple[int | None, pl.DataFrame | None]:
+    """Give how many rows there are, as far as that is told without reading them, and the first of them."""
+    if engine != "local" and not Path(source).exists() and not source.endswith(PARQUET):
+        with connect(engine) as opened:
+            relation: Any = opened.open(source, reading)
+            return None, relation.engine.fetch(relation.table.limit(N_LOOKED_AT))
+    suffix = format_of(source)
+    if suffix == PARQUET:
+        rows = scan_frame(source, reading)
+        return int(rows.select(pl.len()).collect().item()), rows.head(N_LOOKED_AT).collect()
+    if suffix not in TEXT_SUFFIXES or not reading.is_whole_text or is_gzip(Path(source)):
+        return None, None
+    start = first_bytes(Path(source))
+    n_bytes = Path(source).stat().st_size
+    start = start if len(start) == n_bytes else start[: start.rfind(b"\n") + 1]
+    delimiter = reading.delimiter or TEXT_SUFFIXES[suffix] or find_delimiter(start)
+    try:
+        text = start.decode(reading.encoding or "utf-8").encode()
+        head = pl.read_csv(io.BytesIO(text), separator=delimiter, infer_schema=False)
+    except (UnicodeDecodeError, LookupError, pl.exceptions.PolarsError):
+        return None, None
+    return round(head.height * n_bytes / max(1, len(start))), head.head(N_LOOKED_AT)
