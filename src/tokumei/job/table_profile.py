@@ -9,6 +9,7 @@ import polars as pl
 
 from tokumei.data.table import Table
 from tokumei.measure.population_uniques import population_uniques
+from tokumei.report.dossier_pages import MISSING
 
 MOST_VALUES, MOST_ROWS, MOST_GROUPS = 12, 20, 10
 # Names that no column of a file has.
@@ -41,7 +42,7 @@ def profile(
 def _commonest(column: pl.Series) -> dict[str, Any]:
     counted = column.cast(pl.String).value_counts(name="n").sort("n", column.name, descending=[True, False])
     n_rows = max(1, len(column))
-    top = {str(value): n / n_rows for value, n in counted.head(MOST_VALUES).iter_rows()}
+    top = {MISSING if value is None else value: n / n_rows for value, n in counted.head(MOST_VALUES).iter_rows()}
     return {"distinct": counted.height, "shares": top, "rest": 1 - sum(top.values()) if len(column) else 0.0}
 
 
@@ -66,7 +67,7 @@ def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
         )
     if not found:
         return []
-    by = [pl.col("left_out") / pl.col("rows"), pl.col("rows"), pl.col("value").fill_null("None")]
+    by = [pl.col("left_out") / pl.col("rows"), pl.col("rows"), pl.col("value").fill_null(MISSING)]
     return pl.concat(found).sort(by, descending=[True, True, False], maintain_order=True).head(MOST_GROUPS).to_dicts()
 
 

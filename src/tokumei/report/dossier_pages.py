@@ -26,6 +26,8 @@ RISKS = (
     "mean-class-size",
 )
 MOST_SHARES = 6
+# What stands for a missing value among those of a column.
+MISSING = "(missing)"
 # More bars than this are read more easily in a table.
 MOST_BARS = 8
 
@@ -158,11 +160,11 @@ def _use(document: Document, found: Mapping[str, Any]) -> None:
     for name, one in found["profile"]["columns"].items():
         before, after = one["before"]["shares"], one["after"]["shares"]
         values = list(dict.fromkeys([*list(before)[:MOST_SHARES], *list(after)[:MOST_SHARES]]))
-        listed = [[value, before.get(value, 0.0), after.get(value, 0.0)] for value in values]
+        listed = [[_label(document, value), before.get(value, 0.0), after.get(value, 0.0)] for value in values]
         if values and len(values) <= MOST_BARS:
             points = pl.DataFrame(
                 {
-                    "group": [value for value in values for _ in sides],
+                    "group": [row[0] for row in listed for _ in sides],
                     "series": [*sides] * len(values),
                     "value": [float(share) for row in listed for share in row[1:]],
                 }
@@ -170,6 +172,10 @@ def _use(document: Document, found: Mapping[str, Any]) -> None:
             drawn = grouped_bar_figure(points, x_title=name, y_title=document.say("share of rows"))
             document.figure(drawn, "Shares of rows by value, before and after.")
         document.table([name, "share before", "share after"], listed, "The commonest values before and after.")
+
+
+def _label(document: Document, value: str) -> str:
+    return document.say(value) if value == MISSING else value
 
 
 def _left_out(document: Document, found: Mapping[str, Any]) -> None:

@@ -65,6 +65,7 @@ JAPANESE = {
     "How many are alone in the whole population was not estimated: its size is not in the job.": (
         "母集団一意数は推定していません（ジョブに母集団の大きさがありません）。"
     ),
+    "(missing)": "（欠損）",
     "row of the original": "元データの行番号",
     "rows in its class": "同値類の行数",
     "risk": "リスク",
