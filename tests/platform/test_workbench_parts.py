@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -152,6 +154,54 @@ def test_link_of_the_studio_lets_its_owner_in_once_and_nobody_on_a_server(
     assert client.get("/")["Location"] == "/workbench/"
     assert Client().get(link).status_code == 404
     assert Client().get("/workbench/").content.decode().count("mine.csv") == 0
+
+
+def test_japanese_pages_say_reasons_methods_and_faults_in_japanese(alice: User, log_in: LogIn) -> None:
+    client = log_in(alice)
+    client.cookies["django_language"] = "ja"
+    client.post("/language", {"language": "ja", "next": "/"})
+    rows = "".join(f"佐藤 翔,{'男女'[n % 2]},{20 + 3 * n},東京都,{n}\n" for n in range(12))
+    piece = begin(alice, f"氏名,性別,年齢,都道府県,点\n{rows}".encode(), "名簿.csv")
+    shown = {
+        below: client.get(f"/workbench/{piece.key}/{below}").content.decode() for below in ("", "hierarchies", "risk")
+    }
+    shown["protect"] = client.get(f"/workbench/{piece.key}/protect").content.decode()
+    assert "見出しがそう示し" in shown[""]
+    assert "条件を満たす中で損失が最小の段階を採ります" in shown["protect"]
+    assert "検察官" in shown["risk"]
+    for below, page in shown.items():
+        assert '<span lang="en">' not in page, below
+    bad = begin(alice, b"a,b\n1\n", "名簿.csv")
+    assert "2 個のセル" in client.get(f"/workbench/{bad.key}/").content.decode()
+
+
+def test_sheet_of_excel_goes_from_its_upload_to_its_release(alice: User, log_in: LogIn, tmp_path: Path) -> None:
+    """Days, empty cells and Japanese, as people have them in their sheets."""
+    days = [date(2024, 1, 1 + n % 3) if n % 5 else None for n in range(12)]
+    sheet = pl.DataFrame({"氏名": ["佐藤 翔"] * 12, "性別": ["男", "女"] * 6, "来店日": days, "点": [*range(11), None]})
+    sheet.write_excel(tmp_path / "名簿.xlsx")
+    piece, client = begin(alice, (tmp_path / "名簿.xlsx").read_bytes(), "名簿.xlsx"), log_in(alice)
+    shown = client.get(f"/workbench/{piece.key}/").content.decode()
+    assert "12 rows, 4 columns" in shown
+    assert "3 missing" in shown
+    assert ">date<" in shown.replace(" ·", "<")
+    sent = {"r0": "identifier", "r1": "quasi-identifier", "r2": "quasi-identifier", "r3": "other"}
+    client.post(f"/workbench/{piece.key}/", sent)
+    do_jobs()
+    client.post(f"/workbench/{piece.key}/protect", {"k": "2", "suppress": "10", "method": "optimal"})
+    do_jobs()
+    assert "holds" in client.get(f"/workbench/{piece.key}/see").content.decode()
+    given = b"".join(client.get(f"/workbench/{piece.key}/files/release.csv")).decode()
+    assert given.startswith("性別,来店日\n")
+    assert "佐藤" not in given
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04 no book", b"age,sex\n1,f\n"])
+def test_sheet_that_is_none_gets_a_table_of_faults(alice: User, log_in: LogIn, content: bytes) -> None:
+    piece = begin(alice, content, "book.xlsx")
+    shown = log_in(alice).get(f"/workbench/{piece.key}/").content.decode()
+    assert "What is wrong" in shown
+    assert "Excel" in shown
 
 
 def test_demo_has_a_finished_piece_of_work_that_stays(alice: User, log_in: LogIn) -> None:

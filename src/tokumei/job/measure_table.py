@@ -80,7 +80,7 @@ def measure_table(
         check_column(column, original.frame.columns, "numeric", original.name)
     given = published(original, release, rows, in_order=in_order, reading=reading)
     given.owners(original.n_rows)
-    before, after = _typed(original, given.table, numbers)
+    before, after = typed_alike(original, given.table, numbers)
     trees = hierarchies_of(original, release, hierarchies)
     scores: dict[str, Score] = {}
     left_out: dict[str, str] = {}
@@ -97,7 +97,7 @@ def measure_table(
     return TableUse(scores, left_out, round(time.perf_counter() - started, 3), original.kind)
 
 
-def _typed(before: Table, after: Table, numeric: Sequence[str]) -> tuple[Table, Table]:
+def typed_alike(before: Table, after: Table, numeric: Sequence[str]) -> tuple[Table, Table]:
     """Read the columns of numbers as such, where every cell of both tables is one."""
     for name in numeric:
         if name not in after.frame.columns:

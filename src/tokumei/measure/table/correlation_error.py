@@ -42,15 +42,22 @@ class CorrelationError:
 
     def measure(self, original: Table, released: Table, rows: pl.Series) -> Score:  # noqa: ARG002
         """Compare the correlation of each two columns of numbers."""
-        columns = numeric_columns(original, released, self.hierarchies, self.numeric, 2)
-        errors = {}
-        for one, other in combinations(columns, 2):
-            before = _correlation(one, other, one.original, other.original)
-            after = _correlation(one, other, one.released, other.released)
-            errors[f"{one.name}, {other.name}"] = abs(before - after) / 2
+        found = self.correlations(original, released)
+        errors = {", ".join(pair): abs(before - after) / 2 for pair, (before, after) in found.items()}
         worst = max(errors, key=lambda name: errors[name])
         value = math.fsum(errors.values()) / len(errors)
         return Score("correlation-error", value, best=0, worst=1, inputs={"worst": worst, "worst_error": errors[worst]})
+
+    def correlations(self, original: Table, released: Table) -> dict[tuple[str, str], tuple[float, float]]:
+        """Give the correlation of each two columns of numbers in the original and in the release."""
+        columns = numeric_columns(original, released, self.hierarchies, self.numeric, 2)
+        return {
+            (one.name, other.name): (
+                _correlation(one, other, one.original, other.original),
+                _correlation(one, other, one.released, other.released),
+            )
+            for one, other in combinations(columns, 2)
+        }
 
 
 def _correlation(one: SpreadColumn, other: SpreadColumn, ours: Labeled, theirs: Labeled) -> float:

@@ -10,6 +10,7 @@
 | risk.json       | what the file gives away by the roles of the job                             |
 | trees.json      | the hierarchies by which columns are generalized, as they are drawn          |
 | frontier.json   | releases that were tried: use lost against people found                      |
+| result.json     | the first rows of the release, and what is drawn of it beside the file       |
 | out/            | what the job gave: release, report, dossier, and what is kept apart          |
 | next/           | another file of the same columns, and its release by the same recipe         |
 | faults-….json   | what is wrong with the file or the job, found by a job                       |
@@ -30,6 +31,7 @@ from tokumei.job.job_text import write_job
 
 PIECE, JOB, OUT = "piece.json", "job.toml", "out"
 LOOK, RISK, TREES, FRONTIER = "look.json", "risk.json", "trees.json", "frontier.json"
+RESULT = "result.json"
 HIERARCHIES = "hierarchies"
 # Another file to which the recipe is applied: what was asked, what came of it, and the release.
 NEXT, ASKED, APPLIED, NEXT_RELEASE = "next", "asked.json", "applied.json", "next-release.csv"

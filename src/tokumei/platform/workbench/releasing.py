@@ -12,10 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.histories import read_history
 from tokumei.data.history import History
 from tokumei.job.apply_recipe import apply
+from tokumei.job.before_after import correlations, history_before_after
 from tokumei.job.frontier_table import USUAL_KS, frontier_table
 from tokumei.job.job_file import Job
 from tokumei.job.job_table import table_of
@@ -38,8 +41,14 @@ def release(asked: Mapping[str, Any]) -> dict[str, Any]:
     with refusing():
         job, out = Job.read(folder / files.JOB), folder / files.OUT
         _make_room(job, out)
-        done = run_job(job, out, force=True)
-        files.write(folder, "result.json", {"first_rows": _released_rows(out), "numbers": done.to_dict()["holds"]})
+        run_job(job, out, force=True)
+        released = _read_release(out)
+        shown: dict[str, Any] = {"first_rows": {"columns": released.columns, "rows": first_rows(released)}}
+        if job.kind == "table":
+            shown["correlations"] = correlations(table_of(job)[0], released)
+        else:
+            shown["columns"] = history_before_after(read_history(str(job.file), job.reading), released)
+        files.write(folder, files.RESULT, shown)
     return {}
 
 
@@ -58,10 +67,10 @@ def _make_room(job: Job, out: Path) -> None:
     started.write_text(digest)
 
 
-def _released_rows(out: Path) -> dict[str, Any]:
-    path = next(out / name for name in ("release.csv", "release.parquet", "published.csv") if (out / name).exists())
-    frame = read_frame(path)
-    return {"columns": frame.columns, "rows": first_rows(frame)}
+def _read_release(out: Path) -> pl.DataFrame:
+    return read_frame(
+        next(out / name for name in ("release.parquet", "published.csv", "release.csv") if (out / name).exists())
+    )
 
 
 def apply_next(asked: Mapping[str, Any]) -> dict[str, Any]:

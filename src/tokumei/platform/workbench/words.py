@@ -10,8 +10,11 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
+from tokumei.contest.fault_words import in_japanese as fault_in_japanese
+from tokumei.core.errors import Fault
 from tokumei.platform.jobs.models import Job
 from tokumei.report.explanations import explain
+from tokumei.report.japanese_texts import in_japanese
 
 Words = Mapping[str, str | Promise]
 # What is worse than this is shown as a warning.
@@ -39,6 +42,12 @@ PARTS_OF_HISTORY: Words = {
     "price": gettext_lazy("Price of one"),
     "quantity": gettext_lazy("Quantity"),
     "invoice": gettext_lazy("Receipt: what was bought together"),
+}
+IN_A_HISTORY: Words = {
+    "date": gettext_lazy("Rows by month"),
+    "item": gettext_lazy("Items"),
+    "quantity": gettext_lazy("Quantities"),
+    "price": gettext_lazy("Prices"),
 }
 JOBS: Words = {
     "workbench-look": gettext_lazy("Looking at the file"),
@@ -80,18 +89,32 @@ def step_in_words(job: Job) -> str:
 
 def title_of(name: str) -> str:
     """Give what a number or an attack is called; a name that nobody put into words stays as it is."""
-    found = explain(name, _language())
+    found = explain(name, language())
     return name.replace("-", " ").replace("_", " ") if found is None else found.title
 
 
 def says(name: str) -> str:
     """Give what a number or an attack says, in one sentence."""
-    found = explain(name, _language())
+    found = explain(name, language())
     return "" if found is None else found.says
 
 
-def _language() -> str:
+def language() -> str:
+    """Give the language of whoever reads, without its country."""
     return (get_language() or "en").partition("-")[0]
+
+
+def library_text(text: str) -> str:
+    """Say a sentence of the library in the reader's language, as far as it is known there."""
+    return (in_japanese(text) or text) if language() == "ja" else text
+
+
+def fault_text(fault: Mapping[str, Any]) -> str:
+    """Say what a fault lacks in the reader's language, as far as that is known there."""
+    expected = str(fault["expected"])
+    if language() != "ja":
+        return expected
+    return fault_in_japanese(Fault(expected)) or in_japanese(expected) or expected
 
 
 def number_lines(measures: Mapping[str, Any], after: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
 from tokumei.platform.workbench.taking_home import job_with_seed, takeable
 from tokumei.platform.workbench.views.finding import find, frame
-from tokumei.platform.workbench.words import attack_lines, number_lines, of_measures, says, title_of
+from tokumei.platform.workbench.words import IN_A_HISTORY, attack_lines, number_lines, of_measures, says, title_of
 
 COLUMNS_SHOWN, VALUES_SHOWN = 12, 6
 
@@ -35,9 +35,10 @@ def see(request: UserRequest, piece: Piece) -> HttpResponse:
     shown = frame(request, piece)
     if shown["has_release"]:
         dossier = files.read(piece.folder / files.OUT, "dossier.json")
-        released = files.read(piece.folder, "result.json") or {}
+        released = files.read(piece.folder, files.RESULT) or {}
         is_stale = (piece.folder / files.OUT / files.JOB).read_text() != (piece.folder / files.JOB).read_text()
         shown |= {"is_stale": is_stale, "released": released.get("first_rows"), "holds": dossier["holds"]}
+        shown |= _beside(released)
         shown |= {"bounds": dossier["bounds"], "result": dossier["results"]} | _numbers(dossier["results"], piece)
     return render(request, "workbench/see.html", shown)
 
@@ -57,13 +58,31 @@ def _numbers(result: Mapping[str, Any], piece: Piece) -> dict[str, Any]:
     return shown | (_of_table(result) if piece.kind == "table" else {})
 
 
+def _beside(released: Mapping[str, Any]) -> dict[str, Any]:
+    """Draw what a history's columns hold before and after, and list the correlations of a table's."""
+    drawn = []
+    for name, listed in released.get("columns", {}).items():
+        rows = [(one["value"] or _("other"), one["before"], one["after"]) for one in listed]
+        called = str(IN_A_HISTORY.get(name, name))
+        drawn.append({"name": called, "drawn": drawing.before_and_after(rows, title=_("%s before and after") % called)})
+    pairs = [
+        {"names": " – ".join(one["columns"])} | {side: f"{one[side]:+.2f}" for side in ("before", "after")}
+        for one in released.get("correlations", [])
+    ]
+    return {"history_pictures": drawn, "correlations": pairs}
+
+
 def _of_table(result: Mapping[str, Any]) -> dict[str, Any]:
     profile = result["profile"]
     pictures = []
     for name, column in list(profile["columns"].items())[:COLUMNS_SHOWN]:
         before, after = column["before"]["shares"], column["after"]["shares"]
         values = sorted({**before, **after}, key=lambda one: -max(before.get(one, 0), after.get(one, 0)))
-        rows = [(value, before.get(value, 0.0), after.get(value, 0.0)) for value in values[:VALUES_SHOWN]]
+        # The library writes a missing value so.
+        rows = [
+            (_("missing") if value == "None" else value, before.get(value, 0.0), after.get(value, 0.0))
+            for value in values[:VALUES_SHOWN]
+        ]
         pictures.append(
             {
                 "name": name,

@@ -1,0 +1,202 @@
+"""What methods, steps, builders of hierarchies and their options do, in Japanese, by the sentence that each has."""
+
+from __future__ import annotations
+
+METHODS = {
+    "Go down from the top, the most promising node first, until time is up; the best node met is the result.": (
+        "最も粗い段階から有望な順に下り、時間内で見つかった最良のものを採ります。"
+    ),
+    "Go up one level at a time, in the attribute with the most labels, until the node holds (Sweeney 1997).": (
+        "ラベルの最も多い列を一段ずつ粗くし、条件を満たすまで続けます（Sweeney 1997）。"
+    ),
+    "Publish contingency tables with noise, so that no outcome is much likelier with a person than without.": (
+        "雑音を加えた集計表を公開し、誰か一人の有無で結果が大きく変わらないようにします。"
+    ),
+    "Count every node and take the one that holds with the least loss: slow, and right by definition.": (
+        "すべての段階の組を数え、条件を満たす中で損失が最小のものを採ります。遅いものの、定義どおりです。"
+    ),
+    "Find all nodes that hold, for one attribute, then two, and so on, each from those that held with one fewer.": (
+        "条件を満たす段階を、列一つ、二つ、…と、前の結果をもとにすべて見つけます。"
+    ),
+    "Let a table of your own say what values become: its rows are ranges of one column, its columns of the other.": (
+        "自作の表で、値の置き換え方を指定します。"
+    ),
+    "Publish the counts of each column and of pairs of columns, checked together, or rows drawn from those counts.": (
+        "列ごとと二列ごとの件数を合わせて確かめて公開するか、それから行を生成します。"
+    ),
+    "Put rows with near numbers into groups of at least k, and write each group's mean.": (
+        "数値の近い行を k 行以上の組にまとめ、組の平均に置き換えます。"
+    ),
+    "Merge each group of rows that fails with the one that raises the distortion DIS least, until none fails.": (
+        "条件を満たさない組を、歪み DIS の増加が最小の組と、すべて満たすまでまとめます。"
+    ),
+    "Cut all rows into parts, and these again, as long as every part still meets what is asked.": (
+        "条件を満たす限り、行の集まりを繰り返し分割します。"
+    ),
+    "Look at combinations of a few columns, recode the values in rare ones, and suppress cells where that is dearer.": (
+        "少数の列の組でまれな値を置き換え、損失が大きい場合はセルを消します。"
+    ),
+    "Add random numbers with mean 0 to numbers.": "数値に平均 0 の乱数を加えます。",
+    "Find every minimal node by halving sublattices, tag what follows, and take the one with the least loss.": (
+        "部分束を半分ずつ調べて極小の段階をすべて見つけ、損失が最小のものを採ります。"
+    ),
+    "Take the node that holds with the least loss, equal to looking at every node.": (
+        "条件を満たす中で損失が最小の段階を採ります。すべてを調べた結果と同じです。"
+    ),
+    "Count a few small nodes, draw the power law through their k, and start at the node nearest to what it predicts.": (
+        "いくつかの段階の k からべき乗則を推定し、予測に最も近い段階から探します。"
+    ),
+    "Split all rows by the labels of one column, and each part again by its own widest label, until none can be "
+    "split.": ("一つの列のラベルで行を分け、それぞれをさらに最も広いラベルで、分けられなくなるまで分割します。"),
+    "Keep each value with one probability, and else draw it evenly from all values of its column.": (
+        "一定の確率で値を残し、それ以外は列の値から等確率で引きます。"
+    ),
+    "Look first at the node that loses least of all that are predicted to hold, and let each look correct the next.": (
+        "条件を満たすと予測される中で損失が最小の段階から調べ、結果で次の予測を直します。"
+    ),
+    "Release a simple random sample of the rows, in an order drawn at random.": (
+        "行を単純無作為に抽出し、無作為な順に並べて公開します。"
+    ),
+    "Exchange each number with one whose rank is at most p percent of the rows away.": (
+        "数値を、順位が p パーセント以内の別の値と交換します。"
+    ),
+    "Write the largest numbers of a column as one number, and the smallest as another.": (
+        "列の大きな値を一つの値に、小さな値を別の一つの値にまとめます。"
+    ),
+    "Replace one label by those below it, for all rows at once, as long as the release still meets what is asked.": (
+        "条件を満たす限り、一つのラベルを下位のラベルに、すべての行で置き換えます。"
+    ),
+    "Build groups of rows that hold by the least weighted certainty penalty, from single rows up or from all down.": (
+        "重み付きの確信度ペナルティが最小になるよう、条件を満たす行の組を作ります。"
+    ),
+}
+STEPS = {
+    "Delete the rows that are singular, then those that give most away, then some at random.": (
+        "珍しい行、手がかりの多い行、無作為に選んだ行の順に削除します。"
+    ),
+    "Delete items bought only once.": "一度しか買われない商品を削除します。",
+    "Standard deviations from the mean beyond which a price is deleted; 0: none is.": (
+        "平均から標準偏差の何倍を超える価格の行を削除するか。0 なら削除しません。"
+    ),
+    "Share of rows to delete that give most away.": "手がかりの多い行を削除する割合。",
+    "Share of rows to delete at random.": "無作為に削除する行の割合。",
+    "Largest share of rows that may be deleted in all.": "全体で削除してよい行の割合の上限。",
+    "Cluster customers by their items and add dummy rows until all of a cluster have bought the same items.": (
+        "顧客を商品で分類し、同じ組の全員が同じ商品を買ったことになるまでダミーの行を加えます。"
+    ),
+    "Number of clusters; none: one for each four customers; best: the paper's c*.": (
+        "組の数。空なら顧客 4 人に一つ、best なら論文の c*。"
+    ),
+    "Fewest customers in a cluster; 1 leaves the clusters as k-means finds them.": (
+        "一つの組の最小の顧客数。1 なら k-means の結果のままです。"
+    ),
+    "Give each customer a pseudonym and let pairs of similar customers exchange theirs from month to month.": (
+        "顧客に仮名を付け、似た顧客どうしで月ごとに仮名を交換します。"
+    ),
+    "Months between two exchanges.": "交換の間隔（月）。",
+    "Share of the month's customers who exchange, 0 to 1.": "その月に交換する顧客の割合（0 から 1）。",
+    "Partners are drawn from so many most similar customers.": "交換の相手を選ぶ、最も似た顧客の人数。",
+    "Write the purchases of k similar customers alike, so that each pseudonym fits all of them equally.": (
+        "似た k 人の購買を同じ形に書き、どの仮名も全員に等しく当てはまるようにします。"
+    ),
+    "Fewest customers that each pseudonym fits.": "一つの仮名に当てはまる最小の顧客数。",
+    "Times that each member's rows are aligned anew, for less loss.": "損失を減らすために行の対応を取り直す回数。",
+    "Customers with the most rows that are NOT protected, but written as they are.": (
+        "保護せず、そのまま書き出す行の多い顧客の数。"
+    ),
+    "Delete items of customers until each combination of up to m items is bought by at least k customers or none.": (
+        "m 個以下のどの商品の組も、k 人以上が買うか誰も買わない状態になるまで商品を削除します。"
+    ),
+    "Fewest customers who share a combination of items.": "商品の組を共有する最小の顧客数。",
+    "Most items an attacker knows: 1 or 2.": "攻撃者が知る商品の数の上限（1 または 2）。",
+    "Cut groups of customers with like months to equal numbers of rows and deal their purchases out among them.": (
+        "月ごとに似た顧客の行数をそろえ、購買を組の中で配り直します。"
+    ),
+    "Largest share of customers any attacker may be expected to find.": (
+        "攻撃者が見つけると見込まれる顧客の割合の上限。"
+    ),
+    "Fewest customers in a group: each is found with chance 1/g at most.": (
+        "一つの組の最小の顧客数 g。見つかる確率は 1/g 以下です。"
+    ),
+    "Largest share of customers left open, 0 to 1; the bound limits them in any case.": (
+        "組に入れない顧客の割合の上限（0 から 1）。"
+    ),
+    "Deal out single rows, or whole baskets (a customer's rows of a day).": (
+        "行ごとに配るか、一日分の買い物ごとに配るか。"
+    ),
+    "Move dates, quantities, prices and items a little at random.": "日付・数量・価格・商品を無作為に少し動かします。",
+    "Most days a date moves, within its month.": "日付が動く最大の日数（同じ月の中）。",
+    "Most that a quantity changes, as a share of itself.": "数量の変化の上限（元の値に対する割合）。",
+    "Most that a price changes, as a share of itself.": "価格の変化の上限（元の値に対する割合）。",
+    "Share of rows whose item is exchanged for one with the same two characters.": (
+        "先頭 2 文字が同じ別の商品に置き換える行の割合。"
+    ),
+    "Write 0:00 as the time of every purchase.": "すべての購買の時刻を 0:00 にします。",
+    "Move all that a customer bought on a day to the same new date.": "一日分の買い物をまとめて同じ日に動かします。",
+    "Give each customer a pseudonym, and a new one whenever it has lived its time.": (
+        "顧客に仮名を付け、期限が来るたびに新しい仮名にします。"
+    ),
+    "Months a pseudonym lives, counted from the first month.": "仮名が続く月数（最初の月から数える）。",
+    "Halve lives found with a greater chance, 0 to 1; none: all live equally long.": (
+        "見つかる確率がこれを超える仮名の期間を半分にします（0 から 1）。空ならすべて同じ期間です。"
+    ),
+    "Share of the rows an attacker knows, for the risk limit.": "上の確率で、攻撃者が知る行の割合。",
+    "Put the category of each item in its place, by an item hierarchy.": "商品を、商品の階層の分類に置き換えます。",
+    "Level of the hierarchy, 0 for the items themselves.": "階層の段階。0 は商品そのもの。",
+    "First characters that are kept without a hierarchy.": "階層がない場合に残す先頭の文字数。",
+}
+BUILDERS = {
+    "Days become months, quarters and years.": "日を月・四半期・年にまとめます。",
+    "Whether years become decades, as 2010-2019.": "年を 2010-2019 のような年代にまとめるか。",
+    "Years become decades and centuries; dates become years first.": (
+        "年を年代と世紀にまとめます。日付は先に年にします。"
+    ),
+    "Whether 1950-1999 stands before 1900-1999.": "1900-1999 の前に 1950-1999 を置くか。",
+    "Numbers become intervals that are joined in pairs, labels in order runs of neighbors; text stays as it is.": (
+        "数値は区間にして二つずつまとめ、順序のあるラベルは隣どうしをまとめます。文字列はそのままです。"
+    ),
+    "Whether intervals hold as many rows or are as wide each.": "区間の行数をそろえるか、幅をそろえるか。",
+    "How many intervals the first level of numbers has.": "数値の最初の段階の区間の数。",
+    "How many neighbors of labels become one at each level.": "各段階でまとめる隣どうしのラベルの数。",
+    "Whether the values are numbers, or text in its alphabet.": "値が数値か、文字順の文字列か。",
+    "Numbers become intervals of one width, then intervals of several times that width.": (
+        "数値を同じ幅の区間にし、次の段階ではその何倍かの幅にします。"
+    ),
+    "Width of the intervals of the first level.": "最初の段階の区間の幅。",
+    "For each further level, how many intervals of the one before make one.": (
+        "次の段階ごとに、前の段階の区間をいくつまとめるか。"
+    ),
+    "Where an interval starts; none starts one at the smallest value.": "区間の始まり。空なら最小の値から始めます。",
+    "Values below it get one label.": "これより小さい値は一つのラベルになります。",
+    "This value and all above it get one label.": "この値以上は一つのラベルになります。",
+    "Ages become nine, five or three bands (Oguri's thesis, table 7).": (
+        "年齢を 9・5・3 区分にします（小栗の論文、表 7）。"
+    ),
+    "The levels by their number of bands, among 9, 5 and 3, finest first.": "段階の区分数。9・5・3 から、細かい順に。",
+    "The 47 prefectures become nine regions, then east and west (Oguri's thesis, table 7).": (
+        "47 都道府県を 9 地方、さらに東西にまとめます（小栗の論文、表 7）。"
+    ),
+    "How the column names them: 東京都, Tokyo or the JIS code 13.": (
+        "列での書き方：東京都、Tokyo、または JIS コード 13。"
+    ),
+    "A tree of labels is read from a YAML file, from the coarsest label down to lists of values.": (
+        "ラベルの木を YAML ファイルから読みます。"
+    ),
+    "The YAML file.": "YAML ファイル。",
+    "Values become named groups, then runs of so many neighbors.": "値を名前のある組にし、次に隣どうしをまとめます。",
+    "The groups of the first level, each as name=value|value|…": "最初の段階の組。名前=値|値|… の形。",
+    "For each further level, how many neighbors of the level before make one.": (
+        "次の段階ごとに、前の段階の隣どうしをいくつまとめるか。"
+    ),
+    "The order of the values; else that of the groups, the numbers or the alphabet.": (
+        "値の順序。空なら組・数値・文字の順です。"
+    ),
+    "Characters are masked from the right: 12345, 1234*, 123**, …, *.": (
+        "右から文字を隠します：12345、1234*、123**、…、*。"
+    ),
+    "How many more characters each level masks.": "段階ごとに隠す文字数。",
+    "The character that stands for a masked one.": "隠した文字の代わりの文字。",
+    "Sex is told or not told: male and female become *.": "性別を示すか示さないか：男女を * にします。",
+    "The values as the column writes them.": "列での値の書き方。",
+}
+PARTS = METHODS | STEPS | BUILDERS
