@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,8 @@ def correlations(original: Table, released: pl.DataFrame) -> list[dict[str, Any]
     except InputError:
         # Fewer than two columns of numbers, or labels that stand for none.
         return []
-    shown = [{"columns": list(pair), "before": ours, "after": theirs} for pair, (ours, theirs) in found.items()]
-    return sorted(shown, key=lambda one: -abs(one["before"] - one["after"]))[:MOST_PAIRS]
+    moved = sorted(found.items(), key=lambda one: -abs(one[1][0] - one[1][1]))[:MOST_PAIRS]
+    return [{"columns": list(pair), "before": ours, "after": theirs} for pair, (ours, theirs) in moved]
 
 
 def history_before_after(original: History, released: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
@@ -105,6 +105,6 @@ def _shares(
     return [*listed, *([{"value": None, **rest}] if max(rest.values()) > small else [])]
 
 
-def _counted(values: pl.Series) -> Mapping[str | None, float]:
+def _counted(values: pl.Series) -> dict[str | None, float]:
     counted = values.alias("value").value_counts(name="n").sort("value")
     return {value: n / max(1, len(values)) for value, n in counted.iter_rows()}
