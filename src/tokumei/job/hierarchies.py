@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchy.leaves import leaf_texts, read_number
 from tokumei.hierarchy.ordered_labels import order_labels
 from tokumei.hierarchy.written_dates import date_leaves, date_reader
+from tokumei.hierarchy.written_numbers import read_amounts
 
 # About as many intervals as a person can look over; each further level joins two.
 INTERVALS = 16
@@ -87,12 +88,27 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, str]:
         return Calendar(decades).build(column, values), said
     if values.dtype == pl.String:
         texts = leaf_texts(column, values)
+        amounts = read_amounts(texts)
+        if amounts is not None and len(set(amounts)) >= FEWEST_NUMBERS:
+            return _of_amounts(column, texts, amounts)
         # Many texts are names or notes: nobody writes so many ranges.
         ordered = order_labels(texts) if len(texts) <= MOST_LABELS else None
         if ordered is not None and len(ordered.labels) >= FEWEST_NUMBERS:
             fan_out = max(2, math.ceil(len(ordered.labels) / INTERVALS))
             return FromData(fan_out=fan_out).build(column, values), told_of_labels(ordered, fan_out)
     return flat_hierarchy(column, values), "unordered: the value or nothing"
+
+
+def _of_amounts(column: str, texts: Sequence[str], amounts: Sequence[float]) -> tuple[Hierarchy, str]:
+    """Give texts that stand for amounts the intervals that their numbers have."""
+    numbers = pl.Series(amounts)
+    width, factors = _widths(numbers)
+    made = Intervals(width, factors).build(column, numbers)
+    place = {float(leaf): at for at, leaf in enumerate(made.leaves)}
+    ordered = sorted(zip(amounts, texts, strict=True))
+    levels = [[made.labels_at(level)[place[number]] for number, _ in ordered] for level in range(1, made.height + 1)]
+    hierarchy = Hierarchy.of_levels(column, [[text for _, text in ordered], *levels])
+    return hierarchy, f"amounts: intervals of {width:g}, joined in pairs"
 
 
 def is_of_numbers(values: pl.Series) -> bool:
