@@ -326,7 +326,7 @@ def test_texts_and_names_are_in_the_language_of_the_reader(contest: Contest, log
         "": ("概要", "日程", "終了まで", "匿名化"),
         "/rules": ("加工データ", "各行は整数。", "自チームへの攻撃はできません。"),
         "/data": ("スターターキット", "名前と数"),
-        "/scoreboard": ("順位表", "有用性の損失", "これまでのスコア"),
+        "/scoreboard": ("順位表", "有用性の損失", "これまでの得点"),
         "/submit": ("残り回数", "ここにファイルをドロップ"),
         "/submissions": ("提出一覧", "評価済み"),
         "/attack": ("他チームの加工データは",),

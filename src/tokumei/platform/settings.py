@@ -88,6 +88,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "tokumei.platform.middleware.speak_language",
+    "tokumei.platform.zones.keep_time",
     "django.contrib.messages.middleware.MessageMiddleware",
     "tokumei.platform.middleware.ErrorsAsPages",
     "axes.middleware.AxesMiddleware",

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from tokumei.platform.accounts.models import User, normal_email
 from tokumei.platform.accounts.services import is_own_password
 from tokumei.platform.names import DISPLAY_NAME_LENGTH, check_short_name, clean_display_name
+from tokumei.platform.zones import time_zones
 
 # Hashing a longer one would only keep the server busy.
 PASSWORD_LENGTH = 256
@@ -185,12 +186,18 @@ class ProfileForm(forms.Form):
     language = forms.ChoiceField(
         label=_("Language"), required=False, choices=[("", _("As the browser asks")), *settings.LANGUAGES]
     )
+    time_zone = forms.ChoiceField(
+        label=_("Time zone"),
+        required=False,
+        choices=lambda: [("", _("As the browser says")), *((zone, zone) for zone in time_zones())],
+    )
     current_password = password_field(
         _("Current password"), "current-password", required=False, help_text=_("Needed to change the address.")
     )
 
     def __init__(self, given: Any = None, *, user: User) -> None:
-        known = {"display_name": user.display_name, "email": user.email, "language": user.language}
+        names = ("display_name", "email", "language", "time_zone")
+        known = {name: getattr(user, name) for name in names}
         super().__init__(given, initial=known)
         self.user = user
 

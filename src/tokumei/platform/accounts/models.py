@@ -42,6 +42,8 @@ class User(AbstractBaseUser):
     display_name = models.CharField(_("display name"), max_length=DISPLAY_NAME_LENGTH)
     # Empty: whatever the browser asks for.
     language = models.CharField(max_length=10, blank=True, default="")
+    # By which clock times are shown; the browser's where none is chosen.
+    time_zone = models.CharField(max_length=64, blank=True, default="")
     is_active = models.BooleanField(default=True)
     is_organizer = models.BooleanField(default=False)
     is_superuser = models.BooleanField(default=False)

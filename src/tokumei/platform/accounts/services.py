@@ -117,13 +117,13 @@ def is_own_password(user: User, password: str) -> bool:
     return False
 
 
-def change_profile(user: User, *, display_name: str, email: str, language: str) -> None:
+def change_profile(user: User, *, display_name: str, email: str, language: str, time_zone: str) -> None:
     """Change how a user is called, reached and spoken to."""
     address = normal_email(email)
     if address != user.email:
         user.verified_at = None
-    user.display_name, user.email, user.language = display_name, address, language
-    user.save(update_fields=["display_name", "email", "language", "verified_at"])
+    user.display_name, user.email, user.language, user.time_zone = display_name, address, language, time_zone
+    user.save(update_fields=["display_name", "email", "language", "time_zone", "verified_at"])
 
 
 def choose_language(user: User, language: str) -> None:

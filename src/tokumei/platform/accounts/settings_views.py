@@ -23,13 +23,12 @@ SETTING_UP = "second_factor_begun"
 
 @access("user", methods="GET POST")
 def profile(request: UserRequest) -> HttpResponse:
-    """Change name, address and language."""
+    """Change name, address, language and time zone."""
     form = ProfileForm(request.POST or None, user=request.user)
     if form.is_valid():
         given = form.cleaned_data
-        services.change_profile(
-            request.user, display_name=given["display_name"], email=given["email"], language=given["language"]
-        )
+        names = ("display_name", "email", "language", "time_zone")
+        services.change_profile(request.user, **{name: given[name] for name in names})
         messages.success(request, _("Saved."))
         return redirect("accounts:settings")
     has_second_factor = second_factor.is_on(request.user)

@@ -33,3 +33,10 @@ for (const form of document.querySelectorAll("form")) {
 window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
+
+// Times are shown by the reader's clock from the next page on; a zone chosen in the settings comes first.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (zone && !document.cookie.includes(`tokumei_zone=${zone}`)) {
+  const secure = window.location.protocol === "https:" ? "; Secure" : "";
+  document.cookie = `tokumei_zone=${zone}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
+}

@@ -163,7 +163,8 @@ def _count(participation: Participation, kind: Kind, since: datetime | None = No
 
 def _midnight(now: datetime | None) -> datetime:
     """Give the beginning of the day in the server's time zone, which the schedule is written in too."""
-    return timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    # Whichever zone the page is shown in: who changed theirs would have another day of attempts.
+    return timezone.localtime(now, timezone.get_default_timezone()).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _data(contest: Contest) -> Path:

@@ -53,7 +53,7 @@ def note(request: UserRequest, submission: Submission) -> HttpResponse:
         Submission.objects.filter(pk=submission.pk).update(note=form.cleaned_data["note"])
         messages.success(request, _("Saved."))
     else:
-        messages.error(request, " ".join(form.errors["note"]))
+        messages.error(request, " ".join(map(str, form.errors["note"])))
     return redirect("contests:submission", submission.key)
 
 
