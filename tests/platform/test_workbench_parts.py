@@ -69,6 +69,20 @@ def test_groups_put_by_hand_are_in_the_job_file(alice: User, log_in: LogIn) -> N
     assert (piece.folder / "job.toml").read_bytes() == before
 
 
+def test_groups_put_by_hand_have_an_order_by_which_neighbors_are_joined(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    values = [value for value, _ in trees(piece)["age"]["values"]]
+    named = {f"g{n}": ("young", "middle", "old")[0 if n < 2 else 1 if n < 5 else 2] for n in range(len(values))}
+    job = change_tree(client, piece, "age", builder="groups", order="old, middle", **{"o.sizes": "2"}, **named)
+    assert [one.partition("=")[0] for one in job.hierarchies["age"].groups] == ["old", "middle", "young"]
+    assert [level["n_labels"] for level in trees(piece)["age"]["levels"]] == [8, 3, 2, 1]
+    shown = client.get(f"/workbench/{piece.key}/hierarchies").content.decode()
+    assert 'value="old, middle, young"' in shown
+    before = (piece.folder / "job.toml").read_bytes()
+    change_tree(client, piece, "age", builder="groups", order="ancient", **named)
+    assert (piece.folder / "job.toml").read_bytes() == before
+
+
 def test_hierarchy_file_goes_up_and_comes_down_in_the_form_of_arx(alice: User, log_in: LogIn) -> None:
     piece, client = begin(alice), log_in(alice)
     sent = SimpleUploadedFile("town.csv", b"Kobe;Hyogo;*\nNara;Nara;*\n")

@@ -100,7 +100,10 @@ def _shares(
     else:
         chosen = sorted(names, key=lambda name: (-ours.get(name, 0), -theirs.get(name, 0), name))[:most]
     listed = [{"value": name, "before": ours.get(name, 0.0), "after": theirs.get(name, 0.0)} for name in chosen]
-    rest = {"before": 1 - sum(one["before"] for one in listed), "after": 1 - sum(one["after"] for one in listed)}
+    rest = {
+        "before": 1 - sum(ours.get(name, 0.0) for name in chosen),
+        "after": 1 - sum(theirs.get(name, 0.0) for name in chosen),
+    }
     small = 1e-9
     return [*listed, *([{"value": None, **rest}] if max(rest.values()) > small else [])]
 

@@ -189,7 +189,9 @@ def set_hierarchy(column: str, sent: QueryDict, values: Sequence[str]) -> Change
         if chosen == MADE:
             trees.pop(column, None)
         elif chosen == GROUPS:
-            trees[column] = {"builder": "ordered-groups", "groups": _groups(sent, values)}
+            part = BUILDERS.get("ordered-groups")
+            further = {name: value for name, value in _options(part, "o", sent).items() if name == "sizes"}
+            trees[column] = {"builder": "ordered-groups", "groups": _groups(sent, values)} | further
         elif chosen in BUILDERS:
             trees[column] = {"builder": chosen} | _options(BUILDERS.get(chosen), "o", sent)
         elif chosen != FILE:
@@ -207,7 +209,12 @@ def _groups(sent: QueryDict, values: Sequence[str]) -> list[str]:
             expected = _("values and groups without | and =; upload a hierarchy file for others")
             raise InputError.of(expected, value=value)
         groups.setdefault(name, []).append(value)
-    return [f"{name}={'|'.join(members)}" for name, members in groups.items()]
+    order = [name.strip() for name in sent.get("order", "").replace("、", ",").split(",") if name.strip()]
+    for name in order:
+        if name not in groups:
+            raise InputError.of(_("the name of a group: %s") % ", ".join(groups), column="order", value=name)
+    chosen = [*dict.fromkeys(order), *(name for name in groups if name not in order)]
+    return [f"{name}={'|'.join(groups[name])}" for name in chosen]
 
 
 def whole(sent: QueryDict, name: str, least: int, most: int) -> int:

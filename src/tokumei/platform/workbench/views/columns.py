@@ -106,6 +106,8 @@ def _tree_shown(name: str, tree: Mapping[str, Any], given: Any, place: int) -> d
         "builders": [_builder_shown(one, options if one == chosen else {}) for one in OFFERED],
         "values": tree["values"],
         "groups": list(dict.fromkeys(group for _value, group in tree["values"])),
+        "order": ", ".join(one.partition("=")[0] for one in options.get("groups", [])),
+        "sizes": ",".join(map(str, options.get("sizes", []))),
     }
 
 
