@@ -25,6 +25,10 @@ from tokumei.report.page import Page
 
 ROLES = ("identifier", "quasi-identifier", "sensitive", "other")
 SETS_LISTED = 12
+# Identifiers that several people share, such as a name, or that say nothing of who is who.
+SHARED_KINDS = ("person-name", "address", "free-text", "mixed", "unique-text", "coordinates", "plate")
+# Fewer rows than this for each of its values may be slips.
+LEAST_REPEATED = 1.5
 SUGGESTED = (
     "These roles are suggestions, made from headers and values: nothing was changed, and nothing is taken for granted. "
     "Look at each reason; whoever knows the data decides."
@@ -103,6 +107,7 @@ class Inspection(Result):
                 "by_column": found.by_column,
                 "riskiest": [{"row": row + 1, "score": score} for row, score in found.riskiest],
             },
+            "several_rows": self.several_rows_in_words(),
             "seconds": self.seconds,
         }
 
@@ -132,7 +137,28 @@ class Inspection(Result):
             title = "Sets of quasi-identifiers, the sharpest first: shares of combinations and of pairs told apart"
             parts.append(Rows(["columns", "distinction", "separation", "rows alone"], rows, title))
             parts.append(Sentence(self.uniques_in_words()))
-        return [*parts, Sentence(SUGGESTED)]
+        several = self.several_rows_in_words()
+        return [*parts, *([Sentence(several)] if several else []), Sentence(SUGGESTED)]
+
+    def several_rows_in_words(self) -> str | None:
+        """Say that people seem to have several rows, where codes of people repeat; None where they do not.
+
+        Classes count rows: five purchases of one person are no five people.
+        """
+        codes = {
+            name: one.facts.n_distinct
+            for name, one in self.columns.items()
+            if one.suggestion.role == "identifier" and one.suggestion.kind not in SHARED_KINDS
+            if one.facts.n_distinct * LEAST_REPEATED <= self.n_rows - one.facts.n_missing
+        }
+        if not codes:
+            return None
+        name = max(codes, key=lambda one: codes[one])
+        return (
+            f"{name} has {codes[name]:,} different values in {self.n_rows:,} rows. If each is a person, people have "
+            "several rows, and k counts rows, not people: keep one row for each person or, if these are purchases or "
+            f"visits, take them as a history (tokumei job new --kind history --columns customer={name},date=…)."
+        )
 
     def uniques_in_words(self) -> str:
         """Say how many rows the smallest sets of columns single out."""

@@ -30,7 +30,9 @@ def table_template(found: Inspection, file: Path, reading: Reading, *, beside: P
     others = [name for name, (role, _) in roles.items() if role == "other"]
     k = max(1, min(USUAL_K, found.n_rows // 2))
     lines = _head(file, "table", reading, beside)
+    several = found.several_rows_in_words()
     lines += [
+        *(("", f"# NOTE: {_comment(several)}") if several else ()),
         "",
         "# What each column is to an attacker. These are suggestions: change what you know better.",
         "[roles]",
@@ -87,7 +89,7 @@ def history_template(file: Path, reading: Reading, *, beside: Path) -> str:
         *('name = "acquaintance"', "share = 0.25", 'attacks = ["linkage", "row-counts"]'),
         *("", "[measures]", '# names = ["item-cf"]'),
         *("", "# What must hold in the end; the command ends with 1 if one does not.", "# [[bound]]"),
-        *('# of = "acquaintance: linkage row"', "# most = 0.2"),
+        *('# of = "acquaintance: linkage found"', "# most = 0.2"),
     ]
     return "\n".join(lines) + "\n"
 
@@ -121,7 +123,7 @@ def _role(one: InspectedColumn) -> tuple[str, str]:
 def _hierarchy(name: str, one: InspectedColumn) -> str:
     choice = one.hierarchy
     if choice is None or choice.builder in (None, "intervals"):
-        why = "numbers become intervals" if choice is not None and choice.builder else "made: the value or nothing"
+        why = "numbers become intervals" if choice is not None and choice.builder else "made from the values"
         return f'# {_key(name)} = "{one.facts.name}.csv"  # {why}'.replace("\n", " ")
     options = "".join(f", {key} = {_text(str(value))}" for key, value in choice.options.items())
     line = f"{_key(name)} = {{ builder = {_text(choice.builder)}{options} }}  # {choice.reason}"
