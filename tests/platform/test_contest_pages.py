@@ -324,7 +324,7 @@ def test_texts_and_names_are_in_the_language_of_the_reader(contest: Contest, log
     in_japanese: dict[str, Any] = {"headers": {"accept-language": "ja"}}
     wanted = {
         "": ("概要", "日程", "終了まで", "匿名化"),
-        "/rules": ("加工データ", "各行は整数。", "自チームへの攻撃はできません。"),
+        "/rules": ("加工データ", "各行は整数。", "自分のチームへの攻撃はできません。"),
         "/data": ("スターターキット", "名前と数"),
         "/scoreboard": ("順位表", "有用性の損失", "これまでの得点"),
         "/submit": ("残り回数", "ここにファイルをドロップ"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import os
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -740,3 +742,18 @@ def test_cache_of_offers_is_bounded_by_bytes() -> None:
     # One that is larger than all of it is given and not kept.
     assert make(4, 1_000) == "offer 4"
     assert cache.n_bytes <= 100
+
+
+def test_desk_says_what_is_asked_in_labels_with_its_risk_and_use(
+    alice: User, team: Team, mallory: User, log_in: LogIn
+) -> None:
+    offered = host(alice, team)
+    recipients.introduce(mallory, organization="Lab")
+    asked = requesting.ask(offered, mallory, levels=PAIRS, criterion=None, purpose="Study")
+    k = offers.document_of(offered)[0].criterion(asked.criterion).k
+    page = log_in(alice).get("/exchange/hosted/desk").content.decode()
+    said = " ".join(html.unescape(re.sub("<[^>]*>", " ", page)).split())
+    for words in ("age a · b · c", "sex f · m", "town not told", f"fewer than {k}", "6 kinds of people"):
+        assert words in said, words
+    japanese = log_in(alice).get("/exchange/hosted/desk", headers={"accept-language": "ja"}).content.decode()
+    assert "最大6通りの人々を区別できます" in japanese

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from tests.platform.conftest import MakeUser
-from tests.platform.offers import host, make_desk, publish
+from tests.platform.offers import HIERARCHIES, host, make_desk, publish
 from tests.platform.test_browser import log_in
 
 from tokumei.data.files.keys import PrivateKey
+from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.services import offers, recipients
 from tokumei.platform.teams import services as teams
+from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -109,3 +111,15 @@ def test_provider_reads_the_attack_and_removes_the_offer_on_a_narrow_screen(
     page.set_viewport_size({"width": 400, "height": 800})
     assert page.evaluate(TOO_WIDE) <= 0
     context.close()
+
+
+def test_levels_of_the_first_release_are_picked_by_their_labels(page: Any, alice: User, team: Team) -> None:
+    log_in(page, "alice")
+    page.goto("/exchange/offers/host")
+    files = [
+        {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": HIERARCHIES[name].encode()} for name in ("age", "sex")
+    ]
+    page.set_input_files("input[name=hierarchies]", files)
+    page.select_option(".level-pickers select[data-column=age]", label="a · b · c")
+    page.select_option(".level-pickers select[data-column=sex]", label="f · m")
+    assert page.input_value("input[name=first_levels]") == "age=1,sex=0"

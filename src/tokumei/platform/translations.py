@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,9 @@ Content-Transfer-Encoding: 8bit
 Language: ja
 Plural-Forms: nplurals=1; plural=0;
 """
+LETTERS = "ぁ-んァ-ヶ一-龥々ー」"
+LETTER = f"[{LETTERS}]"
+FULL_WIDTH = dict(zip("(:;?!", "（：；？！", strict=True))
 # Calls that take a text, and where it stands among the arguments: context, singular, plural.
 CALLS = {
     **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop"), (None, 0, None)),
@@ -68,8 +71,25 @@ def collect() -> list[Message]:
 
 def merge(collected: Iterable[Message], known: Iterable[Message]) -> list[Message]:
     """Give the collected texts the Japanese that is known already; texts that nothing uses any more are left out."""
-    japanese = {message.key: message.japanese for message in known}
+    japanese = {message.key: full_width(message.japanese) for message in known}
     return [replace(message, japanese=japanese.get(message.key, "")) for message in collected]
+
+
+def full_width(japanese: str) -> str:
+    """Give the marks that stand beside Japanese characters in full width, as Japanese is set; code stays as it is."""
+    before = re.sub(rf"(?<={LETTER})([(:;?!])(?! ?https?:)", lambda found: FULL_WIDTH[found[1]], japanese)
+    closed = re.sub(rf"\)(?=[{LETTERS}。、]|$)", _closing(before), before)
+    return re.sub(r"(?<=[？！：；]) (?=\S)", "", closed)
+
+
+def _closing(text: str) -> Callable[[re.Match[str]], str]:
+    """Close in full width what was opened so."""
+
+    def close(found: re.Match[str]) -> str:
+        head = text[: found.start()]
+        return "）" if head.rfind("（") > head.rfind("(") else ")"
+
+    return close
 
 
 def read_po(text: str) -> list[Message]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.utils.translation import gettext as _
 
 from tokumei.exchange.criteria import Criterion
+from tokumei.exchange.offer import Offer
 from tokumei.exchange.zones import WHY_DISCRETION, WHY_PUBLISHED, WHY_SMALL, WHY_SMALL_TOGETHER, Zone
 from tokumei.platform.exchange.services.trying import OfferTrial
 
+OWN_SOURCE = "the provider's own"
+LABELS_SHOWN = 4
 TAG_OF_ZONE = {"allowed": "good", "discretion": "warn", "refused": "bad"}
 
 
@@ -31,6 +36,28 @@ def why(attempt: OfferTrial) -> str:
     if attempt.tried.why == WHY_PUBLISHED:
         return _("Together with what the offer publishes it could show small classes.")
     return _("You can ask for this; the provider counts before it answers.")
+
+
+def criterion_source(criterion: Criterion) -> str:
+    """Say where a criterion comes from."""
+    own, mark, risk = criterion.source.partition(", risk ")
+    if own != OWN_SOURCE:
+        return criterion.source
+    return _("the provider's own, risk at most %(risk)s") % {"risk": risk} if mark else _("the provider's own")
+
+
+def levels_in_words(offer: Offer, levels: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Say what is asked of each column: its groups by their labels, or that nothing is told."""
+    told = []
+    for hierarchy, level in zip(offer.hierarchies, offer.lattice.node(levels), strict=True):
+        labels = hierarchy.levels[level].labels
+        shown = " · ".join(str(label) for label in labels[:LABELS_SHOWN])
+        if len(labels) == 1:
+            shown = _("not told")
+        elif len(labels) > LABELS_SHOWN:
+            shown = _("%(labels)s … (%(n)d groups)") % {"labels": shown, "n": len(labels)}
+        told.append((hierarchy.attribute, shown))
+    return told
 
 
 def criterion_name(criterion: Criterion) -> str:

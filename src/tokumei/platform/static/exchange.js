@@ -77,3 +77,35 @@ for (const place of document.querySelectorAll("[data-poll]")) {
   };
   window.setTimeout(look, 700);
 }
+
+// Levels of the first release by lists of their labels, read from the hierarchy files as they are chosen; what is chosen
+// stands in the field as before.
+const levelsField = document.querySelector("input[name=first_levels]");
+const hierarchyFiles = document.querySelector("input[type=file][name=hierarchies]");
+if (levelsField && hierarchyFiles) {
+  const pickers = document.createElement("div");
+  pickers.className = "level-pickers";
+  levelsField.before(pickers);
+  const write = () => {
+    const chosen = [...pickers.querySelectorAll("select")].filter((one) => one.value !== "");
+    levelsField.value = chosen.map((one) => `${one.dataset.column}=${one.value}`).join(",");
+  };
+  hierarchyFiles.addEventListener("change", async () => {
+    pickers.replaceChildren();
+    for (const file of hierarchyFiles.files) {
+      const lines = (await file.text()).split(/\r?\n/).filter((line) => line !== "").map((line) => line.split(/[,;]/));
+      if (!lines.length || lines[0].length < 2) continue;
+      const label = document.createElement("label");
+      const select = document.createElement("select");
+      select.dataset.column = file.name.replace(/\.csv$/i, "");
+      select.append(new Option("–", ""));
+      for (let level = 0; level < lines[0].length; level += 1) {
+        const labels = [...new Set(lines.map((cells) => cells[level]))];
+        select.append(new Option(labels.slice(0, 4).join(" · ") + (labels.length > 4 ? " …" : ""), String(level)));
+      }
+      select.addEventListener("change", write);
+      label.append(select.dataset.column, " ", select);
+      pickers.append(label);
+    }
+  });
+}

@@ -24,6 +24,7 @@ from tokumei.exchange.public_desk import PUBLIC_FILES, REVISIONS, verify_public
 from tokumei.exchange.watch import copies, partners, rows_of_first_release
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState
 from tokumei.platform.exchange.services.offers import KEPT_BYTES, TIMES_IN_MEMORY, document_of, visible_offers
+from tokumei.platform.exchange.words import criterion_name, criterion_source
 
 # Offers are compared in pairs.
 MOST_WATCHED = 120
@@ -100,7 +101,7 @@ def disclosed(published: PublishedOffer) -> list[Disclosed]:
         }
         criterion = offer.criterion(request.criterion)
         day = timezone.localtime(request.answered).date().isoformat() if request.answered else ""
-        standard = f"{criterion.name}, {criterion.source}"
+        standard = f"{criterion_name(criterion)}, {criterion_source(criterion)}"
         told = _told(request)
         found.append(Disclosed(*(day, request.recipient, request.purpose, standard, criterion.k, groups, told)))
     return found

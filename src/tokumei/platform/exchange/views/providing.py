@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from django.contrib import messages
@@ -143,7 +144,12 @@ def learning(request: UserRequest, published: PublishedOffer) -> HttpResponse:
     shown: dict[str, Any] = {"learning": None, "figures": []}
     if published.is_hosted and published.is_published:
         found = lessons.learn(published)
-        shown = {"learning": found, "figures": [(each, learning_figure(found, each)) for each in found.learned]}
+        offer, _signed = offers.document_of(published)
+        shown = {
+            "learning": found,
+            "figures": [(each, learning_figure(found, each)) for each in found.learned],
+            "counted": [_counted_in_words(offer, each) for each in found.counted],
+        }
     return render(request, "exchange/learning.html", frame(request, published) | shown)
 
 
@@ -208,14 +214,21 @@ def _desk_page(request: UserRequest, published: PublishedOffer, form: TrustForm 
         offer, _signed = offers.document_of(published)
         waiting = published.requests.filter(state__in=OPEN_STATES).select_related("user").order_by("sent")
         done = published.requests.exclude(state__in=OPEN_STATES).exclude(state=RequestState.WITHDRAWN)
+        page = Paginator(done, ON_A_PAGE).get_page(request.GET.get("page"))
         shown |= {
             "offer": offer,
             "needs_approval": offer.approvals_needed > 0 or (offer.has_discretion and bool(offer.approvers)),
             "waiting": [
-                {"asked": one, "votes": list(one.votes.select_related("by")), **_vote_rights(one, request)}
+                {
+                    "asked": one,
+                    "votes": list(one.votes.select_related("by")),
+                    **_in_words(offer, one),
+                    **_vote_rights(one, request),
+                }
                 for one in waiting[:ON_A_PAGE]
             ],
-            "page": Paginator(done, ON_A_PAGE).get_page(request.GET.get("page")),
+            "page": page,
+            "answered": [{"asked": one, **_in_words(offer, one)} for one in page.object_list],
             "trusted": published.trusted.select_related("user"),
             "trust_form": form or (_trust_form(published) if _lists_recipients(published, offer) else None),
             "recipients": [one.as_dict() | {"short_key": fingerprint(one.key)} for one in offer.recipients],
@@ -223,6 +236,25 @@ def _desk_page(request: UserRequest, published: PublishedOffer, form: TrustForm 
             "server": request.build_absolute_uri("/").rstrip("/"),
         }
     return render(request, "exchange/desk.html", shown, status=400 if form is not None and form.errors else 200)
+
+
+def _counted_in_words(offer: Offer, counted: Any) -> dict[str, Any]:
+    told = words.levels_in_words(offer, offer.lattice.levels(counted.node))
+    return {"told": told, "class_count": counted.class_count, "k": counted.k, "low": counted.low}
+
+
+def _in_words(offer: Offer, asked: LevelRequest) -> dict[str, Any]:
+    """Say what is asked in labels, what it risks at most and how much it tells."""
+    k = offer.criterion(asked.criterion).k
+    node = offer.lattice.node(asked.levels)
+    n_groups = [len(hierarchy.levels[level].labels) for hierarchy, level in zip(offer.hierarchies, node, strict=True)]
+    return {
+        "levels": words.levels_in_words(offer, asked.levels),
+        "criterion_name": words.criterion_name(offer.criterion(asked.criterion)),
+        "k": k,
+        "risk": 1 / k,
+        "n_cells": math.prod(n_groups),
+    }
 
 
 def _vote_rights(asked: LevelRequest, request: UserRequest) -> dict[str, bool]:
