@@ -12,6 +12,7 @@ from tokumei.inspection.kinds import KINDS
 from tokumei.job.hierarchies import made_hierarchy
 from tokumei.job.inspect_table import inspect_columns
 from tokumei.report.japanese_texts import FORMS, in_japanese
+from tokumei.report.sweep import default_grid
 
 
 def test_every_method_step_and_builder_is_said_in_japanese_with_its_options() -> None:
@@ -64,6 +65,10 @@ def test_reason_of_a_role_is_said_in_japanese(name: str) -> None:
 def test_hierarchy_that_was_made_is_said_in_japanese(values: list[str | None]) -> None:
     said = made_hierarchy("x", pl.Series(values, dtype=pl.String))[1]
     assert in_japanese(said) is not None, said
+
+
+def test_every_way_of_a_sweep_is_said_in_japanese() -> None:
+    assert [name for name in default_grid() if in_japanese(name) is None] == []
 
 
 def test_forms_have_the_same_names_on_both_sides_and_unknown_texts_stay_unknown() -> None:

@@ -129,6 +129,11 @@ FORMS = {
     "labels in the order of the {what} in them, joined in {how}": (
         "ラベルに含まれる {what} の順に並べ、{how} でまとめます"
     ),
+    # Ways to protect a history, as a sweep names them.
+    "exchanged pseudonyms": "仮名の交換",
+    "pseudonyms of {n} months, {m} deleted": "{n} か月の仮名、{m} を削除",
+    "pseudonyms of {n} months, all values moved, {m} deleted": "{n} か月の仮名、すべての値を撹乱、{m} を削除",
+    "permuted groups, bound {n}": "グループ内の入れ替え（上限 {n}）",
     # What files and forms lack, where the words of contests have nothing for it.
     "a file with a header and at least one row below it": "見出しと、その下に少なくとも 1 行があるファイル",
     "at most {n} columns": "{n} 列以下",

@@ -13,6 +13,8 @@ BAR, GAP, LABEL, WIDTH = 20, 8, 150, 640
 SPARK_WIDTH, SPARK_HEIGHT = 132, 34
 # Narrower, since several stand side by side.
 PAIR_WIDTH = 400
+# For the longest bar: so narrow that a phone shows labels, bars and numbers without scrolling.
+BAR_ROOM = 170
 PLOT_WIDTH, PLOT_HEIGHT, MARGIN = 640, 340, 56
 BAND = 26
 # Narrower than this, a band's label would not be read.
@@ -58,7 +60,7 @@ def bars(rows: Sequence[tuple[str, float, str]], *, title: str, kind: str = "", 
     """Draw horizontal bars: label, share of the longest from 0 to 1, and the number as text."""
     height = len(rows) * (BAR + GAP)
     most = max((value for _, value, _ in rows), default=0) or 1
-    room = WIDTH - label - 110
+    room = BAR_ROOM
     drawn = format_html_join(
         "",
         '<text class="label" x="{0}" y="{1}" text-anchor="end">{2}</text>'
@@ -81,12 +83,13 @@ def bars(rows: Sequence[tuple[str, float, str]], *, title: str, kind: str = "", 
             for long in [max(1.0, room * value / most)]
         ),
     )
-    return _figure(drawn, WIDTH, height, title)
+    return _figure(drawn, label + BAR_ROOM + 110, height, title, kind="bars")
 
 
 def before_and_after(rows: Sequence[tuple[str, float, float]], *, title: str) -> SafeString:
-    """Draw shares of values before and after, two bars each."""
-    tall, room = 2 * 12 + GAP, PAIR_WIDTH - LABEL - 60
+    """Draw shares of values before and after, two bars each; the longest takes the whole room."""
+    most = max((max(before, after) for _, before, after in rows), default=0) or 1
+    tall, room = 2 * 12 + GAP, (PAIR_WIDTH - LABEL - 60) / most
     drawn = format_html_join(
         "",
         '<text class="label" x="{0}" y="{1}" text-anchor="end">{2}</text>'
@@ -191,9 +194,11 @@ def _said(one: Mapping[str, Any]) -> str:
     return f"{one['method']}{k}: {one['loss']:.1%}, {one['found']:.2%}"
 
 
-def _figure(drawn: SafeString, width: int, height: int, title: str) -> SafeString:
+def _figure(drawn: SafeString, width: int, height: int, title: str, kind: str = "") -> SafeString:
     return format_html(
-        '<div class="figure-scroll"><svg class="figure" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg></div>',
+        '<div class="figure-scroll">'
+        '<svg class="figure {}" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg></div>',
+        kind,
         width,
         height,
         title,

@@ -50,7 +50,9 @@ def make_purchases() -> pl.DataFrame:
     """Make a year of purchases."""
     from tokumei.data.made.retail import make_retail
 
-    return make_retail(N_CUSTOMERS, n_rows=40 * N_CUSTOMERS, seed=SEED)
+    made = make_retail(N_CUSTOMERS, n_rows=40 * N_CUSTOMERS, seed=SEED)
+    # As a shop would write it, not with nine decimals.
+    return made.with_columns(pl.col("time").dt.strftime("%H:%M:%S"))
 
 
 SAMPLES = {
