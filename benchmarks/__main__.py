@@ -32,8 +32,9 @@ def main(wanted: list[str]) -> None:
 
 
 def without_sizes(given: list[str]) -> list[str]:
-    """Take `--minutes N` and `--users N`, how long a server is under load and of how many, from what was given."""
-    for option, variable in (("--minutes", "BENCHMARK_MINUTES"), ("--users", "BENCHMARK_USERS")):
+    """Take `--minutes N` and `--users N`, for a server under load, and `--rows N`, of large tables, from the words."""
+    sizes = {"--minutes": "BENCHMARK_MINUTES", "--users": "BENCHMARK_USERS", "--rows": "BENCHMARK_ROWS"}
+    for option, variable in sizes.items():
         if option in given:
             place = given.index(option)
             os.environ[variable] = given[place + 1]
