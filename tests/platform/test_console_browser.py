@@ -33,6 +33,8 @@ PAGES = {
     "board": "/contests/cup/scoreboard",
     "questions": "/contests/cup/questions",
     "inbox": "/notices/",
+    "guide": "/help/guide",
+    "glossary": "/help/glossary",
     "notice-settings": "/notices/settings",
 }
 

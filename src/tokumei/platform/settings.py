@@ -10,6 +10,7 @@
 | TOKUMEI_METRICS_TOKEN | what a program that reads /metrics must show                 | loopback only             |
 | TOKUMEI_MAIL          | smtp://user:password@host:port, smtps://…, console: or file: | files in the data folder  |
 | TOKUMEI_MAIL_FROM     | the sender of mail                                           | tokumei@localhost         |
+| TOKUMEI_CONTACT       | the address of the operators, on the page of help            | the sender of mail        |
 | TOKUMEI_TIME_ZONE     | the zone that times are shown in                             | Asia/Tokyo                |
 | TOKUMEI_JOB_PROCESSES | how many evaluations run at once beside one server           | 2                         |
 | TOKUMEI_LOG_LEVEL     | INFO logs every request, WARNING what went wrong             | by where the log goes     |
@@ -237,6 +238,7 @@ TIME_ZONE = os.environ.get("TOKUMEI_TIME_ZONE", "Asia/Tokyo")
 
 # Mail.
 DEFAULT_FROM_EMAIL = os.environ.get("TOKUMEI_MAIL_FROM", "tokumei@localhost")
+CONTACT = os.environ.get("TOKUMEI_CONTACT") or DEFAULT_FROM_EMAIL
 globals().update(mail(DATA))
 
 # Jobs: how many evaluations run at once beside one server.

@@ -33,7 +33,7 @@ from tests.platform.workbench_plays import begin as begin_piece
 from tokumei.platform.access import Route, routes
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import services as tokens
-from tokumei.platform.contests.models import Contest, Question, State, Submission
+from tokumei.platform.contests.models import Contest, FileCheck, Question, State, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
 from tokumei.platform.exchange.models import Trust
 from tokumei.platform.exchange.services import recipients, requesting
@@ -347,8 +347,10 @@ def own_values(world: World, slug: str) -> dict[tuple[str, str], str]:
         ("reset/", "token"): "c0ffee-0123456789abcdef",
         ("verify/", "token"): "WzEsImEiXQ:made:up",
         ("people/", "username"): "bob",
+        ("help/", "page"): "guide",
         ("notices/", "notice"): str(_notice(alice).pk),
         ("calendar/", "token"): token_of(alice),
+        ("contests/checks/", "check"): _check(slug, alice).key,
         ("contests/", "question"): str(_question(slug).pk),
         ("server/jobs/", "job"): str(failed_letter().pk),
         ("account/tokens/", "token"): str(token.pk),
@@ -385,6 +387,12 @@ def _notice(user: User) -> Notice:
     return Notice.objects.get_or_create(user=user, kind="score", says="Scored", link="/contests/")[0]
 
 
+def _check(slug: str, user: User) -> FileCheck:
+    """Give a check of red's that found nothing."""
+    facts = {"team": Team.objects.get(slug="red-team"), "contest": Contest.objects.get(slug=slug)}
+    return FileCheck.objects.get_or_create(**facts, by=user, kind="release", defaults={"state": "passed"})[0]
+
+
 def _question(slug: str) -> Question:
     contest = Contest.objects.get(slug=slug)
     return Question.objects.get_or_create(contest=contest, by=contest.organizer, text="Why?")[0]
@@ -413,6 +421,8 @@ def may_see(route: Route, whose: str) -> frozenset[str]:
         return RED | RUNNERS
     if names and names[0] in {"contest", "slug"}:
         return _may_see_of_contest(route, whose)
+    if names and names[0] == "check":
+        return RED
     if names and names[0] == "notice":
         return frozenset({"captain"})
     if names and names[0] == "team":
@@ -423,6 +433,8 @@ def may_see(route: Route, whose: str) -> frozenset[str]:
         return RUNNERS | {"other_organizer"}
     if level == "admin":
         return frozenset({"admin"})
+    if names == ["page"]:
+        return frozenset(ROLES)
     # Whoever has the link may use it.
     assert set(names) <= {"token", "user"}, f"say in may_see() who may see {route.pattern!r}"
     return frozenset(ROLES) if level == "anyone" else USERS
