@@ -162,9 +162,11 @@ class WatchedRelation:
     def schema(self) -> Mapping[str, pl.DataType]:
         return self.inside.schema
 
-    def group_sizes(self, columns: Sequence[str], recodings: Mapping[str, Recoding]) -> pl.DataFrame:
+    def group_sizes(
+        self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None = None
+    ) -> pl.DataFrame:
         self.engine.n_passes += 1
-        return self.inside.group_sizes(columns, recodings)
+        return self.inside.group_sizes(columns, recodings, most)
 
     def distinct(self, column: str) -> pl.Series:
         self.engine.n_passes += 1

@@ -134,3 +134,19 @@ def test_table_that_changes_while_it_is_read_is_refused_and_nothing_stays(
     with pytest.raises(InputError, match="does not change while it is read"):
         write_table_on_engine(str(source), ["age"], tmp_path / "out.parquet", method="mondrian", k=2, **where)
     assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
+
+
+@pytest.mark.parametrize("engine", ["local", "duckdb"])
+def test_more_classes_than_fit_are_refused_by_name(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "people.parquet"
+    pl.DataFrame({"age": [1, 2, 3, 3], "sex": ["f"] * 4}).write_parquet(source)
+    where: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "k": 2, "method": "mondrian"}
+    monkeypatch.setattr("tokumei.job.goal.most_classes", lambda _: 3)
+    write_table_on_engine(str(source), ["age", "sex"], tmp_path / "fits.parquet", **where)
+    monkeypatch.setattr("tokumei.job.goal.most_classes", lambda _: 2)
+    with pytest.raises(InputError, match="at most 2 combinations of values") as refused:
+        write_table_on_engine(str(source), ["age", "sex"], tmp_path / "out.parquet", **where)
+    assert refused.value.faults[0].column == "age, sex"
+    assert not (tmp_path / "out.parquet").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,14 @@ from tokumei.data.files.beside import reading_beside
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
+
+# What one cell of one class takes while classes are counted, decided about and joined; measured.
+CLASS_BYTES = 160
+
+
+def most_classes(n_columns: int) -> int:
+    """Give how many classes of so many columns fit into the memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (CLASS_BYTES * max(1, n_columns))
 
 
 def count_classes(
@@ -71,12 +80,20 @@ def count_relation(
     *,
     recodings: Iterable[Recoding] = (),
     sensitive: Sequence[str] = (),
+    most: int | None = None,
 ) -> ClassCounts:
-    """Count the classes of some columns of rows that are open already."""
+    """Count the classes of some columns of rows that are open already; more classes than `most` are an InputError."""
     used = {recoding.column: recoding for recoding in recodings}
     check_has_columns([*columns, *sensitive, *used], list(relation.schema), relation.name)
     _check_once([*columns, *sensitive])
-    counts = ClassCounts.of_groups(columns, relation.group_sizes(columns, used))
+    groups = relation.group_sizes(columns, used, most)
+    if most is not None and groups.height > most:
+        expected = (
+            f"at most {most:,} combinations of values, which fit into the memory of this machine: leave a column out, "
+            "or make its values coarser first"
+        )
+        raise InputError.of(expected, file=relation.name, column=", ".join(columns))
+    counts = ClassCounts.of_groups(columns, groups)
     _check_labels(relation, counts, used)
     return _with_histograms(relation, counts, sensitive, used)
 

@@ -56,10 +56,12 @@ class Relation(Protocol):
     def schema(self) -> Mapping[str, pl.DataType]:
         """The columns and their types, as Polars would have them."""
 
-    def group_sizes(self, columns: Sequence[str], recodings: Mapping[str, Recoding]) -> pl.DataFrame:
+    def group_sizes(
+        self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None = None
+    ) -> pl.DataFrame:
         """Count the rows of each combination of the recoded columns; the last column holds the counts.
 
-        A value without a label counts as NO_LABEL.
+        A value without a label counts as NO_LABEL. Of more combinations than `most` only some come back, one more.
         """
 
     def distinct(self, column: str) -> pl.Series:

@@ -32,7 +32,9 @@ class LocalRelation:
         """The columns and their types."""
         return dict(self.rows.collect_schema())
 
-    def group_sizes(self, columns: Sequence[str], recodings: Mapping[str, Recoding]) -> pl.DataFrame:
+    def group_sizes(
+        self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None = None
+    ) -> pl.DataFrame:
         """Count the rows of each combination of the recoded columns."""
         # Places as names, so that no column of the user's can clash with the count.
         names = [str(index) for index in range(len(columns))]
@@ -43,7 +45,7 @@ class LocalRelation:
             else self.rows.select(pl.len().alias("n"))
         )
         # Streaming, so that a table larger than memory counts as well.
-        return grouped.collect(engine="streaming")
+        return (grouped if most is None else grouped.head(most + 1)).collect(engine="streaming")
 
     def distinct(self, column: str) -> pl.Series:
         """Give the distinct values of a column."""

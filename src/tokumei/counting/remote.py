@@ -70,14 +70,17 @@ class RemoteRelation:
         """The columns and their types, as Polars would have them."""
         return dict(self.table.schema().to_polars())
 
-    def group_sizes(self, columns: Sequence[str], recodings: Mapping[str, Recoding]) -> pl.DataFrame:
+    def group_sizes(
+        self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None = None
+    ) -> pl.DataFrame:
         """Count the rows of each combination of the recoded columns."""
         used = {column: recoding for column, recoding in recodings.items() if column in columns}
         recoded = self._recoded(used)
         names = [f"c{index}" for index in range(len(columns))]
         keys = recoded.select(**{name: recoded[column] for name, column in zip(names, columns, strict=True)})
         counted = keys.group_by(names).aggregate(n=keys.count()) if names else recoded.aggregate(n=recoded.count())
-        return plain_types(self.engine.fetch(counted.select(*names, "n")))
+        found = counted.select(*names, "n")
+        return plain_types(self.engine.fetch(found if most is None else found.limit(most + 1)))
 
     def distinct(self, column: str) -> pl.Series:
         """Give the distinct values of a column."""

@@ -13,7 +13,7 @@ from tokumei.anonymize.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturbe
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name, part_options
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.count import count_beside, count_relation
+from tokumei.counting.count import count_beside, count_relation, most_classes
 from tokumei.counting.engine import connect
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import check_column
@@ -110,7 +110,7 @@ def counted_on_engine(
         columns = list(relation.schema)
         for column in qi:
             check_column(column, columns, "a quasi-identifier", relation.name)
-        counts = count_relation(relation, qi)
+        counts = count_relation(relation, qi, most=most_classes(len(qi)))
     return Known(str(source), columns, qi, counts.domain, hierarchies, numeric, reading), counts
 
 

@@ -21,6 +21,7 @@ import polars as pl
 from tokumei.anonymize.registry import LocalRecoder, Perturber, TableAnonymizer
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Section, Sentence
+from tokumei.counting.count import CLASS_BYTES
 from tokumei.counting.engine import connect, without_password
 from tokumei.data.files.csv import find_delimiter, first_bytes
 from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, format_of, scan_frame
@@ -36,9 +37,8 @@ CELL_UNITS = {"in memory": 16.0, "as a stream": 20.0, "duckdb": 9.0}
 LEVEL_UNITS, GROUP_UNITS = 17.0, 40.0
 # Units of one cell that is only counted, once more for each sensitive column.
 COUNT_UNITS = 3.0
-# Bytes of a cell that is in memory, for each way of working, and of one cell of one class.
+# Bytes of a cell that is in memory, for each way of working.
 CELL_BYTES = {"in memory": 52, "as a stream": 52, "duckdb": 30}
-CLASS_BYTES = 160
 # A stream holds blocks of rows, and never more than these.
 MOST_STREAMED = 2 * 1024**3
 AT_START = 0.35 * 1024**3
