@@ -47,7 +47,7 @@ def _commonest(column: pl.Series) -> dict[str, Any]:
 
 
 def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
-    """Give for small groups of the original how many of their rows are left out, those hit hardest first."""
+    """Give for small groups of the original how many of their rows are left out, those that lost most first."""
     is_kept = np.zeros(original.n_rows, bool)
     is_kept[rows.drop_nulls().to_numpy()] = True
     if is_kept.all():
@@ -67,7 +67,9 @@ def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
         )
     if not found:
         return []
-    by = [pl.col("left_out") / pl.col("rows"), pl.col("rows"), pl.col("value").fill_null(MISSING)]
+    # By how many more are left out than of everybody: of a group of one that is one row at most.
+    share = 1 - float(is_kept.mean())
+    by = [pl.col("left_out") - share * pl.col("rows"), pl.col("rows"), pl.col("value").fill_null(MISSING)]
     return pl.concat(found).sort(by, descending=[True, True, False], maintain_order=True).head(MOST_GROUPS).to_dicts()
 
 

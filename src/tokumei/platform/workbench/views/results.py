@@ -25,6 +25,7 @@ from tokumei.platform.workbench.models import Piece
 from tokumei.platform.workbench.taking_home import job_with_seed, takeable
 from tokumei.platform.workbench.views.finding import find, frame
 from tokumei.platform.workbench.words import IN_A_HISTORY, attack_lines, number_lines, of_measures, says, title_of
+from tokumei.report.dossier_pages import MISSING
 
 COLUMNS_SHOWN, VALUES_SHOWN = 12, 6
 
@@ -78,9 +79,8 @@ def _of_table(result: Mapping[str, Any]) -> dict[str, Any]:
     for name, column in list(profile["columns"].items())[:COLUMNS_SHOWN]:
         before, after = column["before"]["shares"], column["after"]["shares"]
         values = sorted({**before, **after}, key=lambda one: -max(before.get(one, 0), after.get(one, 0)))
-        # The library writes a missing value so.
         rows = [
-            (_("missing") if value == "None" else value, before.get(value, 0.0), after.get(value, 0.0))
+            (_("missing") if value == MISSING else value, before.get(value, 0.0), after.get(value, 0.0))
             for value in values[:VALUES_SHOWN]
         ]
         pictures.append(
