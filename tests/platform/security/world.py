@@ -418,7 +418,8 @@ def may_see(route: Route, whose: str) -> frozenset[str]:
         # On a server with accounts nobody comes in by a link.
         return frozenset()
     if names and names[0] in SUBMISSION:
-        return RED | RUNNERS
+        # Notes and logs are the team's own, also before organizers.
+        return RED if level == "member" else RED | RUNNERS
     if names and names[0] in {"contest", "slug"}:
         return _may_see_of_contest(route, whose)
     if names and names[0] == "check":
