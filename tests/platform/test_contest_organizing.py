@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 from tests.platform.conftest import LogIn
@@ -132,3 +133,23 @@ def test_organizer_takes_a_team_out_revokes_retries_and_removes(
     assert "&lt;details&gt;" in said
     assert client.post(f"{page}/delete")["Location"] == "/contests/"
     assert not Contest.objects.exists()
+
+
+def test_data_of_another_encoding_is_refused_before_anything_is_made(organizer: User, log_in: LogIn) -> None:
+    given = schedule() | BOARD | LIMITS | {"title": "New", "slug": "new-cup", "edition": "odd"}
+    sent = SimpleUploadedFile("D.csv", "名前\n山田\n".encode("cp932"))
+    answer = log_in(organizer).post("/contests/new", given | {"source": sent})
+    assert answer.status_code == 400
+    assert "encoding=cp932" in text_of(answer)
+    assert not Contest.objects.exists()
+
+
+def test_contest_that_could_not_be_prepared_is_its_organizers_alone(
+    organizer: User, alice: User, log_in: LogIn
+) -> None:
+    contest = make_contest(organizer)
+    assert log_in(alice).get("/contests/cup").status_code == 200
+    Contest.objects.update(prepared_at=None, trouble=reasons.BAD_SOURCE)
+    assert log_in(alice).get("/contests/cup").status_code == Client().get("/contests/cup").status_code == 404
+    assert contest.title not in text_of(Client().get("/contests/"))
+    assert log_in(organizer).get("/contests/cup").status_code == 200

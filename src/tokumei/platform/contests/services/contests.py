@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from django.utils.translation import gettext as _
 from tokumei.contest.setting import source_of
 from tokumei.core.errors import InputError, NotAllowed, NotFound
 from tokumei.data.files.atomic import write_text
-from tokumei.data.files.formats import READ
+from tokumei.data.files.formats import READ, TEXT_SUFFIXES
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Announcement, Board, Contest, Phase
@@ -35,13 +36,17 @@ SCHEDULE = ("opens_at", "attacks_open_at", "closes_at")
 
 
 def visible_contests(user: User | None) -> QuerySet[Contest]:
-    """Give the contests that somebody may know of: public ones, those they organize and those their teams are in."""
+    """Give the contests that somebody may know of: public ones, those they organize and those their teams are in.
+
+    A contest whose data could not be prepared yet is its organizers' alone.
+    """
+    public = Q(is_public=True) & ~(Q(prepared_at=None) & ~Q(trouble=""))
     if user is None or not user.is_authenticated:
-        return Contest.objects.filter(is_public=True)
+        return Contest.objects.filter(public)
     if user.is_superuser:
         return Contest.objects.all()
     takes_part = Q(participations__team__members=user, participations__withdrawn_at=None)
-    return Contest.objects.filter(Q(is_public=True) | Q(organizer=user) | Q(co_organizers=user) | takes_part).distinct()
+    return Contest.objects.filter(public | Q(organizer=user) | Q(co_organizers=user) | takes_part).distinct()
 
 
 def find_contest(user: User | None, slug: str) -> Contest:
@@ -270,12 +275,28 @@ def _limit_guesses(wanted: int | None, allowed: int) -> int:
     return allowed if wanted is None else wanted
 
 
+def _check_encoding(source: UploadedFile[Any], ending: str, reading: Reading) -> None:
+    """Refuse text of another encoding before anything is made of it, and say how to name that."""
+    if reading.encoding or ending not in TEXT_SUFFIXES:
+        return
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for chunk in source.chunks(BLOCK):
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        expected = _("text in UTF-8; where it is another, say so under How it is read, such as encoding=cp932")
+        raise InputError.of(expected, column="source", value=source.name) from None
+    source.seek(0)
+
+
 def _store_source(contest: Contest, source: UploadedFile[Any], reading: Reading) -> None:
     # Of the name that the browser sent only its ending is kept, which says how to read the file.
     given = (source.name or "").lower()
     ending = next((known for known in sorted(READ, key=len, reverse=True) if given.endswith(known)), None)
     if ending is None:
         raise InputError.of(f"a name that ends in {', '.join(READ)}", column="source", value=given)
+    _check_encoding(source, ending, reading)
     with telling_full_disk():
         contest.sources.mkdir(mode=0o700, parents=True)
         descriptor = os.open(contest.sources / f"source{ending}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
