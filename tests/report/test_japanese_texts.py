@@ -80,4 +80,6 @@ def test_forms_have_the_same_names_on_both_sides_and_unknown_texts_stay_unknown(
     for english, japanese in FORMS.items():
         assert names(japanese) <= names(english)
     assert in_japanese("a sentence that nobody wrote") is None
+    said = in_japanese("codes of people or records: 400 different codes written as A0000, as its header says")
+    assert said == "個人やレコードの番号：A0000 の形の 400 種類の番号です（見出しのとおり）"
     assert in_japanese("at most 500 columns") == "500 列以下"

@@ -185,6 +185,8 @@ def _forms() -> list[tuple[re.Pattern[str], str]]:
         if "{" in english:
             # Names of one letter stand for numbers.
             pattern = re.sub(r"\\{(\w)\\}", r"(?P<\1>[0-9.,%-]+)", re.escape(english))
+            # A form of codes is one word, so that what follows it is not taken for a part of it.
+            pattern = pattern.replace(r"\{form\}", r"(?P<form>[^ ,]+)")
             pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", pattern)
             found.append((len(re.sub(r"\{\w+\}", "", english)), re.compile(pattern, re.DOTALL), japanese))
     return [(pattern, japanese) for _, pattern, japanese in sorted(found, key=lambda one: -one[0])]
