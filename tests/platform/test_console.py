@@ -187,6 +187,9 @@ def test_co_organizer_runs_the_contest_and_cannot_play_in_it(
         joining.join(contest, grey, carol)
     post(client, "organizers", username="carol", do="remove")
     assert log_in(carol).get(CONSOLE).status_code == 404
+    # What she saw she knows.
+    with pytest.raises(NotAllowed, match="organizer knows the truth"):
+        joining.join(contest, grey, carol)
 
 
 def test_tables_hold_scores_and_no_formula(contest: Contest, organizer: User, team: Team, log_in: LogIn) -> None:

@@ -151,7 +151,10 @@ def _was_in(contest: Contest, team: Team) -> bool:
 def _check_members(contest: Contest, team: Team) -> None:
     """Refuse teams with somebody who knows a truth that they are to guess."""
     members = list(team.members.all())
-    if any(is_organizer(contest, member) for member in members):
+    names = [member.username for member in members]
+    # Also who was one once: what they saw they know.
+    was_organizer = contest.actions.filter(what="add_organizer", details__user__in=names).exists()
+    if was_organizer or any(is_organizer(contest, member) for member in members):
         raise NotAllowed(_("An organizer knows the truth and cannot take part."))
     if contest.roster.filter(user__in=members).exclude(team=team).exists():
         raise NotAllowed(_("Somebody of this team is or was in the contest with another team."))
