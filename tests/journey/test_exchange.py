@@ -121,7 +121,9 @@ def test_an_exchange_from_offer_to_repair_and_audit(journey: Journey) -> None:
     log = folder / "desk" / "public.jsonl"
     log.write_text(log.read_text().replace('"outcome":"refused"', '"outcome":"served"', 1))
     assert "public.jsonl, line" in journey.run("verify", "desk", exit_code=1)["message"]
-    journey.request("one", "more", "age=1")
+    nodes = journey.run("try", "desk/offer.json")["nodes"]
+    allowed = next(each["levels"] for each in nodes if each["zone"] == "allowed")
+    journey.request("one", "more", ",".join(f"{name}={level}" for name, level in allowed.items()))
     desk = ["--desk", "desk", "--key", "shop.key", "--inbox", "in", "--outbox", "out"]
     journey.run("serve-requests", *desk, "--once", exit_code=1)
     assert not list((folder / "out").glob("more.*"))

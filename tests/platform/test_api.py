@@ -346,7 +346,7 @@ def test_closed_contest_can_be_exported_with_its_key(attacks: Contest, red: Prog
 
 
 def test_full_disk_is_507_and_costs_nothing(cup: Contest, red: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    def is_full(*given: Any) -> Any:
+    def is_full(*given: Any, **options: Any) -> Any:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(uploads, "_store", is_full)

@@ -287,7 +287,6 @@ def _check_encoding(source: UploadedFile[Any], ending: str, reading: Reading) ->
     except UnicodeDecodeError:
         expected = _("text in UTF-8; where it is another, say so under How it is read, such as encoding=cp932")
         raise InputError.of(expected, column="source", value=source.name) from None
-    source.seek(0)
 
 
 def _store_source(contest: Contest, source: UploadedFile[Any], reading: Reading) -> None:
