@@ -20,6 +20,7 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services import submitting
+from tokumei.platform.notices.models import Notice, NoticeKind
 from tokumei.platform.teams.models import Team
 from tokumei.platform.zones import COOKIE, time_zones
 
@@ -115,6 +116,10 @@ def test_header_and_tabs_take_little_of_a_phone_and_change_the_language(
 ) -> None:
     from tests.platform.test_browser import log_in as enter
 
+    # A long name, and notices that nobody has read.
+    User.objects.filter(pk=alice.pk).update(display_name="佐藤 遥（大会事務局）")
+    for number in range(12):
+        Notice.objects.create(user=alice, kind=NoticeKind.ANNOUNCEMENT, text=f"News {number}")
     page = open_page(390, language)
     enter(page, "alice")
     page.goto("/contests/cup")
