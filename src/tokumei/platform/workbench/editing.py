@@ -136,7 +136,7 @@ def set_pipeline(sent: QueryDict) -> Change:
         found["method"] = [as_method(steps)]
         threat = found.setdefault("threat", [{"name": "acquaintance"}])[0]
         threat["share"] = share(sent, "share")
-        threat["attacks"] = sent.getlist("attack") or ["tfidf"]
+        threat["attacks"] = sent.getlist("attack") or ["linkage"]
 
     return change
 
