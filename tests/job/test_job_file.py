@@ -89,6 +89,14 @@ def test_second_run_does_nothing_again_until_job_or_input_change(folder: Path, m
     assert "before" in job.run(folder / "out").steps_done
 
 
+def test_step_whose_numbers_meant_another_thing_is_done_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = tk.Job.read(folder / "job.toml")
+    monkeypatch.setattr("tokumei.job.step_store.RESULTS", 1)
+    job.run(folder / "out")
+    monkeypatch.undo()
+    assert not job.run(folder / "out").steps_found
+
+
 def test_run_goes_on_after_a_stop_where_it_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = tk.Job.read(folder / "job.toml")
     with monkeypatch.context() as patched:

@@ -150,3 +150,20 @@ def test_more_classes_than_fit_are_refused_by_name(
         write_table_on_engine(str(source), ["age", "sex"], tmp_path / "out.parquet", **where)
     assert refused.value.faults[0].column == "age, sex"
     assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize("method", ["optimal", "mondrian"])
+def test_columns_may_bear_the_names_that_a_join_would_give(tmp_path: Path, method: str) -> None:
+    names = {"sex": "value_0", "age": "label_0", "town": "value", "pay": "label"}
+    rows = {"sex": ["f", "m"] * 20, "age": [20 + n % 7 for n in range(40)], "town": ["a", "b"] * 20, "pay": ["x"] * 40}
+    found = []
+    for called in (dict(zip(names, names, strict=True)), names):
+        table = tmp_path / f"{method}-{called['sex']}.parquet"
+        pl.DataFrame(rows).rename(called).write_parquet(table)
+        out = tmp_path / f"{method}-{called['sex']}.csv"
+        qi = [called["sex"], called["age"], called["town"]]
+        asked: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "method": method, "k": 3}
+        write_table_on_engine(str(table), qi, out, keep=[called["pay"]], keep_order=True, **asked)
+        found.append(pl.read_csv(out, infer_schema=False).rename(dict(zip(called.values(), called, strict=True))))
+    assert found[0].sort(pl.all()).equals(found[1].sort(pl.all()))
+    assert found[0].height == 40

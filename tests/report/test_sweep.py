@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -99,3 +100,20 @@ def test_attacks_that_do_not_fit_in_the_time_are_left_out_and_said(tmp_path: Pat
     assert "linkage" in {one["attack"] for one in report_history(shop, release, knowledge=[25]).to_dict()["attacks"]}
     with pytest.raises(InputError, match="time for one attack"):
         report_history(shop, release, minutes=1e-9)
+
+
+def test_result_whose_numbers_meant_another_thing_is_not_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = History.of(make_retail(8, seed=1))
+    asked: dict[str, Any] = {"grid": {"plain": {"step": [{"method": "pseudonyms"}]}}, "attacks": ["s1"]}
+    folder = tmp_path / "swept"
+
+    def swept() -> set[Path]:
+        sweep_history(shop, folder, **asked)
+        return {path for path in folder.rglob("*.json")}
+
+    before = swept()
+    assert swept() == before
+    monkeypatch.setattr("tokumei.report.sweep.RESULTS", 0)
+    assert swept() > before

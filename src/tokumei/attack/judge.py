@@ -14,8 +14,6 @@ from tokumei.data.history import History, period_of
 
 KEYS = ["customer", "period"]
 HALF = 0.5
-# The 97.5 % quantile of the normal distribution.
-Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -184,17 +182,11 @@ def blind_row_success(cells: pl.DataFrame) -> float:
 
 
 def wilson_interval(n_successes: int, n_trials: int) -> tuple[float, float]:
-    """Give the 95 % interval of a share by Wilson's score, since the normal interval fails near 0 and 1.
+    """Give the 95 % interval of a share."""
+    from scipy.stats import binomtest
 
-    With z = 1.96: (2 s + z² ± z √(4 s (n - s) / n + z²)) / (2 (n + z²)) for s of n.
-
-    >>> [round(end, 4) for end in wilson_interval(1, 10)]
-    [0.0179, 0.4042]
-    """
     if not n_trials:
         return 0.0, 1.0
-    share = n_successes / n_trials
-    below = 2 * (n_trials + Z**2)
-    center = (2 * n_trials * share + Z**2) / below
-    half = Z / below * math.sqrt(4 * n_trials * share * (1 - share) + Z**2)
-    return 0.0 if not n_successes else center - half, 1.0 if n_successes == n_trials else center + half
+    # Wilson, since the normal interval fails near 0 and 1.
+    found = binomtest(n_successes, n_trials).proportion_ci(method="wilson")
+    return float(found.low), float(found.high)

@@ -106,7 +106,8 @@ def _of_amounts(column: str, texts: Sequence[str], amounts: Sequence[float]) -> 
     made = Intervals(width, factors).build(column, numbers)
     place = {float(leaf): at for at, leaf in enumerate(made.leaves)}
     ordered = sorted(zip(amounts, texts, strict=True))
-    levels = [[made.labels_at(level)[place[number]] for number, _ in ordered] for level in range(1, made.height + 1)]
+    labels = [made.labels_at(level) for level in range(1, made.height + 1)]
+    levels = [[level[place[number]] for number, _ in ordered] for level in labels]
     hierarchy = Hierarchy.of_levels(column, [[text for _, text in ordered], *levels])
     return hierarchy, f"amounts: intervals of {width:g}, joined in pairs"
 

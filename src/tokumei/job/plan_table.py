@@ -82,7 +82,7 @@ class TablePlan(Result):
         facts = {name: "not known before" if value is None else value for name, value in self.to_dict().items()}
         said = (
             f"Nothing was read but metadata and the first {N_LOOKED_AT:,} rows, from which classes are guessed; "
-            "memory and time are those of runs measured at other sizes, and may be off by a factor of three."
+            "memory and time are those of runs measured at other sizes, and may be off by a factor of ten."
         )
         return [Facts(facts), Sentence(said)]
 

@@ -81,10 +81,12 @@ class HistoryWork:
                 way = name.removeprefix("method-")
                 use = results[f"use-{way}"]
                 attacks = [found for key, found in results.items() if key.startswith(f"attack-{way}-")]
-                found = max((a["scores"]["found"]["value"] for a in attacks if "found" in a["scores"]), default=0.0)
+                shares = [a["scores"]["found"]["value"] for a in attacks if "found" in a["scores"]]
+                found = max(shares, default=None)
                 losses = [s["value"] for s in use["scores"].values() if s["worst"] == 1 and s["best"] == 0]
                 loss = max(losses, default=None)
-                both = found + (loss or 0) * 1e-6
+                # Of what nobody attacked nothing is known, so that it is taken last.
+                both = (1.0 if found is None else found) + (loss or 0) * 1e-6
                 ways.append({**one, "use": use, "attacks": attacks, "found": found, "loss": loss, "order": both})
         best = choose(ways, "order")
         number = best["number"]

@@ -13,6 +13,8 @@ from typing import Any
 from tokumei.data.files.atomic import write_text
 
 FOLDER = "steps"
+# Raised whenever a number that steps keep comes to mean another thing, so that none from before is taken for it.
+RESULTS = 2
 
 
 @dataclass
@@ -27,7 +29,8 @@ class StepStore:
         self, name: str, depends_on: Mapping[str, Any], work: Callable[[], dict[str, Any]], files: Sequence[Path] = ()
     ) -> dict[str, Any]:
         """Give the result of a step, from before if nothing that it depends on changed and its files are as written."""
-        key = hashlib.sha256(json.dumps(depends_on, sort_keys=True, default=str).encode()).hexdigest()
+        decided = json.dumps([RESULTS, depends_on], sort_keys=True, default=str)
+        key = hashlib.sha256(decided.encode()).hexdigest()
         path = self.folder / FOLDER / f"{name}.json"
         kept = _read(path)
         if kept is not None and kept.get("key") == key and kept.get("files") == _hashes(files):

@@ -25,6 +25,8 @@ from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.report.evaluation import evaluate
 from tokumei.report.needs import check_needs, lacks
 
+# Raised whenever a number of a result comes to mean another thing, so that none from before is taken for it.
+RESULTS = 2
 LINE = {"name": pl.String, "utility": pl.Float64, "found": pl.Float64, "attack": pl.String, "left_out": pl.String}
 
 
@@ -198,7 +200,6 @@ def _key(
     frames = [original.frame, *(part.frame for part in knowledge.values())]
     content = [str(frame.hash_rows(seed=0).sum()) for frame in frames]
     labels = [] if hierarchy is None else [hierarchy.labels_at(level) for level in range(hierarchy.height + 1)]
-    # Without a hierarchy as before, so that what was done is found again.
-    named = [settings, seed, sorted(attacks), sorted(knowledge), content, *([labels] if labels else [])]
+    named = [RESULTS, settings, seed, sorted(attacks), sorted(knowledge), content, labels]
     decided = json.dumps(named, sort_keys=True)
     return hashlib.blake2b(decided.encode(), digest_size=12).hexdigest()
