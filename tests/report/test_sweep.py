@@ -111,7 +111,7 @@ def test_result_whose_numbers_meant_another_thing_is_not_found_again(
 
     def swept() -> set[Path]:
         sweep_history(shop, folder, **asked)
-        return {path for path in folder.rglob("*.json")}
+        return set(folder.rglob("*.json"))
 
     before = swept()
     assert swept() == before
