@@ -1,10 +1,11 @@
-"""Commands as a program runs them: in a process of their own, or in this one where many are tried."""
+"""Commands as a person or a program gives them, run in this process: what a process of its own adds is tested once."""
 
 from __future__ import annotations
 
+import io
 import json
-import subprocess
-import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,29 @@ import pytest
 from tokumei.cli.main import main
 
 
-def tokumei(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+@dataclass(frozen=True)
+class Done:
+    """A command that ended: its exit code and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def tokumei(*arguments: object, cwd: Path | None = None) -> Done:
     """Run a command to its end, whatever becomes of it."""
-    command = [sys.executable, "-m", "tokumei", *(str(argument) for argument in arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
+    # Streams over bytes, as a process has them.
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with chdir(cwd or "."), redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    assert isinstance(ended.value.code, int)
+    printed, said = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
+    return Done(ended.value.code, printed, said)
 
 
-def tokumei_json(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
+def tokumei_json(*arguments: object, exit_code: int = 0, cwd: Path | None = None) -> dict[str, Any]:
     """Run with --json; standard output must be one object and nothing else."""
-    done = tokumei(*arguments, "--json")
+    done = tokumei(*arguments, "--json", cwd=cwd)
     assert done.returncode == exit_code, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     assert done.stderr == ""
@@ -29,7 +44,7 @@ def tokumei_json(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
 
 
 def tokumei_here(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[object, dict[str, Any]]:
-    """Run with --json in this process, and give the exit code and the one object."""
+    """Run with --json, and give the exit code and the one object."""
     with pytest.raises(SystemExit) as done:
         main([*map(str, arguments), "--json"])
     printed = capsys.readouterr()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.journey.commands import Done, tokumei
 
 TOY, SUCCESS, ATTACKERS = "knowledge-toy", "pwscup2017-success", "knowledge-attackers"
 # What another package would bring: a study that says nothing of its difference, one that fails, one that dies.
@@ -69,9 +70,13 @@ def own_studies(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def study(*arguments: object, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def study(*arguments: object, env: dict[str, str] | None = None) -> Done:
+    """Run the command: in a process of its own where another package is installed."""
+    if env is None:
+        return tokumei("study", *arguments)
     command = [sys.executable, "-m", "tokumei", "study", *(str(argument) for argument in arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=env)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=env)
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
 def study_json(*arguments: object, exit_code: int = 0, env: dict[str, str] | None = None) -> dict[str, Any]:

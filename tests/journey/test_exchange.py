@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.journey.commands import tokumei_json
 
 # Eight women and eight men of each of six ages, but two women of the third; pairs and triples of ages cross.
 COUNTS = {(age, sex): 8 for age in "123456" for sex in "fm"} | {("3", "f"): 2}
@@ -27,12 +26,7 @@ class Journey:
         self.folder = folder
 
     def run(self, *arguments: object, exit_code: int = 0) -> dict[str, Any]:
-        command = [sys.executable, "-m", "tokumei", "exchange", *(str(each) for each in arguments), "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, timeout=120)
-        assert done.returncode == exit_code, done.stdout + done.stderr
-        found: dict[str, Any] = json.loads(done.stdout)
-        assert done.stderr == ""
-        return found
+        return tokumei_json("exchange", *arguments, exit_code=exit_code, cwd=self.folder)
 
     def request(self, user: str, name: str, levels: str) -> None:
         arguments = ["--levels", levels, "--key", f"{user}.key", "--user", user, "--purpose", "a study"]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from tests.journey.commands import tokumei_json
 from tests.platform.offers import write_table
 
 from tokumei.platform.accounts.models import User
@@ -66,11 +64,7 @@ class Provider:
         (folder / "token").chmod(0o600)
 
     def run(self, *arguments: object, exit_code: int = 0) -> dict[str, Any]:
-        command = [sys.executable, "-m", "tokumei", "exchange", *(str(each) for each in arguments), "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, timeout=120)
-        assert done.returncode == exit_code, done.stdout + done.stderr
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
+        return tokumei_json("exchange", *arguments, exit_code=exit_code, cwd=self.folder)
 
     def serve(self) -> list[str]:
         """Answer what waits on the platform, and give the outcomes."""

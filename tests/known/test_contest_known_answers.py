@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from tests.journey.commands import tokumei_json
 
 from tokumei.contest.edition import Files
 from tokumei.contest.editions.pwscup2017 import files as pwscup2017
@@ -46,14 +44,6 @@ def knowledge(folder: Path) -> Files:
     return {f"T{level}": folder / f"T{level}.csv.gz" for level in LEVELS}
 
 
-def run(*arguments: object) -> dict[str, Any]:
-    command = [sys.executable, "-m", "tokumei", *map(str, arguments), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
 def rows_of(score: dict[str, Any], attack: str) -> list[float]:
     return [score["safety"][attack][level]["row"] for level in LEVELS]
 
@@ -62,9 +52,9 @@ def test_sample_release_of_2017_has_the_known_scores_on_the_command_line(
     folder: Path, data: Files, knowledge: Files
 ) -> None:
     given = ["--edition", "pwscup2017", "--master", data["M"], "--history", data["T"]]
-    assert run("check", *given, folder / "AT_sample.csv.gz")["is_valid"]
+    assert tokumei_json("check", *given, folder / "AT_sample.csv.gz")["is_valid"]
     levels = [word for level in LEVELS for word in ("--knowledge", f"{level}={knowledge[f'T{level}']}")]
-    score = run("score", *given, *levels, folder / "AT_sample.csv.gz")
+    score = tokumei_json("score", *given, *levels, folder / "AT_sample.csv.gz")
     assert set(score) == {"utility", "safety", "total"}
     assert list(score["utility"]) == list(UTILITY)
     for name, value in UTILITY.items():
@@ -128,10 +118,10 @@ def test_release_of_2018_has_the_loss_of_its_cells(shared_data: Path, tmp_path: 
     source = shared_data / "pwscup2018" / "T.csv.gz"
     given = ["--edition", "pwscup2018", "--history", source]
     # T is a valid release of itself: its ids have the form of pseudonyms, and every cell is true.
-    assert run("score", *given, source) == {"utility": 0.0}
+    assert tokumei_json("score", *given, source) == {"utility": 0.0}
     history = pwscup2018.read_history(source)
     assert history.n_rows == 81_776
     lines = [f"{customer},*,*,*,*\n" for customer in history.frame["customer"]]
     (tmp_path / "A.csv").write_text("".join(lines))
     Pwscup2018().check({"T": source}, {"A": tmp_path / "A.csv"})
-    assert run("score", *given, tmp_path / "A.csv") == {"utility": 1.0}
+    assert tokumei_json("score", *given, tmp_path / "A.csv") == {"utility": 1.0}
