@@ -56,7 +56,19 @@ def test_deleted_rows_carry_nothing() -> None:
 
 def test_columns_that_are_left_out_are_told(shop: Path) -> None:
     history = tk.History(pl.read_csv(shop), customer="member", date="when", item="goods")
-    assert tk.anonymize(history, method="pseudonyms").to_dict()["left_out"] == ["shop", "note"]
+    release = tk.anonymize(history, method="pseudonyms")
+    assert release.to_dict()["left_out"] == ["shop", "note"]
+    assert repr(history).endswith(", without shop, note)")
+    assert repr(release).endswith(", without shop, note)")
+
+
+def test_a_time_that_stands_in_the_date_is_not_called_absent(caplog: pytest.LogCaptureFixture) -> None:
+    frame = pl.DataFrame({"member": ["a"], "when": ["2024-01-02 09:05"], "shop": ["330"]})
+    with caplog.at_level("INFO", "tokumei"):
+        tk.History(frame, customer="member", date="when")
+    assert caplog.messages == [
+        "history: left out shop (--carry keeps them in a release); absent: invoice, item, price, quantity"
+    ]
 
 
 @pytest.mark.parametrize(

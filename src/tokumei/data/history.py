@@ -100,7 +100,8 @@ class History:
 
     def __repr__(self) -> str:
         absent = f", no {', '.join(self.absent)}" if self.absent else ""
-        return f"History({self.n_rows:,} rows, {len(self.customers):,} customers{absent})"
+        without = f", without {', '.join(self.left_out)}" if self.left_out else ""
+        return f"History({self.n_rows:,} rows, {len(self.customers):,} customers{absent}{without})"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>{self.frame.head()._repr_html_()}"

@@ -75,6 +75,10 @@ def read_columns_of_history(
     if "quantity" in read:
         read["quantity"] = as_quantity(read["quantity"])
     absent = {role: nothing(role, kind, frame.height) for role, kind in SCHEMA.items() if role not in read}
+    left_out = left_over(frame.columns, columns, carried)
+    if left_out:
+        names = (source.name, ", ".join(left_out), ", ".join(absent) or "nothing")
+        log.info("%s: left out %s (--carry keeps them in a release); absent: %s", *names)
     return pl.DataFrame({role: (read | absent)[role].alias(role) for role in SCHEMA})
 
 
@@ -86,7 +90,7 @@ def nothing(name: str, kind: pl.DataType, n_rows: int) -> pl.Series:
 def find_columns(
     names: Sequence[str], columns: Mapping[str, str], file: str, carried: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Tell which column of a file has which role: as declared, else by its own name; what is left over is said."""
+    """Tell which column of a file has which role: as declared, else by its own name."""
     faults = FaultList(file)
     for role, name in columns.items():
         if name and name not in names:
@@ -109,13 +113,6 @@ def find_columns(
             how = f"{role}=NAME (in the shell --columns {role}=NAME) with one of: {', '.join(names)}"
             faults.add(f"a column named {role}, or {how}", column=role)
     faults.raise_if_any()
-    left_out = left_over(names, columns, carried)
-    if left_out:
-        absent = [role for role in SCHEMA if role not in found]
-        log.info(
-            "%s: left out %s (--carry keeps them in a release); absent: %s",
-            *(file, ", ".join(left_out), ", ".join(absent) or "nothing"),
-        )
     return found
 
 

@@ -96,7 +96,9 @@ class HistoryRelease(Result):
 
     def __repr__(self) -> str:
         said = f"{self.facts['rows']:,} rows, {self.facts['released']:,} released, by {self.facts['method']}"
-        return f"HistoryRelease({said}, {self.facts['customers']:,} customers, {self.facts['pseudonyms']:,} pseudonyms)"
+        said += f", {self.facts['customers']:,} customers, {self.facts['pseudonyms']:,} pseudonyms"
+        without = f", without {', '.join(self.original.left_out)}" if self.original.left_out else ""
+        return f"HistoryRelease({said}{without})"
 
     def to_frame(self) -> Any:
         """Give the released rows."""
