@@ -35,12 +35,12 @@ RUNS: dict[str, list[str]] = {
     "harden/--out": [*PAIR, *HARDEN, "--out", "{out}.csv"],
     "harden/--published": [*PAIR, *HARDEN, "--out", "{dir}/r.csv", "--published", "{out}.csv"],
     "harden/--truth": [*PAIR, *HARDEN, "--out", "{dir}/r.csv", "--truth", "{out}.csv"],
-    "knowledge/--out": ["{history}", "--out", "{out}.csv"],
-    "report/--out": [*PAIR, "--knowledge", "50", "--attacks", "same-day", "--out", "{out}.csv"],
-    "compare/--out": ["{people}", *QI, "--methods", "optimal", "--out", "{out}.csv"],
+    "knowledge/--out": ["{history}", "--out", "{out}.html"],
+    "report/--out": [*PAIR, "--knowledge", "50", "--attacks", "same-day", "--out", "{out}.html"],
+    "compare/--out": ["{people}", *QI, "--methods", "optimal", "--out", "{out}.html"],
     "hierarchy build/--out": ["intervals", "--data", "{people}", "--column", "age", "--out", "{out}.csv"],
     "job new/--out": ["{people}", "--out", "{out}.csv"],
-    "inspect/--out": ["{people}", "--out", "{out}.csv"],
+    "inspect/--out": ["{people}", "--out", "{out}.html"],
     "inspect/--job": ["{people}", "--job", "{out}.csv"],
     "data clean-retail/--out": ["{retail}", "--out", "{out}.csv"],
     "data draw-knowledge/--out": ["{history}", "--share", "50", "--out", "{out}.csv"],
@@ -102,6 +102,7 @@ def attempt(request: pytest.FixtureRequest, files: dict[str, Path], tmp_path: Pa
         return run(name, [*words, *more])
 
     try_it.name = request.param  # type: ignore[attr-defined]
+    try_it.suffix = next(Path(word).suffix for word in RUNS[request.param] if "{out}" in word)  # type: ignore[attr-defined]
     return try_it
 
 
@@ -115,23 +116,37 @@ def test_output_that_is_an_input_is_refused_by_any_name(
     words = RUNS[attempt.name]  # type: ignore[attr-defined]
     source = next(files[key] for key in ("people", "history", "retail") if f"{{{key}}}" in words)
     before = _inputs(files)
-    symbolic, hard = tmp_path / "symbolic.csv", tmp_path / "hard.csv"
+    suffix = attempt.suffix  # type: ignore[attr-defined]
+    symbolic, hard = tmp_path / f"symbolic{suffix}", tmp_path / f"hard{suffix}"
     symbolic.symlink_to(source)
     os.link(source, hard)
-    for out in (source, symbolic, hard):
+    for out in (source, symbolic, hard) if suffix == source.suffix else (symbolic, hard):
         assert attempt(out, "--force") == 2
     assert _inputs(files) == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["hard.csv", "symbolic.csv"]
+    assert sorted(tmp_path.iterdir()) == [hard, symbolic]
 
 
 def test_existing_output_needs_force(attempt: Callable[..., int], tmp_path: Path) -> None:
-    out = tmp_path / "there.csv"
+    out = tmp_path / f"there{attempt.suffix}"  # type: ignore[attr-defined]
     out.write_text("mine")
     assert attempt(out) == 2
     assert out.read_text() == "mine"
-    assert [path.name for path in tmp_path.iterdir()] == ["there.csv"]
+    assert list(tmp_path.iterdir()) == [out]
     assert attempt(out, "--force") == 0
     assert out.read_bytes() != b"mine"
+
+
+@pytest.mark.parametrize("name", sorted(name for name, words in RUNS.items() if "{out}.html" in words))
+def test_page_is_not_written_by_a_name_that_promises_another_form(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    command, _, option = name.partition("/")
+    given = {key: str(file) for key, file in files.items()} | {"dir": str(tmp_path)}
+    words = [word.replace("{out}.html", str(tmp_path / "page.toml")).format(**given) for word in RUNS[name]]
+    assert run(command, words) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"option {option}: found 'page.toml', expected a file that ends in .html" in said
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_sweep_goes_on_in_its_folder_and_into_no_other(files: dict[str, Path], tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_calendar_of_what_is_no_date_names_it(text: str) -> None:
     with pytest.raises(InputError, match=r"column day: found .*, expected a real date"):
         Calendar().build("day", pl.Series([text]))
     with pytest.raises(InputError, match="a column of dates"):
-        Calendar().build("day", pl.Series([20110309]))
+        Calendar().build("day", pl.Series([20111309]))
 
 
 def test_from_data_equal_frequency_counts_rows() -> None:

@@ -13,6 +13,7 @@ from tokumei.core.errors import InputError
 from tokumei.hierarchy.build.calendar import Calendar
 from tokumei.hierarchy.build.decades import Decades
 from tokumei.hierarchy.written_dates import date_reader
+from tokumei.job.hierarchies import made_hierarchy
 
 DAYS = [dt.date(1960, 1, 2) + dt.timedelta(37 * number) for number in range(300)]
 WAYS: dict[str, Callable[[dt.date], str]] = {
@@ -22,6 +23,9 @@ WAYS: dict[str, Callable[[dt.date], str]] = {
     "points and a time": lambda day: f"{day.day}.{day.month}.{day.year} 8:30",
     "day first": lambda day: f"{day.day:02}/{day.month:02}/{day.year}",
     "month first": lambda day: f"{day.month}/{day.day}/{day.year}",
+    "day first, two digits of the year": lambda day: day.strftime("%d/%m/%y"),
+    "points, two digits of the year": lambda day: day.strftime("%d.%m.%y"),
+    "compact": lambda day: day.strftime("%Y%m%d"),
     "words": lambda day: day.strftime("%d %b %Y"),
     "Japanese": lambda day: f"{day.year}年{day.month}月{day.day}日",
     "era": lambda day: (
@@ -53,6 +57,25 @@ def test_order_that_cannot_be_told_is_not_guessed() -> None:
         Calendar().build("day", pl.Series(texts))
     # Both orders occur: one of the rows is wrong, and nobody knows which.
     assert date_reader(["31/12/2020", "12/31/2020"]) is None
+    # Which end is the year at? A version of a program is no day, either.
+    assert date_reader(["20/04/18", "21/05/19"]) is None
+    assert date_reader(["1.2.10", "1.10.3"]) is None
+
+
+def test_two_digits_of_a_year_are_read_as_spreadsheets_do() -> None:
+    reader = date_reader(["31/12/30", "31/12/29", "31/12/99"])
+    assert reader is not None
+    assert [reader(text) for text in ("31/12/30", "31/12/29")] == [dt.date(1930, 12, 31), dt.date(2029, 12, 31)]
+
+
+def test_whole_numbers_are_days_where_every_one_is_a_day() -> None:
+    days = [int(day.strftime("%Y%m%d")) for day in DAYS]
+    hierarchy, said = made_hierarchy("born", pl.Series(days))
+    assert hierarchy.leaves[0] == "19600102" and hierarchy.labels_at(1)[0] == "1960-01"
+    assert said == "days, months, quarters and years, then decades"
+    assert made_hierarchy("code", pl.Series([*days, 19_601_399]))[1].startswith("intervals of ")
+    with pytest.raises(InputError, match="column code: found 'Int64', expected a column of dates"):
+        Calendar().build("code", pl.Series([1, 2, 3]))
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def compare(
 
     asked = requirement_options(k, None, l_diversity, t_closeness, missing_is_a_value=missing_is_a_value)
     read = [file, hierarchies, *columns_of(hierarchy).values(), prices]
-    with showing_progress(), guarded({"--out": out}, inputs=read, force=force) as drafts:
+    with showing_progress(), guarded({"--out": out}, inputs=read, pages=["--out"], force=force) as drafts:
         known = known_on_engine(
             file,
             names(qi, "--qi"),

@@ -34,7 +34,7 @@ def demo(
     from tokumei.report.history_page import history_page
 
     started = time.perf_counter()
-    with showing_progress(), guarded({"--out": out}, force=force) as drafts:
+    with showing_progress(), guarded({"--out": out}, pages=["--out"], force=force) as drafts:
         original = History.of(make_retail(customers, seed=seed), name="made-up retail")
         release = HISTORY_ANONYMIZERS.make("pseudonyms", lifetime=1).anonymize(original, seed=seed)
         known = {str(share): original.known(share / 100, seed=seed) for share in KNOWN_PER_CENT}

@@ -306,7 +306,8 @@ def knowledge(
     asked: dict[str, Any] = {"weight": weight}
     if unicity:
         asked |= {"unicity": True, "points": points, "draws": draws, "seed": seed}
-    with showing_progress(), guarded({"--out": out}, inputs=[file, release], force=force) as drafts:
+    read = [file, release]
+    with showing_progress(), guarded({"--out": out}, inputs=read, pages=["--out"], force=force) as drafts:
         done = knowledge_history(file, release, reading=reading, **asked)
         if out is not None:
             done.page().write(drafts["--out"])

@@ -36,7 +36,10 @@ def inspect(
     from tokumei.job.inspect_table import inspect as look
     from tokumei.job.job_template import table_template
 
-    with showing_progress(), guarded({"--out": out, "--job": job}, inputs=[file], force=force) as drafts:
+    with (
+        showing_progress(),
+        guarded({"--out": out, "--job": job}, inputs=[file], pages=["--out"], force=force) as drafts,
+    ):
         found = look(file, seed=seed, reading=reading)
         if out is not None:
             found.page().write(drafts["--out"])

@@ -118,7 +118,7 @@ def report(
         raise InputError.of("--qi, which says that the files are tables", option="--qi")
     items = item_file(hierarchy)
     read = [original, release, items, *files_of(knowledge), None if sweep is None else sweep / "sweep.json"]
-    with showing_progress(), guarded({"--out": out}, inputs=read, force=force) as drafts:
+    with showing_progress(), guarded({"--out": out}, inputs=read, pages=["--out"], force=force) as drafts:
         done = report_history(
             original,
             release,

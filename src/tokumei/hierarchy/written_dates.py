@@ -12,8 +12,13 @@ from tokumei.core.errors import InputError
 from tokumei.hierarchy.date_labels import read_day_label
 from tokumei.hierarchy.leaves import CLOCK, leaf_texts, read_all, read_date
 
-_DAY_OR_MONTH_FIRST = re.compile(rf"([0-9]{{1,2}})([./-])([0-9]{{1,2}})\2([0-9]{{4}}){CLOCK}")
+_DAY_OR_MONTH_FIRST = re.compile(rf"([0-9]{{1,2}})([./-])([0-9]{{1,2}})\2([0-9]{{4}}|[0-9]{{2}}){CLOCK}")
+# Eight digits of other years are codes.
+_COMPACT = re.compile(r"((?:1[89]|20)[0-9]{2})([0-9]{2})([0-9]{2})")
 MONTHS_OF_A_YEAR = 12
+DAYS_OF_A_MONTH = 31
+# Two digits of a year are read as spreadsheets do, whenever it is done: 30 is 1930, and 29 is 2029.
+CENTURY_FROM = 1930
 # So many texts are tried before all are: most columns of text hold no dates.
 TRIED_FIRST = 20
 EXPECTED = "a real date, as 2011-03-09, 2011/3/9 or 9.3.2011, in one way in all rows (03/04/2011 alone could be two)"
@@ -29,7 +34,7 @@ def date_reader(texts: Sequence[str]) -> ReadDate | None:
     >>> date_reader(["03/04/2020", "01/02/2021"]) is None, date_reader(["昭和60年4月1日"])("昭和60年4月1日")
     (True, datetime.date(1985, 4, 1))
     """
-    for reader in (read_date, read_day_label, _day_first_or_last(texts)):
+    for reader in (read_date, read_day_label, _read_compact, _day_first_or_last(texts)):
         if reader is not None and _reads(reader, texts[:TRIED_FIRST]) and _reads(reader, texts):
             return reader
     return None
@@ -37,14 +42,22 @@ def date_reader(texts: Sequence[str]) -> ReadDate | None:
 
 def date_leaves(attribute: str, values: pl.Series) -> list[tuple[dt.date, str]]:
     """Give the date and the text of each value, earliest first; what is no date is an InputError."""
-    if values.dtype.is_numeric() or values.dtype == pl.Boolean:
+    texts = [] if values.dtype.is_float() or values.dtype == pl.Boolean else leaf_texts(attribute, values)
+    if not texts or (values.dtype.is_numeric() and date_reader(texts) is None):
         raise InputError.of("a column of dates", column=attribute, value=values.dtype)
-    texts = leaf_texts(attribute, values)
     return read_all(attribute, texts, date_reader(texts) or read_date, EXPECTED)
 
 
 def _reads(reader: ReadDate, texts: Iterable[str]) -> bool:
     return all(reader(text) is not None for text in texts)
+
+
+def _read_compact(text: str) -> dt.date | None:
+    found = _COMPACT.fullmatch(text)
+    try:
+        return None if found is None else dt.date(*map(int, found.groups()))
+    except ValueError:
+        return None
 
 
 def _day_first_or_last(texts: Sequence[str]) -> ReadDate | None:
@@ -57,6 +70,10 @@ def _day_first_or_last(texts: Sequence[str]) -> ReadDate | None:
         parts.append(found)
     firsts, seconds = ({int(found[at]) for found in parts} for at in (1, 3))
     has_dots = {found[2] for found in parts} == {"."}
+    years = {found[4] for found in parts}
+    if any(len(year) == 2 for year in years) and max(map(int, years)) <= DAYS_OF_A_MONTH:
+        # 20/04/18 may be a day of 2018 or of 2020: nothing says which end the year is at.
+        return None
     if has_dots or max(firsts, default=0) > MONTHS_OF_A_YEAR:
         return lambda text: _read(text, day=1, month=3)
     if max(seconds, default=0) > MONTHS_OF_A_YEAR:
@@ -67,6 +84,15 @@ def _day_first_or_last(texts: Sequence[str]) -> ReadDate | None:
 def _read(text: str, *, day: int, month: int) -> dt.date | None:
     found = _DAY_OR_MONTH_FIRST.fullmatch(text)
     try:
-        return None if found is None else dt.date(int(found[4]), int(found[month]), int(found[day]))
+        return None if found is None else dt.date(_year(found[4]), int(found[month]), int(found[day]))
     except ValueError:
         return None
+
+
+def _year(digits: str) -> int:
+    """Give the year; of two digits alone, the one of the hundred years from CENTURY_FROM on.
+
+    >>> _year("1985"), _year("85"), _year("07")
+    (1985, 1985, 2007)
+    """
+    return int(digits) if len(digits) == 4 else CENTURY_FROM + (int(digits) - CENTURY_FROM) % 100

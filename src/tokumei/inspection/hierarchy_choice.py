@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from tokumei.hierarchy.written_dates import date_reader
 from tokumei.inspection.column_facts import ColumnFacts
 from tokumei.inspection.roles import Suggestion
 
@@ -31,12 +32,12 @@ def suggest_hierarchy(facts: ColumnFacts, suggestion: Suggestion) -> HierarchyCh
         return HierarchyChoice(
             "japan-prefecture", "prefectures lie in regions, these in east and west", {"names": "ja"}
         )
+    if kind in ("birth-date", "date") and (facts.type == "date" or date_reader(values) is not None):
+        return HierarchyChoice("calendar", "days become months, quarters and years")
     if facts.type in ("number", "whole number") and kind != "postal-code":
         if facts.n_distinct < 4:
             return HierarchyChoice(None, "few numbers: the value or nothing")
         return HierarchyChoice("intervals", "numbers become intervals, joined in pairs")
-    if kind in ("birth-date", "date") and (facts.type == "date" or all(value[:4].isdecimal() for value in values)):
-        return HierarchyChoice("calendar", "days become months, quarters and years")
     if kind == "postal-code" or (kind == "code" and len({len(value) for value in values}) == 1):
         return HierarchyChoice("prefix", "the beginning of a code says most")
     return HierarchyChoice(None, "the value is told or not told; a hierarchy of your own keeps more")

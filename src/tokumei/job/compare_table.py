@@ -86,7 +86,7 @@ class MethodComparison(Result):
         """Write a page with the table and its figures."""
         from tokumei.data.files.outputs import guarded
 
-        with guarded({"out": out}, force=force) as drafts:
+        with guarded({"out": out}, pages=["out"], force=force) as drafts:
             self.write_page(drafts["out"])
 
     def write_page(self, out: Path) -> None:

@@ -79,13 +79,14 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, str]:
     values = _plain(values)
     if not values.drop_nulls().len():
         return Hierarchy.of_levels(column, [["(no value)"], [SUPPRESSED]]), "no values at all"
-    if is_of_numbers(values) and values.drop_nulls().n_unique() >= FEWEST_NUMBERS:
-        width, factors = _widths(values)
-        return Intervals(width, factors).build(column, values), f"intervals of {width:g}, joined in pairs"
+    # Before numbers, since 19850401 is both.
     if is_of_dates(values):
         decades = _n_years(values) > MANY_YEARS
         said = "days, months, quarters and years" + (", then decades" if decades else "")
         return Calendar(decades).build(column, values), said
+    if is_of_numbers(values) and values.drop_nulls().n_unique() >= FEWEST_NUMBERS:
+        width, factors = _widths(values)
+        return Intervals(width, factors).build(column, values), f"intervals of {width:g}, joined in pairs"
     if values.dtype == pl.String:
         texts = leaf_texts(column, values)
         amounts = read_amounts(texts)
@@ -129,9 +130,9 @@ def is_of_dates(values: pl.Series) -> bool:
     """Whether a column holds dates, though it may be read as text."""
     if values.dtype == pl.Date:
         return bool(values.drop_nulls().len())
-    if values.dtype != pl.String:
+    if values.dtype != pl.String and not values.dtype.is_integer():
         return False
-    texts = values.drop_nulls().unique()
+    texts = values.drop_nulls().unique().cast(pl.String)
     return bool(len(texts)) and date_reader(texts.to_list()) is not None
 
 

@@ -153,7 +153,7 @@ class HistoryRelease(Result):
         """Measure and attack the release in every way and write one self-contained page; see `report_history`."""
         from tokumei.job.report_history import report_history
 
-        done = report_history(self.original, self, seed=self.seed, **options)
-        with guarded({"out": out}, force=force) as drafts:
+        with guarded({"out": out}, pages=["out"], force=force) as drafts:
+            done = report_history(self.original, self, seed=self.seed, **options)
             done.page().write(drafts["out"])
         return done

@@ -17,19 +17,28 @@ from tokumei.data.files.parquet import is_glob, part_files
 MOST_INPUTS = 100_000
 # They tell who is who, so that nobody but their owner may read them, whatever stood there before.
 SECRETS = ("truth", "rows")
+PAGES = (".html", ".htm")
 
 
 @contextmanager
 def guarded(
-    outputs: Mapping[str, Path | str | None], *, inputs: Iterable[Any] = (), force: bool = False
+    outputs: Mapping[str, Path | str | None],
+    *,
+    inputs: Iterable[Any] = (),
+    pages: Iterable[str] = (),
+    force: bool = False,
 ) -> Iterator[dict[str, Path]]:
     """Give a draft to write for each output; they get their names together at the end, or none if anything fails.
 
     Outputs go by the option that names them, and those that are None are left out. Inputs are files, or folders with
     all that is in them; what is no path that exists, such as a table of a database, is passed over. Links are followed.
     An output that exists is an error unless `force`; what replaces it is not read by more people than it was, and what
-    tells who is who by its owner alone.
+    tells who is who by its owner alone. Those named in `pages` are HTML, whatever else their suffix would promise.
     """
+    for option in pages:
+        page = outputs[option]
+        if page is not None and Path(page).suffix.lower() not in PAGES:
+            raise InputError.of("a file that ends in .html", option=option, value=Path(page).name)
     targets = check_outputs(outputs, inputs=inputs, force=force)
     folders = {option: draft_folder(target) for option, target in targets.items()}
     drafts = {option: folders[option] / target.name for option, target in targets.items()}

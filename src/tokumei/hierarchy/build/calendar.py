@@ -19,8 +19,9 @@ class Calendar:
     |------------|---------|---------|------|
     | 2011-03-09 | 2011-03 | 2011-Q1 | 2011 |
 
-    Text is read as a date too, written 2011-03-09, 2011/3/9, 9.3.2011 or 平成23年3月9日; with slashes and the year
-    last, the column must show which number is the day. Where it has times of day, the day comes first.
+    Text and whole numbers are read as dates too, written 2011-03-09, 2011/3/9, 20110309, 9.3.2011, 9.3.11 or
+    平成23年3月9日; with slashes and the year last, the column must show which number is the day. Two digits of a year
+    are those from 1930 to 2029. Where there are times of day, the day comes first.
     """
 
     decades: bool = field(default=False, metadata={"help": "Whether years become decades, as 2010-2019."})
