@@ -19,6 +19,14 @@ def test_table_in_little_room_folds_its_sentences() -> None:
     assert lines == [" k  why", "──  ────────────────", "10  more people", "    would be found", "    by it"]
 
 
+def test_long_sentences_of_the_last_column_stand_below_their_rows() -> None:
+    why = "its header says so, and nearly all of its different values are written as dates are"
+    assert table_lines(["column", "distinct", "reason"], [["born", 4003, why]], 45) == [
+        *("column  distinct", "    reason", "──────  ────────", "born       4,003"),
+        *("    its header says so, and nearly all of its", "    different values are written as dates are"),
+    ]
+
+
 def test_table_that_does_not_fit_becomes_a_block_a_row() -> None:
     columns, rows = ["method", "suppressed"], [["local-recoding", 12345], ["optimal", 10]]
     assert table_lines(columns, rows, 20) is None
@@ -41,7 +49,7 @@ def test_japanese_takes_two_places() -> None:
     assert wrapped("日本 東京", 9) == ["日本 東京"]
 
 
-cells = st.one_of(st.integers(0, 10**9), st.text("abc -", max_size=30), st.none())
+cells = st.one_of(st.integers(0, 10**9), st.text("abc -", max_size=30), st.text("abc    ", max_size=99), st.none())
 
 
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(cells, min_size=n, max_size=n), max_size=4)), st.data())

@@ -11,6 +11,9 @@ from tokumei.core.result import shown
 GAP = "  "
 # A paragraph beside others that is narrower than this is hard to read: better a block a row.
 NARROWEST_PARAGRAPH = 12
+# A last column of sentences that gets less room than this stands below its row.
+NARROWEST_SENTENCE = 30
+HANGING = "    "
 
 
 def facts_lines(facts: Mapping[str, Any], width: int | None) -> list[tuple[str, str]]:
@@ -31,13 +34,17 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: in
     cells = [[shown(value) for value in row] for row in rows]
     heads = [shown(name) for name in columns]
     is_number = [all(_is_number(row[index]) for row in rows) and bool(rows) for index in range(len(columns))]
-    widths = _widths([heads, *cells], width)
+    widths, below = _widths([heads, *cells], width), None
+    if width is not None and (widths is None or widths[-1] < NARROWEST_SENTENCE):
+        room = width - len(HANGING)
+        shorter = _widths([row[:-1] for row in [heads, *cells]], width)
+        if shorter and _are_sentences([row[-1] for row in cells], room):
+            widths, below = shorter, room
     if widths is None:
         return None
-    rule = GAP.join("─" * one for one in widths)
-    lines = [*_folded(heads, widths, is_number), rule]
+    lines = [*_row(heads, widths, is_number, below), GAP.join("─" * one for one in widths)]
     for row in cells:
-        lines += _folded(row, widths, is_number)
+        lines += _row(row, widths, is_number, below)
     return lines
 
 
@@ -86,6 +93,20 @@ def _least(column: Sequence[str], widest: int) -> int:
     longest = max((_width(word) for cell in column for word in cell.split(" ")), default=0)
     has_paragraph = any(cell.count(" ") > 1 for cell in column[1:])
     return min(widest, max(longest, NARROWEST_PARAGRAPH)) if has_paragraph else longest
+
+
+def _are_sentences(column: Sequence[str], room: int) -> bool:
+    """Tell whether a column holds sentences that take many lines where there is little room, and fits in this one."""
+    is_long = any(_width(cell) > 2 * NARROWEST_SENTENCE for cell in column)
+    return is_long and all(_width(word) <= room for cell in column for word in cell.split(" "))
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool], below: int | None) -> list[str]:
+    """Give one row of a table as lines, with its last cell in a room of its own below where that is given."""
+    if below is None:
+        return _folded(cells, widths, is_number)
+    lines = _folded(cells[:-1], widths, is_number[:-1])
+    return lines + [HANGING + line for line in wrapped(cells[-1], below) if line]
 
 
 def _folded(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]) -> list[str]:

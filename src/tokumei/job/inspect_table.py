@@ -127,6 +127,9 @@ class Inspection(Result):
             for name, one in self.columns.items()
         ]
         head = ["column", "role", "type", "unit", "distinct", "missing", "reason"]
+        if not any(one.facts.unit for one in self.columns.values()):
+            unit = head.index("unit")
+            head, listed = [name for name in head if name != "unit"], [row[:unit] + row[unit + 1 :] for row in listed]
         parts: list[Section] = [
             Facts({"file": self.name, "rows": self.n_rows, "columns": len(self.columns), **counts}),
             Rows(head, listed, "Columns with the roles that are suggested"),
