@@ -65,11 +65,11 @@ class Pipeline:
         history, rows = original, all_rows(original)
         with progress_step("anonymizing", len(steps) + 1) as bar:
             for number, step in enumerate(steps, 1):
-                changed = step.change(history, seed=_seed_of(seed, number))
+                changed = step.change(history, seed=seed_of(seed, number))
                 history, rows = changed.history, rows.gather(changed.rows)
-                recipes.append(recipe_of(step, _seed_of(seed, number)))
+                recipes.append(recipe_of(step, seed_of(seed, number)))
                 bar.advance()
-            last = self._name(history, _seed_of(seed, len(steps) + 1))
+            last = self._name(history, seed_of(seed, len(steps) + 1))
             bar.advance()
         released = _countable(last, original)
         for step in steps:
@@ -184,6 +184,6 @@ def _fitted(option: Option, value: object, number: int, where: _Where) -> Any:
         raise where.fault(option.type_name, number, option.name, value) from None
 
 
-def _seed_of(seed: int, number: int) -> int:
+def seed_of(seed: int, number: int) -> int:
     """Give each step a seed of its own, so that changing one does not change what the others draw."""
     return int(generator(seed, "step", number).integers(LARGEST_SEED, endpoint=True))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import ForceOption, ItemHierarchyOption, SeedOption, names, part_options
+from tokumei.cli.options import EngineOption, ForceOption, ItemHierarchyOption, SeedOption, names, part_options
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_histories
 from tokumei.core.errors import InputError
@@ -59,11 +59,15 @@ def anonymize_history(
     carry_anyway: Annotated[
         bool, typer.Option("--carry-anyway", help="Carry columns even if they single customers out.")
     ] = False,
+    engine: EngineOption = "local",
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Anonymize a purchase history by one method or a pipeline.
+
+    On another engine than the local one, rows are never in memory together, and the same seed draws other numbers.
+    Work that is broken off goes on when the same command is given again.
 
     Example: tokumei anonymize history T.csv --method pseudonyms --set lifetime=1 --seed 1 --out AT.csv
     """
@@ -87,21 +91,47 @@ def anonymize_history(
         wanted = tuple(names(carry, "--carry")) if carry else ()
         if wanted and form != TABLE:
             raise InputError.of(f"no column to carry, since {form} has no place for it", option="--carry", value=carry)
-        original = history_of(file, replace(reading, carry=wanted))
-        done = anonymize(
-            original,
-            method=method,
-            pipeline=pipeline,
-            seed=seed,
-            form=form,
-            carry_anyway=carry_anyway,
-            hierarchy=items,
-            **typed,
-        )
-        done.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"))
-    result = {**done.to_dict(), "out": str(out)}
+        if engine != "local":
+            asked = (method, pipeline, items, typed)
+            found = _anonymize_there(file, asked, drafts, out, engine, replace(reading, carry=wanted), form, seed)
+            result = {**found.to_dict(), "out": str(out)}
+        else:
+            done = anonymize(
+                history_of(file, replace(reading, carry=wanted)),
+                method=method,
+                pipeline=pipeline,
+                seed=seed,
+                form=form,
+                carry_anyway=carry_anyway,
+                hierarchy=items,
+                **typed,
+            )
+            done.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"))
+            result = {**done.to_dict(), "out": str(out)}
     # A seed is a name, not an amount.
-    show(Answer(result, [Facts({**result, "seed": str(done.seed)})]), json=json)
+    show(Answer(result, [Facts({**result, "seed": str(result["seed"])})]), json=json)
+
+
+def _anonymize_there(
+    file: Path,
+    asked: tuple[str | None, Path | None, Path | None, dict[str, str]],
+    drafts: dict[str, Path],
+    out: Path,
+    engine: str,
+    reading: Reading,
+    form: str,
+    seed: int | None,
+) -> Any:
+    """Anonymize a history on another engine than the local one."""
+    from tokumei.counting.engine import check_engine
+    from tokumei.job.anonymize_history import steps_of
+
+    check_engine(engine)
+    from tokumei.job.write_history import write_history_on_engine
+
+    named = {option.removeprefix("--"): draft for option, draft in drafts.items()}
+    how: dict[str, Any] = {"engine": engine, "reading": reading, "form": form, "seed": seed}
+    return write_history_on_engine(file, steps_of(*asked), named, out=out, **how)
 
 
 @measure_app.command("history")

@@ -86,6 +86,14 @@ def connect(engine: str | Engine = "local") -> Engine:
         from tokumei.counting.local import LocalEngine
 
         return LocalEngine()
+    check_engine(engine)
+    from tokumei.counting.remote import connect_remote
+
+    return connect_remote(engine)
+
+
+def check_engine(engine: str) -> None:
+    """Refuse a name that is no engine's, and one whose packages are not installed."""
     if engine not in NAMED and "://" not in engine:
         near = nearest(engine, NAMED)
         hint = f"'{near}'" if near else f"{', '.join(NAMED)} or an address such as postgresql://host/database"
@@ -98,9 +106,6 @@ def connect(engine: str | Engine = "local") -> Engine:
             import pyspark  # noqa: F401
     except ModuleNotFoundError:
         raise MissingExtra(f"The engine '{engine}'", extra) from None
-    from tokumei.counting.remote import connect_remote
-
-    return connect_remote(engine)
 
 
 def without_password(address: str) -> str:

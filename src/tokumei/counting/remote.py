@@ -182,6 +182,18 @@ class RemoteEngine:
         """Give the table of a frame."""
         return self.backend.create_table(fresh_name(), frame.to_arrow(), temp=True)
 
+    def table_of_parts(self, paths: Sequence[Path]) -> Any:
+        """Give the table of Parquet files that this program wrote."""
+        return self.table_of_frame(pl.concat(pl.read_parquet(path) for path in paths))
+
+    def keep(self, expression: Any, place: Path) -> Any:  # noqa: ARG002 - Engines that read files keep them there.
+        """Compute a table once, for whoever uses it several times."""
+        return self.backend.create_table(fresh_name(), expression, temp=True)
+
+    def number_of_digits(self, digits: Any) -> Any:
+        """Read eight hexadecimal digits as a number."""
+        return (ibis.literal("0x") + digits).cast("int64")
+
     def labels(self, frame: pl.DataFrame) -> Any:
         """Give the small table of a recoding."""
         return ibis.memtable(frame.to_arrow())
@@ -228,6 +240,24 @@ class DuckDBEngine(RemoteEngine):
         options = {"delim": delimiter, "quote": '"', "escape": '"', "header": True, "auto_detect": False}
         return empty_as_missing(self.backend.read_csv(str(path), columns=dict.fromkeys(names, "string"), **options))
 
+    def bound(self, folder: Path, memory: str) -> None:
+        """Keep within some memory, and write what does not fit to a folder."""
+        self.backend.raw_sql(f"SET memory_limit = '{memory}'")
+        self.backend.con.execute("SET temp_directory = $1", [str(folder)])
+
+    def table_of_parts(self, paths: Sequence[Path]) -> Any:
+        """Read the files where they are."""
+        return self.backend.read_parquet([str(path) for path in paths])
+
+    def keep(self, expression: Any, place: Path) -> Any:
+        """Write the table to a file, whole or not at all; one that is there was written before."""
+        file = place.with_suffix(".parquet")
+        if not file.exists():
+            draft = place.with_suffix(".draft")
+            self.backend.to_parquet(expression, draft, compression="lz4")
+            draft.replace(file)
+        return self.backend.read_parquet(str(file))
+
     def write(self, expression: Any, out: Path) -> None:
         """Let DuckDB write the file."""
         if out.suffix == ".gz":
@@ -245,20 +275,49 @@ class DuckDBEngine(RemoteEngine):
 class PostgresEngine(RemoteEngine):
     """PostgreSQL: a file or a frame is copied into a temporary table."""
 
+    _can_read_digits = False
+
     def table_of_frame(self, frame: pl.DataFrame) -> Any:
         """Copy a frame by COPY, many times faster than inserting rows."""
-        name = fresh_name()
         schema = ibis.Schema.from_polars(plain_types(frame).schema)
-        table = self.backend.create_table(name, schema=schema, temp=True)
+        return self._more_rows(self.backend.create_table(fresh_name(), schema=schema, temp=True), frame)
+
+    def _more_rows(self, table: Any, frame: pl.DataFrame) -> Any:
         # Text is quoted, so that an empty text and a missing one stay apart.
         data = plain_types(frame).write_csv(include_header=False, quote_style="non_numeric")
-        with self.backend.con.cursor() as cursor, cursor.copy(f'COPY "{name}" FROM STDIN (FORMAT csv)') as copy:
+        command = f'COPY "{table.get_name()}" FROM STDIN (FORMAT csv)'
+        with self.backend.con.cursor() as cursor, cursor.copy(command) as copy:
             copy.write(data)
         return table
+
+    def table_of_parts(self, paths: Sequence[Path]) -> Any:
+        """Copy one file after the other into one table."""
+        table = None
+        for path in paths:
+            frame = pl.read_parquet(path)
+            table = self.table_of_frame(frame) if table is None else self._more_rows(table, frame)
+        return table
+
+    def number_of_digits(self, digits: Any) -> Any:
+        """Read eight hexadecimal digits as a number, by a function of this connection's own."""
+        if not self._can_read_digits:
+            body = "SELECT ('x' || $1)::bit(32)::bigint"
+            command = (
+                f"CREATE FUNCTION pg_temp.tokumei_digits(text) RETURNS bigint AS $$ {body} $$ LANGUAGE SQL IMMUTABLE"
+            )
+            with self.backend.con.cursor() as cursor:
+                cursor.execute(command)
+            self._can_read_digits = True
+        return tokumei_digits(digits)
 
     def labels(self, frame: pl.DataFrame) -> Any:
         """Give the small table of a recoding."""
         return self.table_of_frame(frame)
+
+
+@ibis.udf.scalar.builtin(database="pg_temp")
+def tokumei_digits(digits: str) -> int:  # type: ignore[empty-body]
+    """Read hexadecimal digits on PostgreSQL."""
 
 
 def _alike(left: Any, right: Any, values: pl.Series) -> list[Any]:

@@ -94,6 +94,25 @@ class SparkEngine(RemoteEngine):
         self.backend._session.createDataFrame(frame.to_arrow()).createOrReplaceTempView(name)
         return self.backend.table(name)
 
+    def table_of_parts(self, paths: Sequence[Path]) -> Any:
+        """Read the files where they are."""
+        name = fresh_name()
+        self.backend._session.read.parquet(*map(str, paths)).createOrReplaceTempView(name)
+        return self.backend.table(name)
+
+    def keep(self, expression: Any, place: Path) -> Any:
+        """Write the table to a folder; one that is there was written before."""
+        if not place.exists():
+            draft = place.with_suffix(".draft")
+            shutil.rmtree(draft, ignore_errors=True)
+            self._spark_frame(expression).write.parquet(str(draft))
+            draft.replace(place)
+        return self.table_of_parts([place])
+
+    def number_of_digits(self, digits: Any) -> Any:
+        """Read eight hexadecimal digits as a number."""
+        return conv(digits, 16, 10).cast("int64")
+
     def labels(self, frame: pl.DataFrame) -> Any:
         """Give the small table of a recoding."""
         return self.table_of_frame(frame)
@@ -117,6 +136,11 @@ class SparkEngine(RemoteEngine):
 
     def _spark_frame(self, expression: Any) -> Any:
         return self.backend._session.sql(self.backend.compile(expression))
+
+
+@ibis.udf.scalar.builtin
+def conv(digits: str, base: int, to: int) -> str:  # type: ignore[empty-body]
+    """Write a number in another base, by Spark's own function."""
 
 
 def _join_parts(columns: Sequence[str], folder: Path, out: Path) -> None:

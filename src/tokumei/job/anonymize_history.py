@@ -42,12 +42,8 @@ def anonymize_history(
     released as they are, unless they single customers out; with `carry_anyway` even then. The file of an item
     `hierarchy` is that of every `roll-up` which names none.
     """
-    if (method is None) == (pipeline is None):
-        raise InputError.of("either a method, as method='pseudonyms', or a pipeline")
     started = time.perf_counter()
-    steps = Pipeline((_made(method, options),)) if pipeline is None else _pipeline(pipeline)
-    if hierarchy is not None:
-        steps = _with_hierarchy(steps, hierarchy)
+    steps = steps_of(method, pipeline, hierarchy, options)
     used = seed if seed is not None else steps.seed
     if used is None:
         # Who can guess the seed can make the release again, and sees whose each pseudonym is.
@@ -80,6 +76,16 @@ def anonymize_history(
         "seconds": round(time.perf_counter() - started, 3),
     }
     return HistoryRelease(history, release, facts, form, history.kind, carried)
+
+
+def steps_of(
+    method: Any, pipeline: Path | str | Mapping[str, Any] | None, hierarchy: Any, options: dict[str, Any]
+) -> Pipeline:
+    """Give the methods that are asked for: one with its options, or those of a pipeline."""
+    if (method is None) == (pipeline is None):
+        raise InputError.of("either a method, as method='pseudonyms', or a pipeline")
+    steps = Pipeline((_made(method, options),)) if pipeline is None else _pipeline(pipeline)
+    return steps if hierarchy is None else _with_hierarchy(steps, hierarchy)
 
 
 def carried_along(history: History, release: Release) -> pl.DataFrame | None:

@@ -50,7 +50,7 @@ class Delete(HistoryStep):
 
     def change(self, history: History, *, seed: int) -> Changed:
         """Delete rows; the others stay as they are."""
-        self._check_options()
+        self.check_options()
         rows = history.frame.with_row_index("row").filter(pl.col("customer").is_not_null())
         # In random order, so that a rule that is cut short does not spare the end of the file.
         rows = rows[generator(seed, "delete").permutation(rows.height)]
@@ -76,7 +76,8 @@ class Delete(HistoryStep):
             yield number[np.argsort(-_giveaway(rows), kind="stable")], round(self.telling * n_rows)
         yield number, round(self.random * n_rows)
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
+        """Refuse options beyond their ends."""
         for name in ("telling", "random", "most"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError.of("a share from 0 to 1", option=name, value=getattr(self, name))

@@ -49,7 +49,7 @@ class Perturb(HistoryStep):
 
     def change(self, history: History, *, seed: int) -> Changed:
         """Change the cells of the rows that are not deleted."""
-        self._check_options()
+        self.check_options()
         rows = history.frame.with_row_index("row")
         is_kept = pl.col("customer").is_not_null()
         kept = rows.filter(is_kept)
@@ -67,7 +67,8 @@ class Perturb(HistoryStep):
         frame = pl.concat([kept, rows.filter(~is_kept)]).sort("row").drop("row")
         return Changed(History(frame, history.name), all_rows(history))
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
+        """Refuse options beyond their ends."""
         if self.days < 0:
             raise InputError.of("0 or more days", option="days", value=self.days)
         for name in ("quantities", "prices", "items"):

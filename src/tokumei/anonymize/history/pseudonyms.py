@@ -37,7 +37,7 @@ class Pseudonyms:
 
     def anonymize(self, original: History, *, seed: int) -> Release:
         """Replace the customers of a history; rows keep their order."""
-        self._check_options()
+        self.check_options()
         first = original.periods[0] if original.periods else 0
         cells = customer_periods(original).with_columns(
             start=(pl.col("period") - first) // self.lifetime * self.lifetime, length=pl.lit(self.lifetime, pl.Int32)
@@ -47,7 +47,8 @@ class Pseudonyms:
         lives = cells.with_columns(life=pl.struct("customer", "start").rank("dense").cast(pl.Int64) - 1)
         return release_under_pseudonyms(original, lives, recipe=recipe_of(self, seed), seed=seed)
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
+        """Refuse options beyond their ends."""
         if self.lifetime < 1:
             raise InputError.of("at least one month", option="lifetime", value=self.lifetime)
         if self.risk_limit is not None and not 0 <= self.risk_limit <= 1:

@@ -1,0 +1,49 @@
+"""Perturbing cells on an engine: every new cell is a function of its row, so that one pass does it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tokumei.anonymize.history.perturb import PRICES, QUANTITIES, Perturb
+from tokumei.core.errors import InputError
+from tokumei.counting.draws import Draws, between, either, number, rounded, whole_number
+from tokumei.counting.engine_history import EngineHistory
+
+
+def perturb(method: Perturb, history: EngineHistory, *, seed: int, name: str) -> EngineHistory:  # noqa: ARG001
+    """Move dates, quantities and prices; deleted rows stay missing."""
+    method.check_options()
+    if method.items:
+        raise InputError.of("items=0 on an engine: exchanging items needs the local one", option="engine")
+    rows = history.table
+    cells: dict[str, Any] = {}
+    if method.days:
+        by = ("date", "customer") if method.whole_baskets else ("row",)
+        cells["date"] = _moved(rows, method.days, history.draws(seed, "perturb", "days", by=by))
+    if method.hides_times and "time" in history.roles:
+        cells["time"] = either(rows.time.notnull(), whole_number(0), None)
+    draws = history.draws(seed, "perturb", "amounts")
+    if method.quantities:
+        changed = rows.quantity.cast("float64") * _factor(method.quantities, draws.share(0))
+        if history.staged.is_whole:
+            cells["quantity"] = between(rounded(changed), *map(number, QUANTITIES)).cast("int64")
+        else:
+            # Weighed goods: decimals stay decimals.
+            cells["quantity"] = rounded(changed, 1000)
+    if method.prices:
+        changed = rows.price * _factor(method.prices, draws.share(1))
+        cells["price"] = between(rounded(changed, 100), *map(number, PRICES))
+    there = rows.customer.notnull()
+    return history.with_cells({column: either(there, cell, None) for column, cell in cells.items()})
+
+
+def _moved(rows: Any, days: int, draws: Draws) -> Any:
+    """Draw a day evenly from those of the month that are near enough."""
+    earliest = between(rows.date - whole_number(days), rows["first"], rows["last"])
+    latest = between(rows.date + whole_number(days), rows["first"], rows["last"])
+    return earliest + draws.below(latest - earliest + whole_number(1))
+
+
+def _factor(most: float, share: Any) -> Any:
+    """Draw a factor evenly from 1 − most to 1 + most."""
+    return number(1) + number(most) * (number(2) * share - number(1))

@@ -1,0 +1,80 @@
+"""A history from original to release where its rows are: decided by group-bys, applied as a function of the row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tokumei.anonymize.elsewhere.delete import delete
+from tokumei.anonymize.elsewhere.perturb import perturb
+from tokumei.anonymize.elsewhere.pseudonyms import named
+from tokumei.anonymize.history.delete import Delete
+from tokumei.anonymize.history.perturb import Perturb
+from tokumei.anonymize.history.pseudonyms import Pseudonyms
+from tokumei.anonymize.pipeline import Pipeline, seed_of
+from tokumei.anonymize.steps import HistoryStep, recipe_of
+from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.core.progress import step
+from tokumei.core.registry import part_name
+from tokumei.counting.engine_history import EngineHistory
+from tokumei.data.release import Recipe
+
+STEPS: dict[type, Callable[..., EngineHistory]] = {Delete: delete, Perturb: perturb}
+# What draws on engines is written into recipes: the same seed draws otherwise in memory.
+DRAWN_BY = "md5 of key and row"
+
+
+@dataclass(frozen=True, eq=False)
+class NamedRows:
+    """The rows of a release with their pseudonyms beside their customers, not yet written, and who is who."""
+
+    history: EngineHistory
+    table: Any
+    # Customer, period and pseudonym, once each.
+    truth: Any
+    n_lives: int
+    recipe: Recipe
+
+
+def check_engine_can(pipeline: Pipeline) -> None:
+    """Refuse methods that need their rows in this process."""
+    for method in pipeline.methods:
+        if type(method) not in (*STEPS, Pseudonyms):
+            expected = f"the local engine, which {part_name(method)} needs; others have delete, perturb and pseudonyms"
+            raise InputError.of(expected, option="engine")
+
+
+def release_there(pipeline: Pipeline, history: EngineHistory, *, seed: int) -> NamedRows:
+    """Decide all steps of a pipeline, and count that no two customers share a pseudonym in a month."""
+    check_engine_can(pipeline)
+    steps = [method for method in pipeline.methods if isinstance(method, HistoryStep)]
+    recipes = []
+    with step("deciding", len(steps) + 1) as bar:
+        for at, method in enumerate(steps, 1):
+            own = seed_of(seed, at)
+            history = STEPS[type(method)](method, history, seed=own, name=f"step-{at}")
+            recipes.append(recipe_of(method, own))
+            bar.advance()
+        last = pipeline.methods[-1] if pipeline.methods else None
+        naming = last if isinstance(last, Pseudonyms) else None
+        own = seed_of(seed, len(steps) + 1)
+        table = named(naming, history, seed=own)
+        there = table.filter(table.customer.notnull())
+        truth = history.keep("truth", there.select("customer", "period", "pseudonym").distinct())
+        n_lives = _check_names(history, truth)
+        bar.advance()
+    recipes.append(Recipe("pseudonyms for the whole time", {}, own) if naming is None else recipe_of(naming, own))
+    taken = [{"method": one.method, "options": one.options, "seed": one.seed} for one in recipes]
+    recipe = Recipe("pipeline", {"steps": taken, "drawn_by": DRAWN_BY}, seed)
+    return NamedRows(history, table, truth, n_lives, recipe)
+
+
+def _check_names(history: EngineHistory, truth: Any) -> int:
+    """Count the pseudonyms; two customers who share one are a broken promise, however unlikely."""
+    owners = truth.select("customer", "pseudonym").distinct()
+    by_name = owners.group_by("pseudonym").aggregate(n=lambda some: some.count())
+    found = history.fetch(by_name.aggregate(n=by_name.count(), most=by_name.n.max()))
+    if (found["most"][0] or 0) > 1:
+        raise PromiseBroken("Two customers would share a pseudonym.")
+    return int(found["n"][0])

@@ -1,0 +1,168 @@
+"""A history of any size brought before an engine: read and checked in blocks, written as numbered rows.
+
+All engines get whole numbers, floats and text, which they treat alike: a date is a count of days, a time of
+nanoseconds; the month of a row and its first and last day stand beside it. Rows are numbered as they stand in the
+file. What cannot be read is refused with its line, as in memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, format_of, scan_frame
+from tokumei.data.files.histories import TABLE, form_of, read_history, read_known_history, read_released_history
+from tokumei.data.files.reading import Reading
+from tokumei.data.history import period_of
+from tokumei.data.history_columns import SCHEMA, Source, find_columns, left_over, read_columns_of_history
+
+BLOCK_ROWS = 1_000_000
+FACTS = "facts.json"
+READERS = {"original": read_history, "release": read_released_history, "knowledge": read_known_history}
+
+
+@dataclass(frozen=True)
+class Staged:
+    """What is known of a history whose rows lie in a folder."""
+
+    folder: str
+    name: str
+    n_rows: int
+    # Rows that are not deleted.
+    n_kept: int
+    # The columns that it has, in the order of a history.
+    roles: tuple[str, ...]
+    # Whether all quantities are whole numbers.
+    is_whole: bool
+    left_out: tuple[str, ...]
+
+
+def stage_history(source: Path | str, reading: Reading, folder: Path, *, kind: str = "original") -> Staged:
+    """Read a history in blocks and write its rows to a folder; what lies there complete is taken as it is."""
+    if (folder / FACTS).exists():
+        facts = json.loads((folder / FACTS).read_text())
+        return Staged(**{**facts, "roles": tuple(facts["roles"]), "left_out": tuple(facts["left_out"])})
+    folder.mkdir(exist_ok=True)
+    counted = _Counted()
+    with step(f"reading {Path(source).name}"):
+        left_out = counted.take_all(source, reading, folder, kind)
+    staged = Staged(
+        str(folder), str(source), counted.n_rows, counted.n_kept, counted.roles(source), counted.is_whole, left_out
+    )
+    (folder / FACTS).write_text(json.dumps(asdict(staged)))
+    return staged
+
+
+class _Counted:
+    """Counts what is only known of all blocks together."""
+
+    def __init__(self) -> None:
+        self.n_rows = self.n_kept = 0
+        self.is_whole = True
+        self.filled: dict[str, int] = dict.fromkeys(SCHEMA, 0)
+        # Times that stand in the column of dates may all be midnight in a block.
+        self.has_own_times = True
+        self.found: tuple[str, ...] = tuple(SCHEMA)
+
+    def take_all(self, source: Path | str, reading: Reading, folder: Path, kind: str) -> tuple[str, ...]:
+        left_out: tuple[str, ...] = ()
+        for number, (block, names) in enumerate(self._blocks(source, reading, kind)):
+            left_out = names
+            self._count(block)
+            plain = _plain(block, self.n_rows)
+            plain.write_parquet(folder / f"{number:06}.parquet", compression="lz4")
+            self.n_rows += block.height
+        return left_out
+
+    def roles(self, source: Path | str) -> tuple[str, ...]:
+        """Give the columns that the history has; one that is empty in some rows alone is refused."""
+        for role, n_filled in self.filled.items():
+            is_shared = role == "time" and not self.has_own_times
+            if 0 < n_filled < self.n_kept and not is_shared:
+                expected = f"a {role} in every row (or --columns {role}= where the history has none)"
+                raise InputError.of(expected, file=source, column=role, value=f"{self.n_kept - n_filled:,} are empty")
+        if not self.n_kept:
+            return self.found
+        return tuple(role for role, n_filled in self.filled.items() if n_filled)
+
+    def _count(self, block: pl.DataFrame) -> None:
+        self.n_kept += block.height - block["customer"].null_count()
+        for role in SCHEMA:
+            self.filled[role] += block.height - block[role].null_count()
+        self.is_whole &= not block.schema["quantity"].is_float()
+
+    def _blocks(
+        self, source: Path | str, reading: Reading, kind: str
+    ) -> Iterator[tuple[pl.DataFrame, tuple[str, ...]]]:
+        suffix = format_of(source)
+        is_plain = suffix == PARQUET or (suffix in TEXT_SUFFIXES and reading.is_whole_text)
+        if form_of(source, reading) != TABLE or not is_plain:
+            # A contest's file, or one that has to be read as a whole.
+            whole = READERS[kind](source, reading)
+            for start in range(0, max(1, whole.n_rows), BLOCK_ROWS):
+                yield whole.frame[start : start + BLOCK_ROWS], whole.left_out
+            return
+        rows = scan_frame(source, reading)
+        names = rows.collect_schema().names()
+        columns = _columns_of(names, reading, kind)
+        found = find_columns(names, columns, str(source))
+        self.found, self.has_own_times = tuple(found), "time" in found
+        wanted = rows.select(found.values())
+        declared, left_out = {**dict.fromkeys(SCHEMA, ""), **found}, tuple(left_over(names, columns, ()))
+        n_read = 0
+        n_above = 2 if suffix in TEXT_SUFFIXES else 1
+        batches = wanted.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True, engine="streaming")
+        how: dict[str, Any] = {"date_format": reading.date_format}
+        for batch in batches:
+            where = Source(str(source), _LineOf(n_read + n_above))
+            yield read_columns_of_history(batch, where, declared, **how), left_out
+            n_read += batch.height
+        if not n_read:
+            yield read_columns_of_history(wanted.clear().collect(), Source(str(source)), declared, **how), left_out
+
+
+@dataclass(frozen=True)
+class _LineOf:
+    """Tells the line of a row of a block; cells that span lines are not counted."""
+
+    first: int
+
+    def __call__(self, row: int) -> int:
+        return self.first + row
+
+
+def _columns_of(names: list[str], reading: Reading, kind: str) -> Mapping[str, str]:
+    """Give the declared columns; a release has the names of a history, or those of its original."""
+    has_own = kind != "original" and {"customer", "date"} <= set(names)
+    return {} if has_own else reading.columns
+
+
+def _plain(block: pl.DataFrame, first: int) -> pl.DataFrame:
+    """Give a block as whole numbers, floats and text, with numbered rows."""
+    date = pl.col("date")
+    return block.select(
+        pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias("row"),
+        "customer",
+        "invoice",
+        date.cast(pl.Int32).cast(pl.Int64),
+        pl.col("time").cast(pl.Int64),
+        "item",
+        "price",
+        pl.col("quantity").cast(pl.Float64),
+        period=period_of(date).cast(pl.Int64),
+        first=date.dt.month_start().cast(pl.Int32).cast(pl.Int64),
+        last=date.dt.month_end().cast(pl.Int32).cast(pl.Int64),
+    )
+
+
+def as_history_columns(frame: pl.DataFrame, roles: tuple[str, ...]) -> pl.DataFrame:
+    """Give rows of an engine the types of a history again."""
+    kinds: dict[str, Any] = {"date": pl.col("date").cast(pl.Int32).cast(pl.Date), "time": pl.col("time").cast(pl.Time)}
+    return frame.select(kinds.get(role, pl.col(role)) for role in roles)

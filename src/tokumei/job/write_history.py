@@ -1,0 +1,188 @@
+"""A history from original to release on an engine: decided there, written here piece after piece.
+
+A piece is the rows of some numbers. Pieces that are written are not made again, so that a run which was broken off goes
+on with the next one; no more than a piece is in memory.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.anonymize.history_on_engine import NamedRows, check_engine_can, release_there
+from tokumei.anonymize.pipeline import Pipeline
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.core.registry import part_name
+from tokumei.core.result import Facts, Result, Section
+from tokumei.counting.draws import Draws, key_of
+from tokumei.counting.engine import connect, without_password
+from tokumei.counting.engine_history import EngineHistory, open_history
+from tokumei.counting.staging import as_history_columns, stage_history
+from tokumei.data.files.formats import TEXT_SUFFIXES, write_file_or_folder
+from tokumei.data.files.histories import TABLE, format_of_name
+from tokumei.data.files.pseudonyms import write_pseudonyms
+from tokumei.data.files.reading import Reading
+from tokumei.data.release import Recipe
+from tokumei.job.resuming import kept_seed, resumable
+from tokumei.report.needs import needs_of
+
+PIECE_ROWS = 4_000_000
+# Published rows are dealt to so many files by the first bits of their place in the new order.
+DEAL_BITS = 6
+# What an engine in this process may hold; the rest goes to files.
+MEMORY = "2GB"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WrittenHistory(Result):
+    """What was found out about the release of a history that was written on its way."""
+
+    facts: Mapping[str, Any]
+    recipe: Recipe
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all facts as `tokumei anonymize history --json` prints them."""
+        return dict(self.facts)
+
+    def sections(self) -> Sequence[Section]:
+        """Give the facts; a seed is a name, not an amount."""
+        return [Facts({**self.facts, "seed": str(self.facts["seed"])})]
+
+    def __repr__(self) -> str:
+        said = f"{self.facts['rows']:,} rows, {self.facts['released']:,} released, by {self.facts['method']}"
+        return f"WrittenHistory({said}, {self.facts['customers']:,} customers)"
+
+
+def write_history_on_engine(
+    source: Path | str,
+    pipeline: Pipeline,
+    drafts: Mapping[str, Path],
+    *,
+    out: Path,
+    engine: str,
+    reading: Reading,
+    seed: int | None = None,
+    form: str = TABLE,
+) -> WrittenHistory:
+    """Anonymize a history on an engine; `drafts` has `out` and, where asked for, `published` and `truth`.
+
+    `out` is where the release will be: work is kept beside it, for the same command to go on with.
+    """
+    started = time.perf_counter()
+    check_engine_can(pipeline)
+    _check_asked(reading, form)
+    seed = pipeline.seed if seed is None else seed
+    methods = [(part_name(method), method) for method in pipeline.methods]
+    options = {"engine": without_password(engine), "methods": methods, "seed": seed, "reading": reading.as_dict()}
+    options |= {"pieces": PIECE_ROWS, "published": "published" in drafts}
+    with resumable(out, [source], options) as folder, connect(engine) as opened:
+        used = kept_seed(folder, seed)
+        if hasattr(opened, "bound"):
+            opened.bound(folder, MEMORY)
+        history = open_history(opened, stage_history(source, reading, folder / "original"), folder)
+        for _, method in methods:
+            history.check_has(needs_of(method), part_name(method))
+        made = release_there(pipeline, history, seed=used)
+        pieces = _write_pieces(made, folder, used, deals="published" in drafts)
+        with step("writing"):
+            _write_whole(pieces, drafts["out"])
+            if "published" in drafts:
+                _write_whole(_shuffled(folder, len(pieces)), drafts["published"])
+        customers = _customers(history)
+        if "truth" in drafts:
+            write_pseudonyms(history.fetch(made.truth).cast({"period": pl.Int32}), customers, drafts["truth"])
+        n_released = int(_scan(pieces).select(pl.col("customer").count()).collect(engine="streaming").item())
+    facts = {
+        "method": "pipeline" if len(methods) > 1 else methods[0][0],
+        "rows": history.staged.n_rows,
+        "released": n_released,
+        "made_up": 0,
+        "customers": len(customers),
+        "pseudonyms": made.n_lives,
+        "carried": [],
+        "left_out": list(history.staged.left_out),
+        "engine": without_password(engine),
+        "seed": used,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    return WrittenHistory(facts, made.recipe)
+
+
+def _check_asked(reading: Reading, form: str) -> None:
+    if reading.carry:
+        raise InputError.of("the local engine, which --carry needs", option="--engine")
+    if form != TABLE:
+        raise InputError.of(f"the local engine, or --out-format {TABLE}", option="--out-format", value=form)
+
+
+def _customers(history: EngineHistory) -> list[str]:
+    return history.fetch(history.kept.select("customer").distinct())["customer"].sort().to_list()
+
+
+def _write_pieces(made: NamedRows, folder: Path, seed: int, *, deals: bool) -> list[Path]:
+    """Write the rows of the release, piece after piece, in their order."""
+    roles = made.history.roles
+    table = made.table
+    if deals:
+        draws = Draws.of(made.history.engine, key_of(seed, "publish"), table.row)
+        table = table.mutate(place=draws.whole(0), place_2=draws.whole(1))
+    columns = ["row", "pseudonym", *roles[1:], *(["place", "place_2"] if deals else [])]
+    n_rows = made.history.staged.n_rows
+    starts = range(0, max(1, n_rows), PIECE_ROWS)
+    paths = [folder / f"piece-{number:06}.parquet" for number in range(len(starts))]
+    with step("anonymizing", len(paths)) as bar:
+        for number, (start, path) in enumerate(zip(starts, paths, strict=True)):
+            if not path.exists():
+                some = table.filter((table.row >= start) & (table.row < start + PIECE_ROWS)).select(*columns)
+                rows = made.history.fetch(some).sort("row").rename({"pseudonym": "customer"})
+                if deals:
+                    _deal(rows, roles, folder, number)
+                draft = path.with_suffix(".draft")
+                as_history_columns(rows, roles).write_parquet(draft)
+                draft.replace(path)
+            bar.advance()
+    return paths
+
+
+def _deal(rows: pl.DataFrame, roles: tuple[str, ...], folder: Path, number: int) -> None:
+    """Deal the rows that are published out to files, by the first bits of where they will stand."""
+    left = rows.drop_nulls("customer")
+    parts = left.with_columns(file=pl.col("place") // (1 << (32 - DEAL_BITS))).partition_by("file", as_dict=True)
+    for (file,), part in parts.items():
+        shown = as_history_columns(part, roles).hstack(part.select("place", "place_2", "row"))
+        shown.write_parquet(folder / f"dealt-{file:02}-{number:06}.parquet", compression="lz4")
+
+
+def _shuffled(folder: Path, n_pieces: int) -> list[Path]:
+    """Bring the rows of each file into their new order; of no rows at all the first piece is left."""
+    paths = []
+    for file in range(1 << DEAL_BITS):
+        parts = sorted(folder.glob(f"dealt-{file:02}-*.parquet"))
+        if parts:
+            path = folder / f"shuffled-{file:02}.parquet"
+            rows = _scan(parts).collect().sort("place", "place_2", "row")
+            rows.drop("place", "place_2", "row").write_parquet(path)
+            paths.append(path)
+    if not paths:
+        path = folder / "shuffled-none.parquet"
+        pl.read_parquet(folder / f"piece-{n_pieces - 1:06}.parquet").clear().write_parquet(path)
+        paths.append(path)
+    return paths
+
+
+def _write_whole(parts: Sequence[Path], out: Path) -> None:
+    rows = _scan(parts)
+    if format_of_name(out) in TEXT_SUFFIXES and "time" in rows.collect_schema().names():
+        has_fractions = rows.select((pl.col("time").dt.nanosecond() != 0).any()).collect(engine="streaming").item()
+        rows = rows.with_columns(pl.col("time").dt.to_string("%H:%M:%S%.f" if has_fractions else "%H:%M:%S"))
+    write_file_or_folder(rows, out)
+
+
+def _scan(paths: Sequence[Path]) -> pl.LazyFrame:
+    return pl.concat([pl.scan_parquet(path, glob=False) for path in paths])

@@ -1,0 +1,310 @@
+"""Histories anonymized on engines: every engine gives the bytes that plain Python gives, row by row."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import math
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from tests.cases import has_many
+
+import tokumei as tk
+from tokumei.anonymize.history.delete import COMPARED, Delete
+from tokumei.anonymize.pipeline import pipeline_of, seed_of
+from tokumei.core.errors import InputError
+from tokumei.counting.draws import key_of
+from tokumei.data.files.reading import AS_IT_IS
+from tokumei.data.history_columns import SCHEMA
+from tokumei.job import write_history
+from tokumei.job.resuming import resumable
+from tokumei.job.write_history import write_history_on_engine
+
+Row = dict[str, Any]
+SEED = 7
+DELETE = {"method": "delete", "telling": 0.2, "random": 0.2, "price_deviations": 1.5, "most": 0.6}
+PERTURB = {"method": "perturb", "days": 4, "quantities": 0.4, "prices": 0.3, "hides_times": True}
+STEPS = [DELETE, PERTURB, {"method": "pseudonyms", "lifetime": 2}]
+DAYS = [datetime.date(2010, 12, 30), datetime.date(2011, 1, 1), datetime.date(2011, 1, 2), datetime.date(2011, 4, 30)]
+ROW = st.tuples(
+    st.sampled_from(["a", "P1", "花子", "c d"]),
+    st.sampled_from(DAYS),
+    st.sampled_from(["22a", "22b", "31", "茶碗"]),
+    st.sampled_from([0.01, 1.95, 2.5, 100.0]),
+    st.sampled_from([1, 5, 12, 999_999]),
+)
+ROWS = st.lists(st.none() | ROW, min_size=1, max_size=25)
+KEPT_OPEN = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
+# An example takes seconds, so that shrinking a failure would take an hour.
+PHASES = [Phase.explicit, Phase.generate]
+MANY = settings(max_examples=20 if has_many() else 4, phases=PHASES, **KEPT_OPEN)  # type: ignore[arg-type]
+FEW = settings(max_examples=1, phases=[Phase.generate], **KEPT_OPEN)  # type: ignore[arg-type]
+
+
+def history_of(rows: list[Any]) -> pl.DataFrame:
+    """Give a history; None is a deleted row."""
+    cells = [
+        (None,) * 7 if row is None else (row[0], "0", row[1], datetime.time(9, at % 60), *row[2:])
+        for at, row in enumerate(rows)
+    ]
+    return pl.DataFrame(cells, schema=SCHEMA, orient="row")
+
+
+# The same in plain Python, with no engine and no frame: what all of them are held against.
+
+
+def drawn(seed: int, *purpose: str) -> Callable[..., list[int]]:
+    key = key_of(seed, *purpose)
+
+    def draw(*names: Any) -> list[int]:
+        digits = hashlib.md5((key + " ".join(map(str, names))).encode(), usedforsecurity=False).hexdigest()
+        return [int(digits[at : at + 8], 16) for at in range(0, 32, 8)]
+
+    return draw
+
+
+def plain_delete(rows: list[Row | None], method: Delete, seed: int) -> list[Row | None]:
+    draw = drawn(seed, "delete")
+    there = {at: row for at, row in enumerate(rows) if row is not None}
+    chance = {at: (draw(at)[0], at) for at in there}
+    items = Counter(row["item"] for row in there.values())
+    prices = [row["price"] for row in there.values()]
+    mean = math.fsum(prices) / max(1, len(prices))
+    limit = method.price_deviations * math.sqrt(math.fsum((p - mean) ** 2 for p in prices) / max(1, len(prices))) + 1e-9
+    hidden = {}
+    for at, row in there.items():
+        alike = [
+            len({other["customer"] for other in there.values() if kind(other, columns) == kind(row, columns)})
+            for columns in COMPARED
+        ]
+        hidden[at] = sum(300_000_000 - 300_000_000 // n for n in alike)
+    rules = [
+        ([at for at, row in there.items() if items[row["item"]] == 1], chance, len(rows)),
+        ([at for at, row in there.items() if abs(row["price"] - mean) > limit], chance, len(rows)),
+        (list(there), {at: (hidden[at], *chance[at]) for at in there}, round(method.telling * len(rows))),
+        (list(there), chance, round(method.random * len(rows))),
+    ]
+    gone = {at for at, row in enumerate(rows) if row is None}
+    for candidates, order, n_wanted in rules:
+        left = sorted((at for at in candidates if at not in gone), key=lambda at, by=order: by[at])  # type: ignore[misc]
+        gone |= set(left[: min(n_wanted, max(0, int(method.most * len(rows) + 1e-9) - len(gone)))])
+    return [None if at in gone else row for at, row in enumerate(rows)]
+
+
+def kind(row: Row, columns: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(row["item"][:2] if column == "group" else row[column] for column in columns)
+
+
+def plain_perturb(rows: list[Row | None], seed: int) -> list[Row | None]:
+    days, amounts = drawn(seed, "perturb", "days"), drawn(seed, "perturb", "amounts")
+    changed: list[Row | None] = []
+    for at, row in enumerate(rows):
+        if row is None:
+            changed.append(None)
+            continue
+        date = row["date"]
+        number = (date - datetime.date(1970, 1, 1)).days
+        month = [date + datetime.timedelta(n) for n in range(-4, 5)]
+        near = [day for day in month if day.month == date.month]
+        moved = near[0] + datetime.timedelta(days(number, row["customer"])[0] * len(near) >> 32)
+        first, second, *_ = (one / 2**32 for one in amounts(at))
+        quantity = math.floor(row["quantity"] * (1 + 0.4 * (2 * first - 1)) + 0.5)
+        price = math.floor(row["price"] * (1 + 0.3 * (2 * second - 1)) * 100 + 0.5) / 100
+        changed.append(
+            {
+                **row,
+                "date": moved,
+                "time": datetime.time(0, 0),
+                "quantity": min(max(quantity, 1), 999_999),
+                "price": min(max(price, 0.01), 99_999.99),
+            }
+        )
+    return changed
+
+
+def plain_release(frame: pl.DataFrame) -> list[tuple[Any, ...]]:
+    """Delete, perturb and name, as STEPS say."""
+    rows: list[Row | None] = [None if row["customer"] is None else row for row in frame.iter_rows(named=True)]
+    method = Delete(**{name: value for name, value in DELETE.items() if name != "method"})  # type: ignore[arg-type]
+    rows = plain_perturb(plain_delete(rows, method, seed_of(SEED, 1)), seed_of(SEED, 2))
+    draw = key_of(seed_of(SEED, 3), "pseudonyms")
+    months = [row["date"].year * 12 + row["date"].month - 1 for row in rows if row]
+    prefix = "PP" if any(row["customer"].startswith("P") for row in rows if row) else "P"
+    released: list[tuple[Any, ...]] = []
+    for row in rows:
+        if row is None:
+            released.append((None,) * len(SCHEMA))
+            continue
+        since = row["date"].year * 12 + row["date"].month - 1 - min(months)
+        text = f"{draw}{since - since % 2} {row['customer']}"
+        name = prefix + hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:20]
+        released.append(tuple({**row, "customer": name}[role] for role in SCHEMA))
+    return released
+
+
+def check_engine(rows: list[Any], engine: str, folder: Path) -> None:
+    """Hold the release, what is published of it and who is who against plain Python."""
+    frame = history_of(rows)
+    source = folder / "T.parquet"
+    frame.write_parquet(source)
+    drafts = {name: folder / f"{name}.parquet" for name in ("out", "published")} | {"truth": folder / "F.csv"}
+    how: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "seed": SEED}
+    pipeline = pipeline_of({"step": STEPS})
+    done = write_history_on_engine(source, pipeline, drafts, out=folder / "A.parquet", **how)
+    expected = plain_release(frame)
+    written = pl.read_parquet(drafts["out"])
+    roles = [role for role in SCHEMA if role in written.columns]
+    assert [tuple(row) for row in written.select(roles).rows()] == [
+        tuple(cell for role, cell in zip(SCHEMA, row, strict=True) if role in roles) for row in expected
+    ]
+    draw = drawn(SEED, "publish")
+    order = sorted(range(len(rows)), key=lambda at: (*draw(at)[:2], at))
+    shown = [expected[at] for at in order if expected[at][0] is not None]
+    assert pl.read_parquet(drafts["published"])["customer"].to_list() == [row[0] for row in shown]
+    assert done.facts["released"] == len(shown)
+    assert done.facts["pseudonyms"] == len({row[0] for row in shown})
+    assert not [one.name for one in folder.iterdir() if one.name.startswith(".tokumei-")]
+
+
+@MANY
+@given(ROWS)
+def test_duckdb_on_random_histories_gives_the_bytes_of_plain_python(tmp_path: Path, rows: list[Any]) -> None:
+    check_engine(rows, "duckdb", tmp_path)
+
+
+@pytest.mark.xdist_group("postgres")
+@MANY
+@given(ROWS)
+def test_postgres_on_random_histories_gives_the_bytes_of_plain_python(
+    postgres_engine: str, tmp_path: Path, rows: list[Any]
+) -> None:
+    check_engine(rows, postgres_engine, tmp_path)
+
+
+@pytest.mark.xdist_group("spark")
+@FEW
+@given(ROWS)
+def test_spark_on_random_histories_gives_the_bytes_of_plain_python(
+    spark_engine: str, tmp_path: Path, rows: list[Any]
+) -> None:
+    check_engine(rows, spark_engine, tmp_path)
+
+
+def test_a_history_in_pieces_is_the_one_in_one_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write_history, "PIECE_ROWS", 3)
+    some = [("a", DAYS[1], "22a", 1.95, 5), None, ("b", DAYS[1], "31", 2.5, 1), ("a", DAYS[2], "22b", 1.0, 12)]
+    check_engine(some * 3, "duckdb", tmp_path)
+
+
+def test_deleting_by_rules_without_chance_is_as_in_memory(tmp_path: Path) -> None:
+    # Of four items one stands once, and the price 90 is more than one deviation from the mean.
+    rows = [("a", DAYS[0], "22a", 1.0, 1), ("b", DAYS[0], "22a", 90.0, 1), ("a", DAYS[1], "31", 2.0, 1)]
+    rows += [("b", DAYS[1], "22a", 2.0, 1)]
+    history_of(rows).write_parquet(tmp_path / "T.parquet")
+    step = {"method": "delete", "price_deviations": 1.0, "most": 1.0}
+    drafts = {"out": tmp_path / "A.parquet"}
+    how: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "out": tmp_path / "A.parquet", "seed": 1}
+    write_history_on_engine(tmp_path / "T.parquet", pipeline_of({"step": [step]}), drafts, **how)
+    there = pl.read_parquet(drafts["out"])
+    here = tk.anonymize(tk.History(tmp_path / "T.parquet"), pipeline={"step": [step]}, seed=1).release.frame
+    assert there["customer"].is_null().to_list() == [False, True, True, False]
+    assert there.drop("customer").equals(here.drop("customer"))
+
+
+@pytest.mark.parametrize("step", [{"method": "dummies"}, {"method": "generalize"}, {"method": "km-anonymity"}])
+def test_a_method_that_needs_rows_in_memory_is_refused_by_name(tmp_path: Path, step: dict[str, Any]) -> None:
+    history_of([("a", DAYS[0], "22a", 1.0, 1)]).write_parquet(tmp_path / "T.parquet")
+    how: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "out": tmp_path / "A.parquet"}
+    with pytest.raises(InputError, match=f"the local engine, which {step['method']} needs"):
+        write_history_on_engine(
+            tmp_path / "T.parquet", pipeline_of({"step": [step]}), {"out": tmp_path / "A.parquet"}, **how
+        )
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from tokumei.anonymize.pipeline import pipeline_of
+from tokumei.data.files.reading import AS_IT_IS
+from tokumei.job import write_history
+from tokumei.job.resuming import resumable
+write_history.PIECE_ROWS = 10
+folder = Path(sys.argv[1])
+steps = pipeline_of({"step": [{"method": "delete", "random": 0.3}, {"method": "pseudonyms"}]})
+write_history.write_history_on_engine(folder / "T.parquet", steps, {"out": folder / "A.parquet"},
+    out=folder / "A.parquet", engine="duckdb", reading=AS_IT_IS)
+"""
+
+
+def pieces_in(folder: Path) -> list[Path]:
+    return sorted(folder.glob(".tokumei-*/piece-*.parquet"))
+
+
+def test_a_run_that_was_killed_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    some = [("a", DAYS[1], "22a", 1.95, 5), ("b", DAYS[1], "31", 2.5, 1), ("c", DAYS[2], "22a", 1.0, 12)]
+    history_of(some * 300).write_parquet(tmp_path / "T.parquet")
+    running = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)])
+    while len(pieces_in(tmp_path)) < 3 and running.poll() is None:
+        time.sleep(0.01)
+    running.kill()
+    running.wait()
+    left = {path.name: path.stat().st_mtime_ns for path in pieces_in(tmp_path)}
+    assert 3 <= len(left) < 90
+    assert not (tmp_path / "A.parquet").exists()
+    # No seed was given: the secret one that the killed run drew is used again, or the pieces would not fit.
+    [folder] = tmp_path.glob(".tokumei-*")
+    assert folder.stat().st_mode & 0o077 == 0
+    seed = int((folder / "seed").read_text())
+    kept: dict[str, int] = {}
+    monkeypatch.setattr(write_history, "PIECE_ROWS", 10)
+    whole = write_history._write_whole
+
+    def noting(parts: list[Path], out: Path) -> None:
+        kept.update({path.name: path.stat().st_mtime_ns for path in parts})
+        whole(parts, out)
+
+    monkeypatch.setattr(write_history, "_write_whole", noting)
+    steps = pipeline_of({"step": [{"method": "delete", "random": 0.3}, {"method": "pseudonyms"}]})
+    how: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS}
+    with caplog.at_level("INFO", logger="tokumei.notes"):
+        done = write_history_on_engine(
+            tmp_path / "T.parquet", steps, {"out": tmp_path / "A.parquet"}, out=tmp_path / "A.parquet", **how
+        )
+    assert "Going on where the same command was broken off" in caplog.text
+    assert left.items() <= kept.items()
+    assert len(kept) == 90
+    assert done.facts["seed"] == seed
+    assert not list(tmp_path.glob(".tokumei-*"))
+    monkeypatch.setattr(write_history, "PIECE_ROWS", 1_000)
+    again = tmp_path / "again.parquet"
+    write_history_on_engine(tmp_path / "T.parquet", steps, {"out": again}, out=again, seed=seed, **how)
+    assert pl.read_parquet(again).equals(pl.read_parquet(tmp_path / "A.parquet"))
+
+
+def test_two_runs_of_one_command_at_once_are_refused(tmp_path: Path) -> None:
+    with (
+        resumable(tmp_path / "A.parquet", [], {"k": 1}),
+        pytest.raises(InputError, match="no other run of the same command"),
+        resumable(tmp_path / "A.parquet", [], {"k": 1}),
+    ):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_that_fails_leaves_nothing_and_one_broken_off_by_hand_all(tmp_path: Path) -> None:
+    for error, n_left in ((ValueError, 0), (KeyboardInterrupt, 1)):
+        with pytest.raises(error), resumable(tmp_path / "A.parquet", [], {"k": 1}):
+            raise error
+        assert len(list(tmp_path.iterdir())) == n_left
