@@ -27,6 +27,7 @@ def test_group_rows_agrees_with_a_dictionary(radices: list[int], n_rows: int, ra
         plain[row] = plain.get(row, 0) + int(weight)
     assert len(grouping.a_row_of) == len(plain)
     assert {rows[r]: s for r, s in zip(grouping.a_row_of, grouping.sums(weights).tolist(), strict=True)} == plain
+    assert grouping.least_sum(weights) == min(plain.values(), default=0)
     for group, row in zip(grouping.group_of, rows, strict=True):
         assert rows[grouping.a_row_of[group]] == row
 

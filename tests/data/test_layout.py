@@ -4,6 +4,7 @@ import csv
 import io
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from tests.cases import cases
 from tokumei.core.errors import FaultList, InputError
 from tokumei.data.files.csv import read_csv
 from tokumei.data.files.layout import Layout, check_layout
+from tokumei.data.files.records import inside_quotes
 
 
 def layout_of(*blocks: str, delimiter: str = ",") -> Layout:
@@ -119,3 +121,11 @@ def test_layout_is_the_same_however_the_file_is_cut_into_blocks(text: str, cuts:
         except InputError as error:
             outcomes.append(error.as_dict())
     assert outcomes[0] == outcomes[1]
+
+
+@given(st.lists(st.sampled_from([0, 1, 5, 40]), max_size=12))
+def test_bytes_inside_quotes_are_marked_whether_quotes_are_few_or_many(lengths: list[int]) -> None:
+    data = b'"'.join(b"x" * length for length in lengths)
+    plain = [data.count(b'"', 0, index + 1) % 2 == 1 for index in range(len(data))]
+    marked = inside_quotes(np.frombuffer(data, np.uint8))
+    assert (marked.tolist() if marked is not None else [False] * len(data)) == plain

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.predict.margin import Leaf, Margin, common_coarsening, halving_tree, leaves_and_codes, merge_small
+from tokumei.predict.halving import halving_tree
+from tokumei.predict.margin import Leaf, Margin, common_coarsening, leaves_and_codes, merge_small
 
 # Two regions of three and two places, then the whole country.
 PLACES = Hierarchy.of_levels("place", [["a", "b", "c", "d", "e"], ["A", "A", "A", "D", "D"], ["*"] * 5])

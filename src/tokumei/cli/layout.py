@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import le
 from typing import Any
 
 from tokumei.core.result import shown
@@ -33,6 +32,7 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: in
     """Give a table with its header as lines, paragraphs folded; None if it does not fit, so that a block a row does."""
     cells = [[shown(value) for value in row] for row in rows]
     heads = [shown(name) for name in columns]
+<<<<<<< HEAD
     is_number = [all(_is_number(row[index]) for row in rows) and bool(rows) for index in range(len(columns))]
     widths, below = _widths([heads, *cells], width), None
     if width is not None and (widths is None or widths[-1] < NARROWEST_SENTENCE):
@@ -46,6 +46,34 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: in
     for row in cells:
         lines += _row(row, widths, is_number, below)
     return lines
+=======
+    is_number = [all(map(_is_number, column)) for column in zip(*rows, strict=True)] or [False] * len(columns)
+    widths = _widths([heads, *cells], width)
+    if widths is None:
+        return None
+    rule = GAP.join("─" * one for one in widths)
+    body = _lines_of_whole_cells(cells, widths, is_number) if cells else []
+    if body is None:
+        body = [line for row in cells for line in _folded(row, widths, is_number)]
+    return [*_folded(heads, widths, is_number), rule, *body]
+
+
+def _lines_of_whole_cells(
+    cells: Sequence[Sequence[str]], widths: Sequence[int], is_number: Sequence[bool]
+) -> list[str] | None:
+    """Give a line a row, column by column, since a wide file has tens of thousands of rows; None if any cell folds."""
+    padded = []
+    for column, width, right in zip(zip(*cells, strict=True), widths, is_number, strict=True):
+        if _is_plain(column):
+            if max(map(len, column)) > width:
+                return None
+            padded.append([cell.rjust(width) for cell in column] if right else [cell.ljust(width) for cell in column])
+        elif max(map(_width, column)) > width:
+            return None
+        else:
+            padded.append([_padded(cell, width, right=right) for cell in column])
+    return [GAP.join(line).rstrip() for line in zip(*padded, strict=True)]
+>>>>>>> 1191587 (Predict and describe with less work over rows)
 
 
 def block_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None) -> list[tuple[str, str]]:
@@ -74,7 +102,7 @@ def wrapped(text: str, width: int | None) -> list[str]:
 def _widths(lines: Sequence[Sequence[str]], width: int | None) -> list[int] | None:
     """Give each column its width, taking from the widest paragraphs first; None if words would not fit."""
     columns = list(zip(*lines, strict=True))
-    widths = [max(map(_width, column)) for column in columns]
+    widths = [max(map(len if _is_plain(column) else _width, column)) for column in columns]
     gaps = len(GAP) * (len(widths) - 1)
     if width is None or sum(widths) + gaps <= width:
         return widths
@@ -111,14 +139,6 @@ def _row(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool],
 
 def _folded(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]) -> list[str]:
     """Give one row of a table as lines, as many as its longest paragraph takes."""
-    sizes = [_width(cell) for cell in cells]
-    if all(map(le, sizes, widths)):
-        # So is nearly every row, and a wide file has tens of thousands.
-        line = [
-            " " * (width - size) + cell if right else cell + " " * (width - size)
-            for cell, size, width, right in zip(cells, sizes, widths, is_number, strict=True)
-        ]
-        return [GAP.join(line).rstrip()]
     parts = [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
     lines = []
     for index in range(max(len(part) for part in parts)):
@@ -139,9 +159,14 @@ def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
+def _is_plain(column: Sequence[str]) -> bool:
+    """Whether each character of each cell takes one place."""
+    together = "".join(column)
+    return together.isascii() and together.isprintable()
+
+
 def _width(text: str) -> int:
     """Give how many places of a terminal a text takes: Japanese characters take two."""
-    # Most text is plain, and a wide table has hundreds of thousands of cells.
     if text.isascii() and text.isprintable():
         return len(text)
     from rich.cells import cell_len

@@ -136,6 +136,9 @@ class Answer(Result):
 
 def shown(value: Any) -> str:
     """Write a value for people: numbers with thousands apart or four digits, control characters escaped."""
+    # Most values are plain text, and a wide file has hundreds of thousands.
+    if type(value) is str and value.isprintable():
+        return value
     if value is None:
         return "–"
     if isinstance(value, bool):

@@ -183,6 +183,9 @@ class ClassCounts:
 def encode(values: pl.Series) -> tuple[pl.Series, Codes]:
     """Give the distinct values in ascending order, missing last, and the index of each value among them."""
     domain = values.unique().sort(nulls_last=True)
+    if values.dtype == pl.String and domain.null_count() == 0:
+        # An Enum holds the place of each value among its categories.
+        return domain, values.cast(pl.Enum(domain)).to_physical().to_numpy().astype(np.int32)
     indices = pl.DataFrame({"value": domain, "index": np.arange(len(domain), dtype=np.int32)})
     asked = pl.DataFrame({"value": values})
     found = asked.join(indices, on="value", how="left", nulls_equal=True, maintain_order="left")

@@ -39,6 +39,9 @@ class Grouping(Protocol):
     def sums(self, weights: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Add up the weights of each group."""
 
+    def least_sum(self, weights: npt.NDArray[np.int64]) -> int:
+        """Give the smallest sum of weights, each 1 or more, of a group; 0 where there is no group."""
+
 
 def group_rows(columns: Sequence[Codes], radices: Sequence[int], n_rows: int) -> Grouping:
     """Group equal rows of codes, each column's codes being smaller than its radix."""
@@ -89,6 +92,11 @@ class TableGrouping:
         """Add up the weights of each group."""
         # bincount adds in float64, which is exact for counts below 2^53.
         return np.bincount(self.keys, weights, self.n_keys)[self._used].astype(np.int64)
+
+    def least_sum(self, weights: npt.NDArray[np.int64]) -> int:
+        """Give the smallest sum of a group, without looking for a row of each."""
+        sums = np.bincount(self.keys, weights, self.n_keys)
+        return int(sums[sums > 0].min()) if len(self.keys) else 0
 
 
 def radix_order(words: Sequence[npt.NDArray[np.integer]]) -> Indices:
@@ -142,6 +150,10 @@ class SortedGrouping:
         if not len(self.starts):
             return np.zeros(0, np.int64)
         return np.add.reduceat(weights[self.order], self.starts)
+
+    def least_sum(self, weights: npt.NDArray[np.int64]) -> int:
+        """Give the smallest sum of a group."""
+        return int(self.sums(weights).min()) if len(self.starts) else 0
 
 
 def _packed(

@@ -13,6 +13,7 @@ from tokumei.data.files.columns import NUMBER
 CELLS_AT_ONCE = 20_000_000
 LEAST_AT_ONCE = 8
 WHOLE = r"^[+-]?[0-9]{1,18}$"
+FACTS = ("name", "type", "missing", "distinct", "least", "greatest", "commonest", "times")
 AS_TEXT = {True: "Int64, as text", False: "Float64, as text"}
 
 
@@ -39,20 +40,17 @@ def _describe(some: pl.DataFrame) -> list[dict[str, Any]]:
     """Describe columns together: those of one type stand below each other in one long column of cells."""
     found: dict[str, dict[str, Any]] = {}
     for kind in dict.fromkeys(some.dtypes):
-        names = [name for name, one in zip(some.columns, some.dtypes, strict=True) if one == kind]
+        names = [name for name, one in some.schema.items() if one == kind]
         indices = pl.Series(range(len(names)), dtype=pl.UInt32)
         values = some.unpivot(on=names, value_name="value").get_column("value")
         column = indices.gather(pl.select(pl.int_range(len(values)) // max(1, some.height)).to_series())
         cells = pl.DataFrame({"column": column, "value": values}).drop_nulls("value")
-        for row in _facts(cells).iter_rows(named=True):
-            name = names[row.pop("column")]
-            is_number = row.pop("is_number")
-            row["type"] = AS_TEXT[row.pop("is_whole")] if is_number else str(kind)
-            found[name] = {"name": name, **row, "missing": some.height - row.pop("n_present")}
-        for name in names:
-            found.setdefault(name, _empty(name, kind, some.height))
-    order = ("name", "type", "missing", "distinct", "least", "greatest", "commonest", "times")
-    return [{key: found[name][key] for key in order} for name in some.columns]
+        told = str(kind)
+        for at, n_present, is_number, is_whole, *values in _facts(cells).iter_rows():
+            written = AS_TEXT[is_whole] if is_number else told
+            found[names[at]] = dict(zip(FACTS, (names[at], written, some.height - n_present, *values), strict=True))
+        found |= {name: _empty(name, kind, some.height) for name in names if name not in found}
+    return [found[name] for name in some.columns]
 
 
 def _facts(cells: pl.DataFrame) -> pl.DataFrame:
@@ -75,16 +73,15 @@ def _facts(cells: pl.DataFrame) -> pl.DataFrame:
     shown = pl.col("value").cast(pl.String)
     return ordered.group_by("column", maintain_order=True).agg(
         n_present=pl.col("n").sum(),
+        is_number=pl.col("is_number").first(),
+        is_whole=pl.col("is_whole").first(),
         distinct=pl.len(),
         least=shown.first(),
         greatest=shown.last(),
         commonest=shown.gather(pl.col("n").arg_max()).first(),
         times=pl.col("n").max(),
-        is_number=pl.col("is_number").first(),
-        is_whole=pl.col("is_whole").first(),
     )
 
 
 def _empty(name: str, kind: pl.DataType, n_rows: int) -> dict[str, Any]:
-    nothing = dict.fromkeys(("least", "greatest", "commonest"))
-    return {"name": name, "type": str(kind), "missing": n_rows, "distinct": 0, "times": 0, **nothing}
+    return dict(zip(FACTS, (name, str(kind), n_rows, 0, None, None, None, 0), strict=True))

@@ -32,7 +32,8 @@ import numpy as np
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.fitted_margins import FittedMargins
-from tokumei.predict.margin import Ints, Margin, common_coarsening, halving_tree
+from tokumei.predict.halving import halving_tree
+from tokumei.predict.margin import Ints, Margin, common_coarsening
 from tokumei.predict.predictor import Fitted
 
 Partitions = Mapping[int, Ints]

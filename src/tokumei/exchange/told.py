@@ -14,7 +14,8 @@ from tokumei.exchange.cells import CellSpace, Labels, check_size
 from tokumei.exchange.offer import Offer
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.fitted_margins import FittedMargins
-from tokumei.predict.margin import enough, halving_tree
+from tokumei.predict.halving import halving_tree
+from tokumei.predict.margin import enough
 
 MOST_SWITCHES = 400
 
@@ -99,7 +100,7 @@ class CellKnowledge:
             for group, rows in zip(margin.groups, margin.sizes.tolist(), strict=True):
                 self.told.append(Told(np.isin(leaf, group), rows))
                 if halves := tree.of(group).halves:
-                    one, other = ((np.isin(leaf, half.leaves), enough(half.leaves, offer.k_p)) for half in halves)
+                    one, other = ((np.isin(leaf, half.leaves), enough(len(half.leaves), offer.k_p)) for half in halves)
                     self.halves.append((one, other))
             missing = leaf == len(margin.leaves) - 1
             self.occur.append(missing) if has_missing else self.told.append(Told(missing, 0))

@@ -34,10 +34,21 @@ def date_reader(texts: Sequence[str]) -> ReadDate | None:
     >>> date_reader(["03/04/2020", "01/02/2021"]) is None, date_reader(["昭和60年4月1日"])("昭和60年4月1日")
     (True, datetime.date(1985, 4, 1))
     """
+<<<<<<< HEAD
     for reader in (read_date, read_day_label, _read_compact, _day_first_or_last(texts)):
         if reader is not None and _reads(reader, texts[:TRIED_FIRST]) and _reads(reader, texts):
             return reader
     return None
+=======
+    found = _read_by_one(texts)
+    return None if found is None else found[0]
+
+
+def read_days(texts: Sequence[str]) -> list[dt.date] | None:
+    """Give the day of every text of a column; None as for `date_reader`."""
+    found = _read_by_one(texts)
+    return None if found is None else found[1]
+>>>>>>> 1191587 (Predict and describe with less work over rows)
 
 
 def date_leaves(attribute: str, values: pl.Series) -> list[tuple[dt.date, str]]:
@@ -45,11 +56,39 @@ def date_leaves(attribute: str, values: pl.Series) -> list[tuple[dt.date, str]]:
     texts = [] if values.dtype.is_float() or values.dtype == pl.Boolean else leaf_texts(attribute, values)
     if not texts or (values.dtype.is_numeric() and date_reader(texts) is None):
         raise InputError.of("a column of dates", column=attribute, value=values.dtype)
+<<<<<<< HEAD
     return read_all(attribute, texts, date_reader(texts) or read_date, EXPECTED)
+=======
+    texts = leaf_texts(attribute, values)
+    days = read_days(texts)
+    return read_all(attribute, texts, read_date, EXPECTED) if days is None else sorted(zip(days, texts, strict=True))
+>>>>>>> 1191587 (Predict and describe with less work over rows)
 
 
-def _reads(reader: ReadDate, texts: Iterable[str]) -> bool:
-    return all(reader(text) is not None for text in texts)
+def _read_by_one(texts: Sequence[str]) -> tuple[ReadDate, list[dt.date]] | None:
+    """Find what reads every text, and the days that it reads: each text is read once."""
+    ways: tuple[Callable[[], ReadDate | None], ...] = (
+        lambda: read_date,
+        lambda: read_day_label,
+        lambda: _day_first_or_last(texts),
+    )
+    for way in ways:
+        reader = way()
+        if reader is not None and _days(reader, texts[:TRIED_FIRST]) is not None:
+            days = _days(reader, texts)
+            if days is not None:
+                return reader, days
+    return None
+
+
+def _days(reader: ReadDate, texts: Iterable[str]) -> list[dt.date] | None:
+    days = []
+    for text in texts:
+        day = reader(text)
+        if day is None:
+            return None
+        days.append(day)
+    return days
 
 
 def _read_compact(text: str) -> dt.date | None:

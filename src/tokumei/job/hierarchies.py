@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from tokumei.hierarchy.files import has_hierarchy, read_hierarchies, read_hierar
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchy.leaves import leaf_texts, read_number
 from tokumei.hierarchy.ordered_labels import order_labels
-from tokumei.hierarchy.written_dates import date_leaves, date_reader
+from tokumei.hierarchy.written_dates import read_days
 from tokumei.hierarchy.written_numbers import read_amounts
 
 # About as many intervals as a person can look over; each further level joins two.
@@ -79,9 +80,18 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, str]:
     values = _plain(values)
     if not values.drop_nulls().len():
         return Hierarchy.of_levels(column, [["(no value)"], [SUPPRESSED]]), "no values at all"
+<<<<<<< HEAD
     # Before numbers, since 19850401 is both.
     if is_of_dates(values):
         decades = _n_years(values) > MANY_YEARS
+=======
+    if is_of_numbers(values) and values.drop_nulls().n_unique() >= FEWEST_NUMBERS:
+        width, factors = _widths(values)
+        return Intervals(width, factors).build(column, values), f"intervals of {width:g}, joined in pairs"
+    days = _days(values)
+    if days:
+        decades = max(days).year - min(days).year > MANY_YEARS
+>>>>>>> 1191587 (Predict and describe with less work over rows)
         said = "days, months, quarters and years" + (", then decades" if decades else "")
         return Calendar(decades).build(column, values), said
     if is_of_numbers(values) and values.drop_nulls().n_unique() >= FEWEST_NUMBERS:
@@ -128,12 +138,22 @@ def is_of_numbers(values: pl.Series) -> bool:
 
 def is_of_dates(values: pl.Series) -> bool:
     """Whether a column holds dates, though it may be read as text."""
+    return bool(_days(values))
+
+
+def _days(values: pl.Series) -> list[dt.date] | None:
+    """Give the days that a column holds, in no order; None where it holds others than days."""
     if values.dtype == pl.Date:
+<<<<<<< HEAD
         return bool(values.drop_nulls().len())
     if values.dtype != pl.String and not values.dtype.is_integer():
         return False
     texts = values.drop_nulls().unique().cast(pl.String)
     return bool(len(texts)) and date_reader(texts.to_list()) is not None
+=======
+        return values.drop_nulls().unique().to_list()
+    return read_days(values.drop_nulls().unique().to_list()) if values.dtype == pl.String else None
+>>>>>>> 1191587 (Predict and describe with less work over rows)
 
 
 def _plain(values: pl.Series) -> pl.Series:
@@ -151,8 +171,3 @@ def _widths(values: pl.Series) -> tuple[float, tuple[int, ...]]:
         width = max(1.0, width)
     n_joins = max(0, math.floor(math.log2(max(1.0, (high - low) / width))) - 1)
     return width, (2,) * n_joins
-
-
-def _n_years(values: pl.Series) -> int:
-    years = [day.year for day, _ in date_leaves("", values)]
-    return max(years) - min(years)

@@ -14,7 +14,7 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_options
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.lattice import Lattice, Node
-from tokumei.predict.counted_nodes import roll_up_counter
+from tokumei.predict.counted_nodes import nested_classes, roll_up_counter
 from tokumei.predict.node_ks import NodeKs
 from tokumei.predict.predictor import PREDICTORS, Fitted, Prediction, Predictor
 from tokumei.predict.quadrants import Quadrants, Rule, is_served
@@ -82,11 +82,13 @@ def compare(
 
     Nodes of one class are left out, since the k of the whole table is its number of rows.
     """
-    count = roll_up_counter(lattice, counts)
+    over = counts.over(lattice.attributes)
+    nested = nested_classes(over)
+    count = roll_up_counter(lattice, over, nested)
     fitted = {name: predictor.fit(lattice, count) for name, predictor in predictors.items()}
     asked = sorted((lattice.class_count(node), node) for node in (lattice if nodes is None else nodes))
     with step("counting nodes"):
-        ks = NodeKs(lattice, counts).of(node for _, node in asked)
+        ks = NodeKs(lattice, over, nested).of(node for _, node in asked)
     compared = []
     with step("comparing predictors", len(asked)) as bar:
         for class_count, node in asked:

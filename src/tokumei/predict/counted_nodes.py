@@ -50,9 +50,21 @@ def check_single_tops(lattice: Lattice) -> None:
             raise InputError.of("a hierarchy whose last level has one label", column=hierarchy.attribute)
 
 
-def roll_up_counter(lattice: Lattice, counts: ClassCounts) -> Callable[[Node], ClassCounts]:
-    """Give a counter that rolls up the counts of the lattice's values to any node."""
+def nested_classes(counts: ClassCounts) -> NestedClasses:
+    """Give what counts the classes of any of the columns, by their numbers."""
+    radices = {index: len(domain) for index, domain in enumerate(counts.domains)}
+    return NestedClasses(Classes(dict(enumerate(counts.codes)), counts.sizes), radices)
+
+
+def roll_up_counter(
+    lattice: Lattice, counts: ClassCounts, nested: NestedClasses | None = None
+) -> Callable[[Node], ClassCounts]:
+    """Give a counter that rolls up the counts of the lattice's values to any node.
+
+    `nested` are those of the counts over the lattice's attributes, where others count from them too.
+    """
     over = counts.over(lattice.attributes)
+    few_of = nested or nested_classes(over)
     maps: dict[tuple[int, int], ColumnMap] = {}
 
     def map_of(index: int, level: int) -> ColumnMap:
@@ -61,16 +73,12 @@ def roll_up_counter(lattice: Lattice, counts: ClassCounts) -> Callable[[Node], C
             maps[index, level] = over.maps([hierarchy.recoding(level)])[hierarchy.attribute]
         return maps[index, level]
 
-    columns = dict(enumerate(over.codes))
-    radices = {index: len(domain) for index, domain in enumerate(over.domains)}
-    nested = NestedClasses(Classes(columns, over.sizes), radices)
-
     def classes(node: Node) -> ClassCounts:
         used = [map_of(index, level) for index, level in enumerate(node)]
         telling = [index for index, one in enumerate(used) if len(one.domain) > 1]
-        few = nested.over(telling)
+        few = few_of.over(telling)
         # What is not told of has one label, which any code leads to.
-        codes = np.stack([few.codes.get(index, np.zeros(len(few.sizes), np.int32)) for index in columns])
+        codes = np.stack([few.codes.get(index, np.zeros(len(few.sizes), np.int32)) for index in range(len(used))])
         counted = ClassCounts(over.columns, over.domains, codes, few.sizes)
         return counted.roll_up(dict(zip(lattice.attributes, used, strict=True)))
 

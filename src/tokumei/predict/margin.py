@@ -21,16 +21,11 @@ import numpy.typing as npt
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.predict.halving import Group, Halves, Run
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Leaf = str | None
-Group = tuple[int, ...]
-# For each level the label of each leaf.
-Labels = Sequence[Sequence[int]]
-
-# How far from the middle a cut may be made for the sake of levels that cross.
-MOST_ASIDE = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,109 +184,33 @@ def merge_small(codes: Ints, sizes: Ints, k_p: int) -> tuple[Group, ...]:
     its halves have enough: any of its leaves may have all of its rows, and any may have none. A missing value is among
     the leaves only where there is one.
     """
-    has_missing = bool(sizes[-1])
-    n_rows = sizes.tolist()
+    halves = Halves.of(codes, has_missing=bool(sizes[-1]))
+    # How many rows stand before each place.
+    before = [0, *np.cumsum(sizes[halves.order]).tolist()]
     groups: list[Group] = []
-    waiting = [halving_tree(codes, has_missing=has_missing)]
+    waiting = [halves.whole]
     while waiting:
-        tree = waiting.pop()
-        if tree.halves and all(_holds(half.leaves, n_rows, k_p) for half in tree.halves):
-            waiting += tree.halves
+        run = waiting.pop()
+        both = halves.parted(run)
+        if both is not None and _holds(both[0], before, k_p) and _holds(both[1], before, k_p):
+            waiting += both
         else:
-            groups.append(tree.leaves)
+            groups.append(halves.leaves(run))
     return tuple(sorted(groups))
 
 
-@dataclass(frozen=True)
-class Halving:
-    """Some leaves and the two halves that they are parted into; no halves for a single leaf."""
-
-    leaves: Group
-    halves: tuple[Halving, ...] = ()
-
-    def of(self, leaves: Group) -> Halving:
-        """Find the place of some leaves in the tree."""
-        wanted, here = set(leaves), self
-        while set(here.leaves) != wanted:
-            inside = [half for half in here.halves if wanted <= set(half.leaves)]
-            if not inside:
-                raise InputError.of("groups of values as they are parted", value=len(leaves))
-            here = inside[0]
-        return here
-
-
-def halving_tree(codes: Ints, *, has_missing: bool) -> Halving:
-    """Give how leaves are parted into halves, from the hierarchy alone: first by its coarsest labels, then by finer.
-
-    Levels that do not follow from each other cannot all be followed: those that do not are spared where a cut can be
-    made beside their labels. The missing value, if there is one, stands beside the last leaf.
-    """
-    n_leaves = codes.shape[1] - (not has_missing)
-    placed = codes[:, :n_leaves].copy()
-    if has_missing:
-        placed[1:, -1] = placed[1:, -2]
-    nested = _nested(codes[:, :-1])
-    telling = [level for level in range(len(codes)) if codes[level, :-1].max() > 0]
-    chain = [level for level in telling if level in nested]
-    aside = [level for level in telling if level not in nested]
-    return _halved(tuple(range(n_leaves)), chain[::-1], placed.tolist(), aside)
-
-
-def _halved(leaves: Group, chain: Sequence[int], codes: Labels, aside: Sequence[int]) -> Halving:
-    if len(leaves) == 1:
-        return Halving(leaves)
-    if not chain:
-        return _parted([(leaf,) for leaf in leaves], chain, codes, aside)
-    by_label: dict[int, list[int]] = {}
-    label_of = codes[chain[0]]
-    for leaf in leaves:
-        by_label.setdefault(label_of[leaf], []).append(leaf)
-    if len(by_label) == 1:
-        return _halved(leaves, chain[1:], codes, aside)
-    return _parted([tuple(inside) for inside in by_label.values()], chain[1:], codes, aside)
-
-
-def _parted(blocks: Sequence[Group], chain: Sequence[int], codes: Labels, aside: Sequence[int]) -> Halving:
-    """Part the leaves of some labels, which stay whole: in the middle, but where fewest labels aside are cut."""
-    if len(blocks) == 1:
-        return _halved(blocks[0], chain, codes, aside)
-
-    at = len(blocks) // 2
-    if aside:
-        near = range(max(1, at - MOST_ASIDE), min(len(blocks), at + MOST_ASIDE + 1))
-        at = min(near, key=lambda each: (_n_cut(blocks, each, codes, aside), abs(2 * each - len(blocks)), each))
-    halves = (_parted(blocks[:at], chain, codes, aside), _parted(blocks[at:], chain, codes, aside))
-    return Halving(tuple(sorted(halves[0].leaves + halves[1].leaves)), halves)
-
-
-def _n_cut(blocks: Sequence[Group], at: int, codes: Labels, aside: Sequence[int]) -> int:
-    """Give how many levels have a label on both sides of a cut."""
-    one, other = ([leaf for block in part for leaf in block] for part in (blocks[:at], blocks[at:]))
-    labels = [codes[level].__getitem__ for level in aside]
-    return sum(not set(map(label, one)).isdisjoint(map(label, other)) for label in labels)
-
-
-def _nested(codes: Ints) -> list[int]:
-    """Give levels of which each follows from the one before, finest first."""
-    chain = [0]
-    for level in range(1, len(codes)):
-        finer, coarser = codes[chain[-1]], codes[level]
-        if len(np.unique(finer * (int(coarser.max()) + 1) + coarser)) == len(np.unique(finer)):
-            chain.append(level)
-    return chain
-
-
-def enough(leaves: Group, k_p: int) -> int:
-    """Give how many rows some leaves must have to be parted from others: k_p, and one more for each further leaf.
+def enough(n_leaves: int, k_p: int) -> int:
+    """Give how many rows so many leaves must have to be parted from others: k_p, and one more for each further leaf.
 
     Whoever knows that a value occurs, as a missing one does, or all of a hierarchy that was made of the data, knows
     that its neighbors have all rows but one at most: those must still be k_p.
     """
-    return k_p + len(leaves) - 1
+    return k_p + n_leaves - 1
 
 
-def _holds(leaves: Group, n_rows: Sequence[int], k_p: int) -> bool:
-    return sum(map(n_rows.__getitem__, leaves)) >= enough(leaves, k_p)
+def _holds(run: Run, before: Sequence[int], k_p: int) -> bool:
+    start, end, _ = run
+    return before[end] - before[start] >= enough(end - start, k_p)
 
 
 def common_coarsening(first: Ints, second: Ints) -> Ints:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from tokumei.counting.class_counts import ClassCounts, ColumnMap
 from tokumei.counting.grouping import group_recoded_rows
 from tokumei.counting.nested import Classes, NestedClasses
 from tokumei.hierarchy.lattice import Lattice, Node
-from tokumei.predict.counted_nodes import check_single_tops
+from tokumei.predict.counted_nodes import check_single_tops, nested_classes
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -35,7 +36,8 @@ class _Classes:
 class NodeKs:
     """Counts the k of nodes from the counts of a lattice's values."""
 
-    def __init__(self, lattice: Lattice, counts: ClassCounts) -> None:
+    def __init__(self, lattice: Lattice, counts: ClassCounts, nested: NestedClasses | None = None) -> None:
+        """Take the counts, and what else counts from them: classes of a few columns are then counted once for all."""
         check_single_tops(lattice)
         self.lattice = lattice
         over = counts.over(lattice.attributes)
@@ -45,9 +47,21 @@ class NodeKs:
             [ColumnMap.of(over.domain(one.attribute), one.recoding(level)) for level in range(len(one.levels))]
             for one in lattice.hierarchies
         ]
-        labels = {index: self.maps[index][0].codes[over.codes[index]] for index in indices}
+        whole = nested or nested_classes(over)
+        are_leaves = [_are_leaves(own[0], over.domains[index]) for index, own in enumerate(self.maps)]
+        for index in indices:
+            if are_leaves[index]:
+                # The codes of the values serve as they are: what is counted by them need not be counted again.
+                self.maps[index][0] = ColumnMap(
+                    np.arange(len(over.domains[index]), dtype=np.int32), over.domains[index]
+                )
+        labels = {
+            index: codes if are_leaves[index] else self.maps[index][0].codes[codes]
+            for index, codes in whole.whole.codes.items()
+        }
         self.leaves = _Classes(dict.fromkeys(indices, 0), labels, over.sizes)
-        self._nested_of: _Classes | None = None
+        self._nested_of = self.leaves if all(are_leaves) else None
+        self._nested = whole
 
     def of(self, nodes: Iterable[Node] | None = None) -> dict[Node, int]:
         """Give the k of all nodes, or of some."""
@@ -91,8 +105,7 @@ class NodeKs:
             upward = [self._upward(index, finest.levels[index], node[index]) for index in attributes]
             radices = [len(self.maps[index][node[index]].domain) for index in attributes]
             labels = [finest.labels[index] for index in attributes]
-            sizes = group_recoded_rows(labels, upward, radices, len(finest.sizes)).sums(finest.sizes)
-            out[node] = int(sizes.min()) if len(sizes) else 0
+            out[node] = group_recoded_rows(labels, upward, radices, len(finest.sizes)).least_sum(finest.sizes)
         return out
 
     def _over(self, classes: _Classes, attributes: Sequence[int]) -> _Classes:
@@ -146,3 +159,8 @@ class NodeKs:
 
     def _without(self, node: Node, index: int) -> Node:
         return (*node[:index], self.lattice.hierarchies[index].height, *node[index + 1 :])
+
+
+def _are_leaves(leaves: ColumnMap, domain: pl.Series) -> bool:
+    """Whether each value of a column is a leaf of its own."""
+    return len(leaves.domain) == len(domain)

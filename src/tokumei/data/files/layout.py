@@ -164,6 +164,8 @@ class LayoutPass:
             wanted = LINE_ENDS[uses_return].encode("unicode_escape").decode()
             found = LINE_ENDS[not uses_return]
             self.faults.add(f"the line end {wanted} as above", line=self._line_at(odd, records), value=found)
+        if b"\r" not in records.data:
+            return
         is_lone = records.codes[:-1] == CARRIAGE_RETURN
         is_lone[ends[has_return] - 1] = False
         if records.inside is not None:
