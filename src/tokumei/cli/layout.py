@@ -32,8 +32,7 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: in
     """Give a table with its header as lines, paragraphs folded; None if it does not fit, so that a block a row does."""
     cells = [[shown(value) for value in row] for row in rows]
     heads = [shown(name) for name in columns]
-<<<<<<< HEAD
-    is_number = [all(_is_number(row[index]) for row in rows) and bool(rows) for index in range(len(columns))]
+    is_number = [all(map(_is_number, column)) for column in zip(*rows, strict=True)] or [False] * len(columns)
     widths, below = _widths([heads, *cells], width), None
     if width is not None and (widths is None or widths[-1] < NARROWEST_SENTENCE):
         room = width - len(HANGING)
@@ -42,20 +41,10 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: in
             widths, below = shorter, room
     if widths is None:
         return None
-    lines = [*_row(heads, widths, is_number, below), GAP.join("─" * one for one in widths)]
-    for row in cells:
-        lines += _row(row, widths, is_number, below)
-    return lines
-=======
-    is_number = [all(map(_is_number, column)) for column in zip(*rows, strict=True)] or [False] * len(columns)
-    widths = _widths([heads, *cells], width)
-    if widths is None:
-        return None
-    rule = GAP.join("─" * one for one in widths)
-    body = _lines_of_whole_cells(cells, widths, is_number) if cells else []
+    body = _lines_of_whole_cells(cells, widths, is_number) if cells and below is None else None
     if body is None:
-        body = [line for row in cells for line in _folded(row, widths, is_number)]
-    return [*_folded(heads, widths, is_number), rule, *body]
+        body = [line for row in cells for line in _row(row, widths, is_number, below)]
+    return [*_row(heads, widths, is_number, below), GAP.join("─" * one for one in widths), *body]
 
 
 def _lines_of_whole_cells(
@@ -73,7 +62,6 @@ def _lines_of_whole_cells(
         else:
             padded.append([_padded(cell, width, right=right) for cell in column])
     return [GAP.join(line).rstrip() for line in zip(*padded, strict=True)]
->>>>>>> 1191587 (Predict and describe with less work over rows)
 
 
 def block_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None) -> list[tuple[str, str]]:

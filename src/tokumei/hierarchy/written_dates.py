@@ -34,12 +34,6 @@ def date_reader(texts: Sequence[str]) -> ReadDate | None:
     >>> date_reader(["03/04/2020", "01/02/2021"]) is None, date_reader(["昭和60年4月1日"])("昭和60年4月1日")
     (True, datetime.date(1985, 4, 1))
     """
-<<<<<<< HEAD
-    for reader in (read_date, read_day_label, _read_compact, _day_first_or_last(texts)):
-        if reader is not None and _reads(reader, texts[:TRIED_FIRST]) and _reads(reader, texts):
-            return reader
-    return None
-=======
     found = _read_by_one(texts)
     return None if found is None else found[0]
 
@@ -48,21 +42,15 @@ def read_days(texts: Sequence[str]) -> list[dt.date] | None:
     """Give the day of every text of a column; None as for `date_reader`."""
     found = _read_by_one(texts)
     return None if found is None else found[1]
->>>>>>> 1191587 (Predict and describe with less work over rows)
 
 
 def date_leaves(attribute: str, values: pl.Series) -> list[tuple[dt.date, str]]:
     """Give the date and the text of each value, earliest first; what is no date is an InputError."""
     texts = [] if values.dtype.is_float() or values.dtype == pl.Boolean else leaf_texts(attribute, values)
-    if not texts or (values.dtype.is_numeric() and date_reader(texts) is None):
-        raise InputError.of("a column of dates", column=attribute, value=values.dtype)
-<<<<<<< HEAD
-    return read_all(attribute, texts, date_reader(texts) or read_date, EXPECTED)
-=======
-    texts = leaf_texts(attribute, values)
     days = read_days(texts)
+    if not texts or (values.dtype.is_numeric() and days is None):
+        raise InputError.of("a column of dates", column=attribute, value=values.dtype)
     return read_all(attribute, texts, read_date, EXPECTED) if days is None else sorted(zip(days, texts, strict=True))
->>>>>>> 1191587 (Predict and describe with less work over rows)
 
 
 def _read_by_one(texts: Sequence[str]) -> tuple[ReadDate, list[dt.date]] | None:
@@ -70,6 +58,7 @@ def _read_by_one(texts: Sequence[str]) -> tuple[ReadDate, list[dt.date]] | None:
     ways: tuple[Callable[[], ReadDate | None], ...] = (
         lambda: read_date,
         lambda: read_day_label,
+        lambda: _read_compact,
         lambda: _day_first_or_last(texts),
     )
     for way in ways:

@@ -80,18 +80,10 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, str]:
     values = _plain(values)
     if not values.drop_nulls().len():
         return Hierarchy.of_levels(column, [["(no value)"], [SUPPRESSED]]), "no values at all"
-<<<<<<< HEAD
     # Before numbers, since 19850401 is both.
-    if is_of_dates(values):
-        decades = _n_years(values) > MANY_YEARS
-=======
-    if is_of_numbers(values) and values.drop_nulls().n_unique() >= FEWEST_NUMBERS:
-        width, factors = _widths(values)
-        return Intervals(width, factors).build(column, values), f"intervals of {width:g}, joined in pairs"
     days = _days(values)
     if days:
         decades = max(days).year - min(days).year > MANY_YEARS
->>>>>>> 1191587 (Predict and describe with less work over rows)
         said = "days, months, quarters and years" + (", then decades" if decades else "")
         return Calendar(decades).build(column, values), said
     if is_of_numbers(values) and values.drop_nulls().n_unique() >= FEWEST_NUMBERS:
@@ -144,16 +136,10 @@ def is_of_dates(values: pl.Series) -> bool:
 def _days(values: pl.Series) -> list[dt.date] | None:
     """Give the days that a column holds, in no order; None where it holds others than days."""
     if values.dtype == pl.Date:
-<<<<<<< HEAD
-        return bool(values.drop_nulls().len())
-    if values.dtype != pl.String and not values.dtype.is_integer():
-        return False
-    texts = values.drop_nulls().unique().cast(pl.String)
-    return bool(len(texts)) and date_reader(texts.to_list()) is not None
-=======
         return values.drop_nulls().unique().to_list()
-    return read_days(values.drop_nulls().unique().to_list()) if values.dtype == pl.String else None
->>>>>>> 1191587 (Predict and describe with less work over rows)
+    if values.dtype != pl.String and not values.dtype.is_integer():
+        return None
+    return read_days(values.drop_nulls().unique().cast(pl.String).to_list())
 
 
 def _plain(values: pl.Series) -> pl.Series:
