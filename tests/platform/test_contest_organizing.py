@@ -1,11 +1,10 @@
-"""The pages of organizers: making a contest, changing it, and inviting teams."""
+"""The pages of organizers: changing a contest, and inviting teams."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 from tests.platform.conftest import LogIn
@@ -17,7 +16,6 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
     text_of,
 )
 
-from tokumei.contest.custom.template import template
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest
@@ -38,56 +36,6 @@ def schedule(**changed: datetime) -> dict[str, str]:
 
 
 BOARD = {"board": "live", "digits_shown": "2", "shows_guess_scores": "on"}
-LIMITS = {"releases_a_day": "3", "guesses_a_day": "4"}
-
-
-def test_organizer_makes_a_contest_of_an_edition_or_of_a_text(organizer: User, log_in: LogIn) -> None:
-    client = log_in(organizer)
-    form = schedule() | BOARD | LIMITS | {"title": "New", "is_public": "on"}
-    given = form | {"slug": "new-cup", "edition": "pwscup2018", "options": "n-customers = 5\n"}
-    answer = client.post("/contests/new", given)
-    assert answer["Location"] == "/contests/new-cup/organize"
-    made = Contest.objects.get(slug="new-cup")
-    assert (made.options, made.digits_shown, made.releases_a_day) == ({"n_customers": 5}, 2, 3)
-    assert made.releases_in_all == 20
-    answer = client.post("/contests/new", form | {"slug": "own-cup", "own_toml": template("table")})
-    assert answer["Location"] == "/contests/own-cup/organize"
-    for page in ("", "/rules", "/data", "/organize"):
-        assert client.get(f"/contests/own-cup{page}").status_code == 200
-    assert "[contest]" in client.get("/contests/new?own=history").content.decode()
-    assert "n_customers" in client.get("/contests/new?own=nothing").content.decode()
-
-
-@pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        ({"slug": "new"}, "This name cannot be used."),
-        ({"slug": "ä b"}, "slug"),
-        ({"title": ""}, "This field is required."),
-        ({"edition": ""}, "Choose an edition, or give a text of your own."),
-        ({"own_toml": "x"}, "Choose an edition, or give a text of your own."),
-        ({"options": "n_customers=many"}, "many"),
-        ({"options": "nonsense"}, "nonsense"),
-        ({"options": "n_customers=0"}, "at least 1 customer"),
-        ({"edition": "", "own_toml": "kind ="}, "contest.toml"),
-        ({"reading": "column=customer=id"}, "one of encoding, delimiter"),
-        ({"reading": "columns=customer"}, "ROLE=NAME, separated by commas"),
-        ({"reading": "skip_rows=five"}, "how many lines to skip"),
-        ({"reading": "encoding=cp932"}, "a data file, which is read so"),
-        ({"digits_shown": "9"}, "less than or equal to 6"),
-        ({"guesses_on_one": "999"}, "at most 1 guess at one release"),
-        ({"closes_at": "2020-01-01T00:00"}, "the times are out of order"),
-        ({"opens_at": "tomorrow"}, "Enter a valid date/time."),
-    ],
-)
-def test_contest_that_cannot_be_made_is_told_why(
-    organizer: User, log_in: LogIn, changed: dict[str, str], says: str
-) -> None:
-    given = schedule() | BOARD | LIMITS | {"title": "New", "slug": "new-cup", "edition": "pwscup2018"} | changed
-    answer = log_in(organizer).post("/contests/new", given)
-    assert answer.status_code == 400
-    assert says in text_of(answer)
-    assert not Contest.objects.exists()
 
 
 def test_organizer_changes_schedule_and_board_and_announces(contest: Contest, log_in: LogIn, organizer: User) -> None:
@@ -132,15 +80,6 @@ def test_organizer_takes_a_team_out_revokes_retries_and_removes(
     assert reasons.NOT_PUBLISHED in said
     assert "&lt;details&gt;" in said
     assert client.post(f"{page}/delete")["Location"] == "/contests/"
-    assert not Contest.objects.exists()
-
-
-def test_data_of_another_encoding_is_refused_before_anything_is_made(organizer: User, log_in: LogIn) -> None:
-    given = schedule() | BOARD | LIMITS | {"title": "New", "slug": "new-cup", "edition": "odd"}
-    sent = SimpleUploadedFile("D.csv", "名前\n山田\n".encode("cp932"))
-    answer = log_in(organizer).post("/contests/new", given | {"source": sent})
-    assert answer.status_code == 400
-    assert "encoding=cp932" in text_of(answer)
     assert not Contest.objects.exists()
 
 

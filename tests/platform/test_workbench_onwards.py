@@ -111,18 +111,16 @@ def test_contest_is_made_of_the_file_with_the_roles_of_its_columns(make_user: Ma
     client = log_in(organizer)
     piece = released(client, organizer)
     assert f"/contests/new?piece={piece.key}" in client.get(f"/workbench/{piece.key}/take-home").content.decode()
-    answer = client.get(f"/contests/new?piece={piece.key}")
-    begun = answer.context["form"].initial
-    assert 'source = "people.csv"' in begun["own_toml"]
-    sent = {name: value for name, value in begun.items() if value is not False}
-    sent |= {name: sent[name].strftime("%Y-%m-%dT%H:%M") for name in ("opens_at", "attacks_open_at", "closes_at")}
-    sent |= {"slug": "people", "piece": piece.key, "releases_a_day": "5", "releases_in_all": "9"}
-    sent |= {name: "9" for name, field in answer.context["form"].fields.items() if field.required and name not in sent}
-    answer = client.post("/contests/new", sent)
-    assert answer.status_code == 302, answer.context["form"].errors
-    from tokumei.platform.contests.models import Contest
+    assert "no file needs to be sent" in client.get(f"/contests/new?piece={piece.key}").content.decode()
+    answer = client.post("/contests/new", {"piece": piece.key})
+    assert answer.status_code == 302
+    shown = client.get(answer["Location"].replace("/data", "/rules"))
+    assert 'source = "people.csv"' in shown.context["form"].data["own_toml"]
+    from tokumei.platform.contests.models import ContestDraft
 
-    assert (Contest.objects.get(slug="people").sources / "source.csv").read_bytes() == PEOPLE
+    (made,) = ContestDraft.objects.all()
+    assert (made.folder / "source.csv").read_bytes() == PEOPLE
+    assert (made.answers["file"]["name"], made.answers["kind"]) == ("people.csv", "own-table")
 
 
 def test_text_of_a_contest_says_what_the_columns_are() -> None:

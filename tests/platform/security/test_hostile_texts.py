@@ -155,7 +155,6 @@ MOMENTS = {
     "closes_at": "2030-03-01T00:00",
 }
 AWARE = {name: f"{moment}:00+09:00" for name, moment in MOMENTS.items()}
-NUMBERS = {"board": "live", "digits_shown": 3, "releases_a_day": 5, "guesses_a_day": 5}
 WAYS: dict[str, Callable[[World, str], Any]] = {
     "a new account": form(
         "/sign-up",
@@ -170,7 +169,6 @@ WAYS: dict[str, Callable[[World, str], Any]] = {
     "a new team": form("/teams/new", "member", "display_name", slug="neu"),
     "a team": form("/teams/red-team/rename", "captain", "display_name"),
     "a token": form("/account/tokens", "member", "name", scope="read", days="7", current_password=PASSWORD),
-    "a contest": form("/contests/new", "organizer", "title", slug="neu", edition="odd", **MOMENTS, **NUMBERS),
     "an announcement": form("/contests/cup/organize/announce", "organizer", "title", text="t"),
     "an announcement's text": form("/contests/cup/organize/announce", "organizer", "text", title="t"),
     "an invitation": form("/contests/club/organize/invite", "organizer", "note"),

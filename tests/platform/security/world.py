@@ -33,7 +33,7 @@ from tests.platform.workbench_plays import begin as begin_piece
 from tokumei.platform.access import Route, routes
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import services as tokens
-from tokumei.platform.contests.models import Contest, FileCheck, Question, State, Submission
+from tokumei.platform.contests.models import Contest, ContestDraft, FileCheck, Question, State, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
 from tokumei.platform.exchange.models import Trust
 from tokumei.platform.exchange.services import recipients, requesting
@@ -351,6 +351,8 @@ def own_values(world: World, slug: str) -> dict[tuple[str, str], str]:
         ("notices/", "notice"): str(_notice(alice).pk),
         ("calendar/", "token"): token_of(alice),
         ("contests/checks/", "check"): _check(slug, alice).key,
+        ("contests/drafts/", "draft"): _draft(contest.organizer).key,
+        ("contests/drafts/", "step"): "data",
         ("contests/", "question"): str(_question(slug).pk),
         ("server/jobs/", "job"): str(failed_letter().pk),
         ("account/tokens/", "token"): str(token.pk),
@@ -393,6 +395,11 @@ def _check(slug: str, user: User) -> FileCheck:
     return FileCheck.objects.get_or_create(**facts, by=user, kind="release", defaults={"state": "passed"})[0]
 
 
+def _draft(user: User) -> ContestDraft:
+    """Give a contest that its organizer is still making."""
+    return ContestDraft.objects.get_or_create(by=user, defaults={"answers": {"kind": "odd"}})[0]
+
+
 def _question(slug: str) -> Question:
     contest = Contest.objects.get(slug=slug)
     return Question.objects.get_or_create(contest=contest, by=contest.organizer, text="Why?")[0]
@@ -424,6 +431,8 @@ def may_see(route: Route, whose: str) -> frozenset[str]:
         return _may_see_of_contest(route, whose)
     if names and names[0] == "check":
         return RED
+    if names and names[0] == "draft":
+        return frozenset({"organizer"})
     if names and names[0] == "notice":
         return frozenset({"captain"})
     if names and names[0] == "team":

@@ -23,6 +23,8 @@ class ContestsConfig(AppConfig):
         from tokumei.platform.accounts.welcome import WELCOMES
         from tokumei.platform.contests.services.checking import CHECK, CHECK_WORK, forget_checks
         from tokumei.platform.contests.services.contests import refuse_while_organizing
+        from tokumei.platform.contests.services.draft_work import DRAFT_WORK
+        from tokumei.platform.contests.services.drafts import forget_drafts, forget_person
         from tokumei.platform.contests.services.export import EXPORT, EXPORT_WORK
         from tokumei.platform.contests.services.joining import refuse_new_member, welcome_to_contest
         from tokumei.platform.contests.services.news import deadlines_of, tell_phases
@@ -37,14 +39,16 @@ class ContestsConfig(AppConfig):
         NAVIGATION.insert(0, NavLink(_("Contests"), "contests:list"))
         HOME.append(on_home)
         BEFORE_ACCEPTING.append(refuse_new_member)
-        BEFORE_DELETING.append(refuse_while_organizing)
+        BEFORE_DELETING.extend([refuse_while_organizing, forget_person])
         WELCOMES.append(welcome_to_contest)
         DASHBOARD.append(on_dashboard)
-        for kind, work in (SUBMISSION_WORK | PHASE_WORK | {CHECK: CHECK_WORK, EXPORT: EXPORT_WORK}).items():
+        for kind, work in (
+            SUBMISSION_WORK | PHASE_WORK | DRAFT_WORK | {CHECK: CHECK_WORK, EXPORT: EXPORT_WORK}
+        ).items():
             register(kind, work)
         WATCHES.extend([begin_due_work, begin_forgotten, tell_phases])
         EVENTS.append(deadlines_of)
-        SWEEPS.extend([forget_checks, sweep_uploads])
+        SWEEPS.extend([forget_checks, forget_drafts, sweep_uploads])
         metrics.GAUGES.append(_submissions)
 
 

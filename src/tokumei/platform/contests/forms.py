@@ -11,13 +11,11 @@ from django.utils.functional import lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from tokumei.core.errors import InputError
-from tokumei.data.files.reading import Reading
 from tokumei.platform.contests.models import Board, Contest
 from tokumei.platform.names import DISPLAY_NAME_LENGTH, check_line, check_text, clean_display_name
 
 # They are addresses of pages.
-TAKEN = {"new", "join", "submissions", "checks"}
+TAKEN = {"new", "join", "submissions", "checks", "drafts"}
 
 
 def _zone() -> str:
@@ -181,124 +179,3 @@ class InvitationForm(forms.Form):
     """Asks whom a link is for."""
 
     note = forms.CharField(label=_("For whom"), max_length=120, required=False, validators=[check_line])
-
-
-class ContestForm(BoardForm, ScheduleForm):
-    """Asks for a new contest."""
-
-    title = forms.CharField(label=_("Title"), max_length=DISPLAY_NAME_LENGTH)
-    slug = forms.SlugField(
-        label=_("Short name"), max_length=60, help_text=_("Letters a–z, digits and hyphens; part of the address.")
-    )
-    edition = forms.ChoiceField(
-        label=_("Edition"), required=False, help_text=_("What is played: an edition, or a contest of your own.")
-    )
-    options = forms.CharField(
-        label=_("Options"),
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text=_("Of the edition, one on a line, such as n_customers=200."),
-    )
-    own_toml = forms.CharField(
-        label=_("A contest of your own"),
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false"}),
-        help_text=_("A TOML text, instead of an edition."),
-    )
-    source = forms.FileField(
-        label=_("Data to sample from"), required=False, help_text=_("Made up where no file is given.")
-    )
-    reading = forms.CharField(
-        label=_("How it is read"),
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text=_(
-            "Where the file is not a plain table: one on a line, such as columns=customer=household_id,date=day, "
-            "date_format=%m/%d/%Y, encoding=cp932, delimiter=; or skip_rows=5."
-        ),
-    )
-    is_public = forms.BooleanField(
-        label=_("Public"), required=False, initial=True, help_text=_("Otherwise teams join by your invitation only.")
-    )
-    releases_a_day = forms.IntegerField(label=_("Releases a day"), min_value=1, max_value=1000, initial=5)
-    releases_in_all = forms.IntegerField(
-        label=_("Releases in all"),
-        min_value=1,
-        max_value=10000,
-        required=False,
-        help_text=_("By the edition, where nothing is said."),
-    )
-    guesses_a_day = forms.IntegerField(label=_("Guesses a day"), min_value=1, max_value=1000, initial=20)
-    guesses_on_one = forms.IntegerField(
-        label=_("Guesses at one release"), min_value=1, max_value=1000, required=False, help_text=_("For each level.")
-    )
-    groups = (
-        (_("Contest"), ("title", "slug", "is_public")),
-        (_("Rules"), ("edition", "options", "own_toml", "source", "reading")),
-        (_("Schedule"), ("opens_at", "attacks_open_at", "closes_at")),
-        (_("Scoreboard"), ("board", "digits_shown", "shows_guess_scores")),
-        (_("Limits"), ("releases_a_day", "releases_in_all", "guesses_a_day", "guesses_on_one")),
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        from tokumei.contest.registry import EDITIONS
-
-        choices = [(name, EDITIONS.make(name).terms.title) for name in EDITIONS]
-        field = self.fields["edition"]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - narrows the type.
-        field.choices = [("", _("My own, by the text below")), *choices]
-
-    def grouped(self) -> list[tuple[Any, list[forms.BoundField]]]:
-        """Give the fields in groups, each with its title."""
-        return [(title, [self[name] for name in names]) for title, names in self.groups]
-
-    def clean_title(self) -> str:
-        """Tidy the title; refuse what cannot be seen."""
-        return clean_display_name(self.cleaned_data["title"])
-
-    def clean_slug(self) -> str:
-        """Refuse a name that is taken."""
-        slug: str = self.cleaned_data["slug"].lower()
-        if slug in TAKEN or Contest.objects.filter(slug=slug).exists():
-            raise ValidationError(_("This name cannot be used."))
-        return slug
-
-    def clean_reading(self) -> Reading:
-        """Read how the source is read, by the names that the command line has."""
-        try:
-            return Reading.of_lines(self.cleaned_data["reading"])
-        except InputError as error:
-            raise ValidationError(str(error)) from None
-
-    def clean(self) -> dict[str, Any]:
-        """Read the options, and refuse a contest of two kinds or of none."""
-        given = super().clean()
-        if bool(given.get("edition")) == bool(given.get("own_toml")):
-            self.add_error("edition", _("Choose an edition, or give a text of your own."))
-        elif given.get("edition"):
-            try:
-                given["options"] = self._options(given["edition"], given.get("options", ""))
-            except InputError as error:
-                self.add_error("options", str(error))
-        else:
-            given["options"] = {}
-        return given
-
-    @staticmethod
-    def _options(edition: str, text: str) -> dict[str, Any]:
-        """Read the options by their types, as the command line does."""
-        from tokumei.contest.registry import EDITIONS
-        from tokumei.core.registry import part_options, read_option
-
-        known = {option.name: option for option in part_options(EDITIONS.get(edition))}
-        found: dict[str, Any] = {}
-        for line in (line.strip() for line in text.splitlines() if line.strip()):
-            name, mark, value = line.partition("=")
-            name = name.strip().replace("-", "_")
-            if not mark or name not in known:
-                raise InputError.of(f"one of {', '.join(known)}, then = and a value", value=line)
-            read = read_option(known[name], value.strip())
-            # Lists stay lists through JSON; the edition makes them tuples again.
-            found[name] = list(read) if isinstance(read, tuple) else read
-        return found

@@ -376,3 +376,38 @@ class FileCheck(models.Model):
     def folder(self) -> Path:
         """Where its files lie, beside those of submissions."""
         return local(Path(settings.MEDIA_ROOT) / "uploads" / self.key)
+
+
+class ContestDraft(models.Model):
+    """A contest that is being made: what was typed so far, step by step; nobody but its makers knows of it.
+
+    `answers` has the fields of all steps as they were typed, valid or not. What tells of the data lies in the folder.
+    """
+
+    key = models.CharField(max_length=32, unique=True, default=new_submission_key, editable=False)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="contest_drafts")
+    co_organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="shared_drafts")
+    answers = models.JSONField(default=dict, blank=True)
+    n_bytes = models.PositiveBigIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        """Latest first."""
+
+        ordering = ("-changed_at", "-id")
+
+    def __str__(self) -> str:
+        return f"draft {self.key}"
+
+    @property
+    def title(self) -> str:
+        """What the contest is going to be called."""
+        # As it was typed, it may hold what turns the text around it; a contest's own title cannot.
+        seen = "".join(one for one in str(self.answers.get("title") or "") if one.isprintable()).strip()
+        return seen or gettext("Contest without a title")
+
+    @property
+    def folder(self) -> Path:
+        """Where its data lie, and what was found out about them."""
+        return local(Path(settings.MEDIA_ROOT) / "drafts" / self.key)

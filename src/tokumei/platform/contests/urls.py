@@ -14,12 +14,16 @@ from tokumei.platform.contests.views import (
     reading,
     taking_part,
     teamwork,
+    wizard,
 )
 
 app_name = "contests"
 urlpatterns = [
     path("", reading.contests, name="list"),
-    path("new", organizing.create, name="new"),
+    path("new", wizard.new, name="new"),
+    path("drafts/<str:draft>/state", wizard.state, name="draft_state"),
+    path("drafts/<str:draft>/delete", wizard.delete, name="delete_draft"),
+    path("drafts/<str:draft>/<str:step>", wizard.step, name="draft"),
     path("join/<str:token>", taking_part.join_by_link, name="join_by_link"),
     path("submissions/<str:submission>", taking_part.submission, name="submission"),
     path("submissions/<str:submission>/state", taking_part.state, name="state"),

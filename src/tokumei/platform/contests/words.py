@@ -97,9 +97,9 @@ class FaultLine:
     rule_says: str = ""
 
 
-def fault_lines(faults: Sequence[Mapping[str, Any]], terms: ContestTerms) -> list[FaultLine]:
+def fault_lines(faults: Sequence[Mapping[str, Any]], terms: ContestTerms | None) -> list[FaultLine]:
     """Tell each fault, with the words of the rule it breaks where the check names it."""
-    rules = {rule.name: rule for rule in (*terms.release_rules, *terms.guess_rules)}
+    rules = {rule.name: rule for rule in (*terms.release_rules, *terms.guess_rules)} if terms else {}
     is_japanese = (get_language() or "").startswith("ja")
     lines = []
     for told in faults:
@@ -131,7 +131,7 @@ class FaultKind:
     first: list[FaultLine]
 
 
-def fault_groups(groups: Sequence[Mapping[str, Any]], terms: ContestTerms) -> list[FaultKind]:
+def fault_groups(groups: Sequence[Mapping[str, Any]], terms: ContestTerms | None) -> list[FaultKind]:
     """Tell faults by their kinds, the most frequent first."""
     kinds = []
     for group in sorted(groups, key=lambda one: -int(one["n_faults"])):

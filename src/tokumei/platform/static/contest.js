@@ -128,3 +128,15 @@ for (const place of document.querySelectorAll("[data-poll]")) {
   };
   look();
 }
+
+// What is typed into a form of several steps is kept without a button, too: files alone wait for one.
+for (const form of document.querySelectorAll("form[data-autosave]")) {
+  form.addEventListener("change", (event) => {
+    if (event.target.type === "file") return;
+    const typed = new FormData(form);
+    for (const [name, value] of [...typed]) if (value instanceof File) typed.delete(name);
+    // A name beside its own button is not added before that is pressed.
+    typed.delete("username");
+    fetch(form.action, { method: "POST", body: typed, headers: { "X-Autosave": "yes" }, keepalive: true }).catch(() => {});
+  });
+}

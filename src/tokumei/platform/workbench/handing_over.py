@@ -17,7 +17,7 @@ from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
 
 
-class _Lying(UploadedFile):  # type: ignore[type-arg]  # Django itself takes no type there.
+class LyingFile(UploadedFile):  # type: ignore[type-arg]  # Django itself takes no type there.
     """A file that lies here already, read as one that was sent is."""
 
     def __init__(self, path: Path, name: str) -> None:
@@ -58,12 +58,12 @@ class HandedOver:
 
     def file(self) -> UploadedFile[Any]:
         """Give the file as if it had been sent."""
-        return _Lying(files.data_file(self.piece.folder), self.name)
+        return LyingFile(files.data_file(self.piece.folder), self.name)
 
     def hierarchies(self) -> list[UploadedFile[Any]]:
         """Give a file for each hierarchy, named by its column."""
         made = self.piece.folder / ".trees"
-        return [_Lying(made / f"{place}.csv", f"{name}.csv") for place, name in enumerate(self.columns)]
+        return [LyingFile(made / f"{place}.csv", f"{name}.csv") for place, name in enumerate(self.columns)]
 
     def for_offer(self) -> dict[str, Any]:
         """Suggest what the form of an offer asks for: names, the safety of the job, who a row is."""

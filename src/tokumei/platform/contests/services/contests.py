@@ -87,6 +87,8 @@ def create_contest(
     releases_in_all: int | None = None,
     guesses_a_day: int = 20,
     guesses_on_one: int | None = None,
+    description: str = "",
+    description_ja: str = "",
 ) -> Contest:
     """Make a contest of an edition, or of one's own TOML text, and have its data prepared.
 
@@ -115,6 +117,8 @@ def create_contest(
         shows_guess_scores=shows_guess_scores,
         releases_a_day=releases_a_day,
         guesses_a_day=guesses_a_day,
+        description=description,
+        description_ja=description_ja,
         board_frozen_at=timezone.now() if board == Board.FROZEN else None,
     )
     # Reading the rules now shows what is wrong with them while the organizer is still there.

@@ -1,53 +1,23 @@
-"""What organizers do: make a contest, change its schedule and its board, tell and invite teams."""
+"""What organizers do: change the schedule and the board of a contest, tell and invite teams."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from tokumei.core.errors import InputError, NotAllowed, NotFound, UnknownPart
+from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.access import UserRequest, access
-from tokumei.platform.contests.forms import AnnouncementForm, BoardForm, ContestForm, InvitationForm, ScheduleForm
+from tokumei.platform.contests.forms import AnnouncementForm, BoardForm, InvitationForm, ScheduleForm
 from tokumei.platform.contests.kits import forget_kit
-from tokumei.platform.contests.models import Board, Contest
+from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services import contests, joining
 from tokumei.platform.contests.views.console import organize_page, teams_page
 from tokumei.platform.contests.views.finding import find
-from tokumei.platform.files.incoming import uploads_of
-from tokumei.platform.telling import in_words
-from tokumei.platform.workbench.handing_over import handed_over
-
-
-@access("organizer", methods="GET POST")
-def create(request: UserRequest) -> HttpResponse:
-    """Make a contest."""
-    handed = handed_over(request)
-    if request.method == "POST":
-        form = ContestForm(request.POST, uploads_of(request))
-    else:
-        begun = _beginning(request.GET.get("own", "")) if handed is None else handed.for_contest()
-        form = ContestForm(initial=_usual() | begun)
-    if form.is_valid():
-        given = form.cleaned_data
-        try:
-            made = contests.create_contest(
-                request.user,
-                **{name: given[name] for name in given if name not in {"source"}},
-                source=given.get("source") or (None if handed is None else handed.file()),
-            )
-        except (InputError, UnknownPart, NotAllowed) as error:
-            form.add_error(None, in_words(error))
-        else:
-            messages.success(request, _("The contest is being prepared; it opens when that is done."))
-            return redirect("contests:organize", contest=made.slug)
-    shown = {"form": form, "editions": _editions(), "handed": handed}
-    return render(request, "contests/new.html", shown, status=400 if form.errors else 200)
 
 
 @access("organizer", of=find)
@@ -147,34 +117,3 @@ def delete(request: UserRequest, contest: Contest) -> HttpResponse:
     forget_kit(contest)
     messages.success(request, _("The contest is removed."))
     return redirect("contests:list")
-
-
-def _beginning(kind: str) -> dict[str, object]:
-    """Give the commented text that a contest of one's own starts from."""
-    from tokumei.contest.custom.template import template
-
-    return {"own_toml": template(kind)} if kind in ("table", "history") else {}
-
-
-def _editions() -> list[dict[str, object]]:
-    """Tell what editions there are, with their options."""
-    from tokumei.contest.registry import EDITIONS
-    from tokumei.core.registry import part_options
-
-    return [
-        {"name": name, "terms": EDITIONS.make(name).terms, "options": part_options(EDITIONS.get(name))}
-        for name in EDITIONS
-    ]
-
-
-def _usual() -> dict[str, object]:
-    """Suggest two weeks to anonymize and one to attack."""
-    start = timezone.localtime().replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
-    return {
-        "opens_at": start,
-        "attacks_open_at": start + timedelta(days=14),
-        "closes_at": start + timedelta(days=21),
-        "board": Board.LIVE,
-        "digits_shown": 3,
-        "shows_guess_scores": False,
-    }

@@ -1,0 +1,291 @@
+"""Contests that are being made: what was typed is kept for a while, the data checked, and one of them published."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import time
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.db.models import Q, QuerySet, Sum
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from tokumei.core.errors import InputError, NotAllowed, NotFound
+from tokumei.data.files.formats import READ
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.platform.accounts.models import User
+from tokumei.platform.contests.models import Contest, ContestDraft
+from tokumei.platform.contests.services import contests, steering
+from tokumei.platform.contests.services.editions import setting_of, terms_of
+from tokumei.platform.contests.wizard_forms import DATA, DETAILS, FILE, OWN, RULES, WHAT, make_form
+from tokumei.platform.errors import TooMany
+from tokumei.platform.files.shared import share, sweep_shared, unshare
+from tokumei.platform.files.uploads import BLOCK, telling_full_disk
+from tokumei.platform.jobs.limits import ORPHAN_SECONDS
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.workbench.handing_over import LyingFile
+
+log = logging.getLogger("tokumei.contests")
+LOOK, TRIAL = JOBS = ("draft-look", "draft-trial")
+MOST_DRAFTS = 10
+MOST_CHARACTERS = 400_000
+KEPT_FOR = timedelta(days=30)
+FORMS = (WHAT, DATA, RULES, DETAILS)
+
+
+def drafts_of(user: User) -> QuerySet[ContestDraft]:
+    """Give the drafts that somebody makes, alone or with others."""
+    mine = Q(by=user) if user.may_organize else Q(pk=None)
+    return ContestDraft.objects.filter(mine | Q(co_organizers=user)).select_related("by").distinct()
+
+
+def find_draft(user: User, key: str) -> ContestDraft:
+    """Find a draft that somebody makes; any other is not there."""
+    found = drafts_of(user).filter(key=key).first()
+    if found is None:
+        raise NotFound(_("There is no such draft."))
+    return found
+
+
+def begin_draft(user: User, answers: dict[str, Any]) -> ContestDraft:
+    """Begin to make a contest."""
+    if not user.may_organize:
+        raise NotAllowed(_("Only organizers make contests."))
+    if ContestDraft.objects.filter(by=user).count() >= MOST_DRAFTS:
+        raise TooMany(_("You have %d drafts here, and no more fit. Delete one first.") % MOST_DRAFTS)
+    return ContestDraft.objects.create(by=user, answers=answers)
+
+
+def save_answers(draft: ContestDraft, typed: dict[str, Any]) -> None:
+    """Keep what was typed, beside what was typed before."""
+    with transaction.atomic():
+        locked = ContestDraft.objects.select_for_update().get(pk=draft.pk)
+        locked.answers |= typed
+        if len(json.dumps(locked.answers)) > MOST_CHARACTERS:
+            raise InputError.of(_("texts of at most %d characters in all") % MOST_CHARACTERS)
+        locked.changed_at = timezone.now()
+        locked.save(update_fields=["answers", "changed_at"])
+    draft.answers, draft.changed_at = locked.answers, locked.changed_at
+
+
+def store_file(draft: ContestDraft, source: UploadedFile[Any]) -> None:
+    """Keep the data of a draft in place of what it had; of the name that the browser sent only the ending counts."""
+    name = Path((source.name or "").replace("\\", "/")).name
+    ending = next((one for one in sorted(READ, key=len, reverse=True) if name.lower().endswith(one)), None)
+    if ending is None:
+        raise InputError.of(f"a name that ends in {', '.join(READ)}", file=name)
+    _check_quota(draft, source.size or 0)
+    folder, digest, n_bytes = draft.folder, hashlib.sha256(), 0
+    with telling_full_disk():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        new = folder / f".new{ending}"
+        new.unlink(missing_ok=True)
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
+            for chunk in source.chunks(BLOCK):
+                n_bytes += len(chunk)
+                digest.update(chunk)
+                handle.write(chunk)
+            handle.flush()
+            os.fsync(handle.fileno())
+        if not n_bytes:
+            new.unlink()
+            raise InputError.of("a file that is not empty", file=name)
+        for old in folder.glob("source.*"):
+            old.unlink()
+        new.rename(folder / f"source{ending}")
+    share(folder)
+    told = {"name": name[:200], "sha256": digest.hexdigest(), "n_bytes": n_bytes}
+    # How the last file was read says nothing of this one.
+    save_answers(draft, {"file": told, "origin": FILE, "encoding": "", "sheet": ""})
+    ContestDraft.objects.filter(pk=draft.pk).update(n_bytes=n_bytes)
+
+
+def _check_quota(draft: ContestDraft, n_bytes: int) -> None:
+    others = ContestDraft.objects.filter(by=draft.by_id).exclude(pk=draft.pk).aggregate(n=Sum("n_bytes"))["n"] or 0
+    if others + n_bytes > settings.WORKBENCH_QUOTA:
+        most = f"{settings.WORKBENCH_QUOTA // 2**20:,} MiB"
+        raise TooMany(_("The files of your drafts may have %s in all. Delete a draft first.") % most)
+
+
+def source_file(draft: ContestDraft) -> Path | None:
+    """Give the data of a draft, where they come from a file."""
+    if draft.answers.get("origin") != FILE or not draft.answers.get("file"):
+        return None
+    return next(iter(draft.folder.glob("source.*")), None)
+
+
+@dataclass
+class Plan:
+    """What a draft comes to: the forms of its steps, read, and the contest that would be made."""
+
+    draft: ContestDraft
+    look: dict[str, Any]
+    forms: dict[str, forms.Form] = field(default_factory=dict)
+
+    def is_valid(self, *steps: str) -> bool:
+        """Whether all that these steps ask for is there and right."""
+        return all(step in self.forms and self.forms[step].is_bound and self.forms[step].is_valid() for step in steps)
+
+    @property
+    def is_data_ready(self) -> bool:
+        """Whether the data were looked at and nothing is wrong with them, or are made up."""
+        if not self.is_valid(DATA):
+            return self.draft.answers.get("origin") is None and DATA in self.forms
+        return source_file(self.draft) is None or "columns" in self.look
+
+    @cached_property
+    def reading(self) -> Reading:
+        """How the data are read: as was said, and as was recognized where nothing was said."""
+        if not self.is_valid(DATA) or source_file(self.draft) is None:
+            return AS_IT_IS
+        said: Reading = self.forms[DATA].cleaned_data["how"]
+        found = {"encoding": said.encoding or self.look.get("encoding"), "sheet": said.sheet or self.look.get("sheet")}
+        plain = {"utf-8": None, "": None}
+        return Reading.of(said.as_dict() | {name: plain.get(value or "", value) for name, value in found.items()})
+
+    @cached_property
+    def contest(self) -> Contest | None:
+        """The contest as far as it is known, unsaved, for whoever wants to see its rules; none before there are any."""
+        if not self.is_valid(WHAT, RULES):
+            return None
+        rules = self.forms[RULES].cleaned_data
+        made = Contest(edition=rules["edition"], options=rules["options"], own_toml=rules["own_toml"], slug="contest")
+        form = self.forms[DETAILS]
+        details = form.cleaned_data if form.is_bound and (form.is_valid() or form.cleaned_data) else {}
+        terms = terms_of(made)
+        made.releases_in_all, made.guesses_on_one = terms.n_releases_allowed, terms.n_guesses_allowed
+        for name, value in details.items():
+            if value not in (None, ""):
+                setattr(made, name, value)
+        return made
+
+    @cached_property
+    def trial_of(self) -> str:
+        """Name what would be tried out: the rules, the data, and how these are read; empty while there is nothing."""
+        contest = self.contest
+        if contest is None or not self.is_data_ready:
+            return ""
+        data = self.draft.answers["file"]["sha256"] if source_file(self.draft) is not None else ""
+        return _digest(setting_of(contest), data, json.dumps(self.reading.as_dict()))
+
+
+def plan_of(draft: ContestDraft) -> Plan:
+    """Read a draft."""
+    look = found_of(draft, LOOK, look_of(draft)) or {}
+    plan = Plan(draft, look)
+    for step in FORMS:
+        form = make_form(step, draft.answers, look=look)
+        if form is not None:
+            plan.forms[step] = form
+    return plan
+
+
+def look_of(draft: ContestDraft) -> str:
+    """Name what there is to look at: the file, and how it is to be read."""
+    answers = draft.answers
+    if source_file(draft) is None:
+        return ""
+    said = [str(answers.get(name) or "") for name in ("encoding", "sheet", "reading")]
+    return _digest(answers["file"]["sha256"], OWN.get(answers.get("kind", ""), "table"), *said)
+
+
+def found_of(draft: ContestDraft, kind: str, of: str) -> dict[str, Any] | None:
+    """Give what a job found out, if it was about what stands there now."""
+    path = draft.folder / f"{kind}.json"
+    if not of or not path.is_file():
+        return None
+    told: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return told if told["of"] == of else None
+
+
+def busy_job(draft: ContestDraft) -> Job | None:
+    """Give the job that is under way."""
+    return Job.objects.filter(subject=draft.key, kind__in=JOBS, is_done=False).first()
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def add_co_organizer(draft: ContestDraft, user: User) -> None:
+    """Let somebody else make the contest too, and run it then."""
+    if user.pk == draft.by_id or draft.co_organizers.filter(pk=user.pk).exists():
+        raise NotAllowed(_("They organize this contest already."))
+    draft.co_organizers.add(user)
+
+
+def publish(draft: ContestDraft, by: User) -> Contest:
+    """Make the contest of a draft, which is one no more; only of one that was tried out as it stands."""
+    plan = plan_of(draft)
+    if by.pk != draft.by_id:
+        raise NotAllowed(_("Who began the draft publishes it."))
+    if not plan.is_valid(WHAT, RULES, DETAILS) or not plan.is_data_ready:
+        raise NotAllowed(_("Something is still missing: see the steps that are marked."))
+    trial = found_of(draft, TRIAL, plan.trial_of)
+    if trial is None or "standing" not in trial:
+        raise NotAllowed(_("The contest has to be tried out as it stands before it is published."))
+    path = source_file(draft)
+    details = plan.forms[DETAILS].cleaned_data
+    source = None if path is None else LyingFile(path, path.name)
+    with transaction.atomic():
+        made = contests.create_contest(
+            draft.by, **plan.forms[RULES].cleaned_data, **details, source=source, reading=plan.reading
+        )
+        for user in draft.co_organizers.filter(is_active=True):
+            steering.add_co_organizer(made, by, user)
+        _delete(draft)
+    return made
+
+
+def delete_draft(draft: ContestDraft, by: User) -> None:
+    """Delete a draft with its data, for good."""
+    if by.pk != draft.by_id:
+        raise NotAllowed(_("Who began the draft deletes it."))
+    with transaction.atomic():
+        _delete(draft)
+
+
+def _delete(draft: ContestDraft) -> None:
+    folder = draft.folder
+    Job.objects.filter(subject=draft.key, kind__in=JOBS).delete()
+    ContestDraft.objects.filter(pk=draft.pk).delete()
+    transaction.on_commit(lambda: unshare(folder))
+
+
+def forget_person(user: User) -> None:
+    """Delete the drafts of somebody whose account is deleted."""
+    for draft in ContestDraft.objects.filter(by=user):
+        _delete(draft)
+    user.shared_drafts.clear()
+
+
+def forget_drafts() -> int:
+    """Delete drafts that nobody touched for a month, and folders that no row knows; says how many."""
+    old = list(ContestDraft.objects.filter(changed_at__lt=timezone.now() - KEPT_FOR))
+    for draft in old:
+        with transaction.atomic():
+            _delete(draft)
+    n_removed = len(old)
+    place = Path(settings.MEDIA_ROOT) / "drafts"
+    for folder in place.iterdir() if place.is_dir() else ():
+        is_old = time.time() - folder.stat().st_mtime > ORPHAN_SECONDS
+        if is_old and folder.is_dir() and not _is_known(folder.name):
+            shutil.rmtree(folder, ignore_errors=True)
+            n_removed += 1
+    return n_removed + sweep_shared("drafts", _is_known)
+
+
+def _is_known(key: str) -> bool:
+    return ContestDraft.objects.filter(key=key).exists()
