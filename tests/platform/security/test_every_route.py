@@ -105,6 +105,7 @@ def test_page_of_ones_own_with_a_thing_of_others_is_not_there(world: World, rout
         "trusted": "0",
         "question": world.values["private"]["contests/", "question"],
         "place": "99",
+        "step": "nothing",
     }
     for role in may_see(route, "public") & USERS:
         for name in captured(route)[1:]:
