@@ -1,7 +1,7 @@
 """The server under load: a hundred users on this machine, one submission in ten page views, on both databases.
 
 A real server, its web and its job processes, over loopback; the users run in this process and share the machine with
-it. `python -m benchmarks load --minutes 15` shows whether memory or descriptors grow; one minute is too short for that.
+it: how much of a processor they took is printed. `python -m benchmarks load --minutes 15` shows whether memory or descriptors grow; one minute is too short for that.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -51,7 +52,9 @@ def _under_load(name: str, address: str | None, minutes: float) -> list[Figure]:
             watcher.start()
             release = (data / "small.csv").read_bytes()
             crowd = platform.crowd(url, release, seconds=60 * minutes, submits_per_cent=SUBMITS_PER_CENT)
+            before, started = _own_seconds(), time.perf_counter()
             watched = asyncio.run(crowd)
+            taken = (_own_seconds() - before) / (time.perf_counter() - started)
             watcher.is_over.set()
             watcher.join()
             found = _after_all(data, address)
@@ -65,9 +68,15 @@ def _under_load(name: str, address: str | None, minutes: float) -> list[Figure]:
         Figure(f"{name}: errors", len(watched.errors), "", 0, "; ".join(sorted(set(watched.errors))[:3])),
         Figure(f"{name}: submissions lost", abs(lost), "", 0, f"{watched.n_submitted} handed in and scored"),
         Figure(f"{name}: most later ones that overtook one", found["overtaken"], "", MOST_OVERTAKEN),
+        Figure(f"{name}: share of one processor that the users took", taken, "", None),
         Figure(f"{name}: growth of a web process", watcher.growth(0), "MB", MOST_MEGABYTES if is_long else None),
         Figure(f"{name}: growth of its descriptors", watcher.growth(1), "", MOST_DESCRIPTORS if is_long else None),
     ]
+
+
+def _own_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
 
 
 def _after_all(data: Path, address: str | None) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,8 +18,9 @@ def place_teams(lines: Sequence[Standing]) -> list[Standing]:
     """Order the lines by value and then by team; those without a value come last and share the last place."""
     keys = {line.team: _key(line) for line in lines}
     ordered = sorted(lines, key=lambda line: (keys[line.team], line.team))
+    in_order = sorted(keys.values())
     # As in sport: after two teams in the first place comes the third.
-    return [replace(line, place=1 + sum(other < keys[line.team] for other in keys.values())) for line in ordered]
+    return [replace(line, place=1 + bisect_left(in_order, keys[line.team])) for line in ordered]
 
 
 @dataclass(frozen=True)

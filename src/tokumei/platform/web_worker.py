@@ -14,21 +14,27 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any, cast
 
 from django.conf import settings
+from gunicorn.http.wsgi import FileWrapper
 from gunicorn.workers.gthread import ThreadWorker
 
 from tokumei.platform.files.incoming import IS_FULL, most_bytes
 from tokumei.platform.files.space import FULL
 
 Environ = dict[str, Any]
-# Threads of one web process that answer, and those that wait for others.
-N_ANSWERING = 8
+# Threads of one web process that answer, and those that wait for others. Python runs one at a time, so that more that
+# answer would only make each other late.
+N_ANSWERING = 4
 N_WAITING = 128
-# Seconds within which the head of a request comes, and its body at the slowest pace that is waited for.
+# Those that look at passwords, which takes long on purpose: everybody may log in at once and pages still come.
+N_HASHING = 2
+HASHING = ("/login", "/sign-up", "/reset", "/account", "/api/v1/tokens")
+# Seconds within which the head of a request comes; its body comes, and the answer goes, at the slowest pace that is
+# waited for, after some seconds' grace.
 HEAD_SECONDS = 20.0
 BODY_SECONDS = 20.0
 SLOWEST = 8 * 1024
@@ -43,6 +49,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
     def init_process(self) -> None:
         """Make the threads that answer."""
         self.answering = ThreadPoolExecutor(N_ANSWERING, thread_name_prefix="answering")
+        self.hashing = ThreadPoolExecutor(N_HASHING, thread_name_prefix="hashing")
         self.deadlines: dict[socket.socket, float] = {}
         self.deadlines_lock = threading.Lock()
         super().init_process()
@@ -54,7 +61,10 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
 
         def call(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
             self._take_in(environ)
-            return self.answering.submit(application, environ, start_response).result()
+            is_hashing = environ["REQUEST_METHOD"] == "POST" and environ.get("PATH_INFO", "").startswith(HASHING)
+            threads = self.hashing if is_hashing else self.answering
+            answer = threads.submit(application, environ, start_response).result()
+            return self.given_out(answer, environ["gunicorn.socket"])
 
         self.wsgi: Callable[..., Iterable[bytes]] = call
 
@@ -85,6 +95,18 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
             environ["wsgi.input"] = self._received(environ, sock, n_bytes)
         self._allow(sock, None)
 
+    def given_out(self, answer: Iterable[bytes], sock: socket.socket) -> Iterator[bytes]:
+        """Give an answer block by block to who takes it; who takes it too slowly to be reading is dropped."""
+        started, n_bytes = time.monotonic(), 0
+        try:
+            for block in _blocks(answer):
+                self._allow(sock, started + BODY_SECONDS + n_bytes / SLOWEST)
+                yield block
+                n_bytes += len(block)
+        finally:
+            if hasattr(answer, "close"):
+                answer.close()
+
     def _received(self, environ: Environ, sock: socket.socket, n_bytes: int) -> IO[bytes]:
         started, source, left = time.monotonic(), environ["wsgi.input"], n_bytes
         # Whoever reads it lets it go.
@@ -112,3 +134,10 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
                 self.deadlines.pop(sock, None)
             else:
                 self.deadlines[sock] = until
+
+
+def _blocks(answer: Iterable[bytes]) -> Iterable[bytes]:
+    """Read a file by larger blocks than those that Django asks for."""
+    if isinstance(answer, FileWrapper):
+        answer.blksize = BLOCK
+    return answer

@@ -32,6 +32,8 @@ Rows = list[dict[str, Any]]
 MOST_DESCRIBED = 8
 # Seconds; a figure that changed since is of no more use.
 KEPT_FOR = 24 * 3600.0
+# Seconds that a figure may be behind the scores: browsers keep it as long, and the server draws it no more often.
+BEHIND = 10
 # Drawing takes all of a processor for a moment, so that two at once are no quicker than one after the other.
 _drawing = threading.Lock()
 
@@ -54,18 +56,18 @@ class ScoreFacts:
 
 def facts_of(contest: Contest, viewer: User | None) -> ScoreFacts:
     """Gather what somebody may see, once for all who see the same until something changes."""
-    key = f"facts-{hash((scoreboard.version_of(contest), scoreboard.seen_by(contest, viewer)))}"
-    facts: ScoreFacts | None = cache.get(key)
-    if facts is None:
-        facts = ScoreFacts(
+    seen = scoreboard.seen_by(contest, viewer)
+
+    def gather() -> ScoreFacts:
+        return ScoreFacts(
             scoreboard.standings(contest, viewer),
             scoreboard.attack_matrix(contest, viewer),
             scoreboard.attacks_on(contest, viewer),
             scoreboard.history(contest, viewer),
             terms_of(contest).attack_rule,
         )
-        cache.set(key, facts, scoreboard.KEPT_FOR)
-    return facts
+
+    return scoreboard.kept("facts", contest, seen, gather)
 
 
 def _standings(facts: ScoreFacts) -> Rows:
@@ -200,21 +202,36 @@ def _counting(rule: AttackRule) -> str:
 
 
 def draw(name: str, contest: Contest, viewer: User | None) -> str | None:
-    """Draw a figure of what somebody may see; None where there is nothing to show."""
+    """Draw a figure of what somebody may see, or give one of a moment ago; None where there is nothing to show."""
     rows = FIGURES[name].rows(facts_of(contest, viewer))
     if not rows:
         return None
     # Drawing takes a second and looking it up takes none, so that a busy scoreboard stays quick.
     shown = json.dumps([name, get_language(), rows], sort_keys=True).encode()
-    folder = Path(settings.MEDIA_ROOT) / "figures" / contest.folder_key
-    kept = folder / f"{hashlib.sha256(shown).hexdigest()}.svg"
+    kept = _folder(contest) / f"{hashlib.sha256(shown).hexdigest()}.svg"
+    last = f"figure-{contest.folder_key}-{hash((name, get_language(), scoreboard.seen_by(contest, viewer)))}"
     if not kept.is_file():
-        with _drawing:
-            if not kept.is_file():
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                _forget_old(folder)
-                write_text(kept, FIGURES[name].draw(rows))
+        drawn: tuple[float, Path] | None = cache.get(last)
+        if drawn is not None and drawn[1].is_file():
+            if time.monotonic() < drawn[0] + BEHIND:
+                return drawn[1].read_text("utf-8")
+            # Whoever comes while this one is drawn gets the one before.
+            cache.set(last, (time.monotonic(), drawn[1]), KEPT_FOR)
+        _draw(name, rows, kept)
+        cache.set(last, (time.monotonic(), kept), KEPT_FOR)
     return kept.read_text("utf-8")
+
+
+def _draw(name: str, rows: Rows, kept: Path) -> None:
+    with _drawing:
+        if not kept.is_file():
+            kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _forget_old(kept.parent)
+            write_text(kept, FIGURES[name].draw(rows))
+
+
+def _folder(contest: Contest) -> Path:
+    return Path(settings.MEDIA_ROOT) / "figures" / contest.folder_key
 
 
 def _forget_old(folder: Path) -> None:

@@ -31,7 +31,6 @@ from tokumei.core.progress import Bar, listening
 
 # Progress is for a person who waits; more often would only load the database.
 TELL_SECONDS = 0.2
-NICENESS = 5
 LONGEST_QUOTED = 300
 # Kinds of faults that are told: a file of many columns has some in each.
 MOST_GROUPS = 100
@@ -115,9 +114,9 @@ def limit(limits: Mapping[str, int]) -> None:
     """Bound what the process may take of the machine, and keep what it writes to its owner."""
     os.umask(0o077)
     # Whoever waits for a page goes first. Linux may weigh whole sessions, and this process is one of its own.
-    os.nice(NICENESS)
+    os.nice(limits["niceness"])
     with suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(NICENESS))
+        Path("/proc/self/autogroup").write_text(str(limits["niceness"]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits["file_bytes"], limits["file_bytes"]))
     resource.setrlimit(resource.RLIMIT_DATA, (limits["memory_bytes"], limits["memory_bytes"]))

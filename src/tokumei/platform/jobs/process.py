@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from tokumei.platform.jobs.limits import BEAT_SECONDS, MOST_FILE_BYTES
+from tokumei.platform.jobs.limits import BEAT_SECONDS, MOST_FILE_BYTES, MOST_WAITING, NICENESS
 
 # All that the process gets of the environment: where programs and packages are, and how text is written. No keys, no
 # address of a database.
@@ -58,12 +59,13 @@ def run(
 ) -> ChildAnswer:
     """Run a function, named as `module:function`, in a process of its own.
 
+    seconds: how long it may take; what it stood back for others is not counted, up to a bound.
     reserved_bytes: addresses that it may take beside its memory without using them.
     beat: called every few seconds, with the progress if there is new; the work is interrupted when it says no.
     is_stopping: asked several times a second; the work is interrupted when it says yes.
     """
     limits = {"memory_bytes": memory_bytes, "file_bytes": MOST_FILE_BYTES, "cpu_seconds": int(2 * seconds) + 1}
-    limits["reserved_bytes"] = reserved_bytes
+    limits |= {"reserved_bytes": reserved_bytes, "niceness": NICENESS}
     with subprocess.Popen(
         [sys.executable, "-m", "tokumei.platform.jobs.child"],
         stdin=subprocess.PIPE,
@@ -74,7 +76,7 @@ def run(
     ) as process:
         try:
             _ask(process, {"function": function, "asked": dict(asked), "limits": limits})
-            return _hear(process, time.monotonic() + seconds, beat, is_stopping)
+            return _hear(process, seconds, beat, is_stopping)
         finally:
             # The whole group, or what it started would outlive it.
             with suppress(ProcessLookupError):
@@ -90,7 +92,8 @@ def _ask(process: subprocess.Popen[bytes], asked: Mapping[str, Any]) -> None:
         process.stdin.flush()
 
 
-def _hear(process: subprocess.Popen[bytes], ends_at: float, beat: Beat, is_stopping: Callable[[], bool]) -> ChildAnswer:
+def _hear(process: subprocess.Popen[bytes], seconds: float, beat: Beat, is_stopping: Callable[[], bool]) -> ChildAnswer:
+    ends_at = time.monotonic() + seconds
     lines = _Lines(process.stdout.fileno() if process.stdout is not None else -1)
     beaten_at = time.monotonic()
     progress: Mapping[str, Any] | None = None
@@ -104,12 +107,19 @@ def _hear(process: subprocess.Popen[bytes], ends_at: float, beat: Beat, is_stopp
         if is_stopping():
             raise Interrupted
         now = time.monotonic()
-        if now >= ends_at:
+        if now >= ends_at and now >= ends_at + min(stood_back(process.pid), MOST_WAITING * seconds):
             return ChildAnswer(failure=TIMEOUT)
         if now - beaten_at >= (BEAT_SECONDS if progress is None else LOOK_SECONDS):
             if not beat(progress):
                 raise Interrupted
             beaten_at, progress = now, None
+
+
+def stood_back(pid: int) -> float:
+    """Give the seconds for which a process was ready and others had the processors; 0 where nobody counts them."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    return 0.0
 
 
 def answer_of(line: Mapping[str, Any]) -> ChildAnswer:

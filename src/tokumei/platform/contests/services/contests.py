@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -62,8 +62,11 @@ def is_organizer(contest: Contest, user: User | None) -> bool:
     # Nobody who is not logged in has a number.
     if user is None or user.pk is None:
         return False
-    is_first = user.is_superuser or contest.organizer_id == user.pk
-    return is_first or contest.co_organizers.filter(pk=user.pk).exists()
+    if user.is_superuser or contest.organizer_id == user.pk:
+        return True
+    # Asked several times for one page: Django remembers them with the contest, until they are changed.
+    prefetch_related_objects([contest], "co_organizers")
+    return user in contest.co_organizers.all()
 
 
 def create_contest(

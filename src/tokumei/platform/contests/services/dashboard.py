@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, State
 from tokumei.platform.contests.services import showing, submitting
-from tokumei.platform.contests.services.phase_work import counting_releases
+from tokumei.platform.contests.services.phase_work import counting_key
 from tokumei.platform.contests.services.scoreboard import standings
 
 # A contest that was over longer ago is found in the list of contests.
@@ -97,7 +97,7 @@ def _waiting(participation: Participation, phase: Phase, last: list[showing.Show
     if last and last[0].submission.state in (State.REFUSED, State.FAILED):
         address = reverse("contests:submission", args=[last[0].submission.key])
         waiting.append(Waiting(_("The last submission was not scored: see why."), address))
-    counts = participation.team_id in counting_releases(contest)
+    counts = counting_key(contest, participation.team_id) is not None
     if phase == Phase.ANONYMIZE and not counts:
         waiting.append(Waiting(_("Hand in a first release."), reverse("contests:submit", args=[contest.slug])))
     if phase == Phase.ATTACK and counts:

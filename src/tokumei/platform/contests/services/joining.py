@@ -29,7 +29,10 @@ def participation_of(contest: Contest, user: User | None) -> Participation | Non
     if user is None or not user.is_authenticated:
         return None
     found = Participation.objects.filter(contest=contest, team__members=user, withdrawn_at=None)
-    return found.select_related("team", "contest").order_by("pk").first()
+    participation = found.select_related("team").order_by("pk").first()
+    if participation is not None:
+        participation.contest = contest
+    return participation
 
 
 def participants(contest: Contest) -> QuerySet[Participation]:

@@ -77,11 +77,26 @@ def _end_empty(contest: Contest) -> None:
 
 def counting_releases(contest: Contest, until: datetime | None = None) -> dict[int, Submission]:
     """Give the last scored release of each team that takes part, by the team's number."""
-    scored = contest.submissions.filter(kind=Kind.RELEASE, state=State.SCORED).select_related("team")
+    scored = _scored_releases(contest)
     if until is not None:
         scored = scored.filter(at__lte=until)
     gone = teams_that_count_no_more(contest)
-    return {one.team_id: one for one in scored.order_by("at", "pk") if one.team_id not in gone}
+    # Which they are first: a score is long, and a contest has many that count no more.
+    last = dict(scored.order_by("at", "pk").values_list("team", "pk"))
+    counting = scored.filter(pk__in=[pk for team, pk in last.items() if team not in gone])
+    return {one.team_id: one for one in counting.select_related("team").order_by("at", "pk")}
+
+
+def counting_key(contest: Contest, team: int) -> str | None:
+    """Give the key of the release by which a team is ranked."""
+    if contest.participations.filter(team=team).exclude(withdrawn_at=None, disqualified_at=None).exists():
+        return None
+    scored = _scored_releases(contest).filter(team=team)
+    return scored.order_by("-at", "-pk").values_list("key", flat=True).first()
+
+
+def _scored_releases(contest: Contest) -> QuerySet[Submission]:
+    return contest.submissions.filter(kind=Kind.RELEASE, state=State.SCORED)
 
 
 def teams_that_count_no_more(contest: Contest) -> set[int]:

@@ -6,9 +6,11 @@ exact score tells something of the truth. The organizer sees everything.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.cache import cache
 from django.db.models import Count, Max
@@ -25,10 +27,14 @@ from tokumei.platform.contests.services.phase_work import (
     teams_that_count_no_more,
 )
 
-# Seconds that a ranking is kept in a process; what changes it gives it another name.
+Made = TypeVar("Made")
+
+# Seconds that a ranking is kept in a process, unless something changes it.
 KEPT_FOR = 300
-# A ranking takes milliseconds: of more moments than this some are left out of the history.
+# A ranking takes a moment: of more moments than this some are left out of the history.
 MOST_MOMENTS = 200
+# Held while something is made that many will ask for; making one thing takes up others.
+_making = threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -115,13 +121,30 @@ def standings(contest: Contest, viewer: User | None) -> Scoreboard:
 
 def _ranked(contest: Contest, seen: Visibility) -> list[Standing]:
     """Rank the teams, once for all visitors until something changes."""
-    key = f"standings-{hash((version_of(contest), seen.until, seen.has_attacks))}"
-    lines: list[Standing] | None = cache.get(key)
-    if lines is None:
+
+    def rank() -> list[Standing]:
         found = entries(contest, seen.until, has_attacks=seen.has_attacks)
-        lines = edition_of(contest).rank(found) if found else []
-        cache.set(key, lines, KEPT_FOR)
-    return lines
+        return edition_of(contest).rank(found) if found else []
+
+    return kept("standings", contest, (seen.until, seen.has_attacks), rank)
+
+
+def kept(what: str, contest: Contest, seen: object, make: Callable[[], Made]) -> Made:
+    """Give what follows from the scores of a contest, made once for all who see the same until something changes."""
+    key, version = _name(what, contest, seen), version_of(contest)
+    found: tuple[tuple[object, ...], Made] | None = cache.get(key)
+    if found is None or found[0] != version:
+        # Whoever comes meanwhile waits: that is sooner than if each made it.
+        with _making:
+            found = cache.get(key)
+            if found is None or found[0] != version:
+                found = version, make()
+                cache.set(key, found, KEPT_FOR)
+    return found[1]
+
+
+def _name(what: str, contest: Contest, seen: object) -> str:
+    return f"{what}-{contest.folder_key}-{hash(seen)}"
 
 
 def version_of(contest: Contest) -> tuple[object, ...]:
@@ -163,32 +186,38 @@ def attack_matrix(contest: Contest, viewer: User | None) -> dict[tuple[str, str]
 def history(contest: Contest, viewer: User | None) -> list[HistoryPoint]:
     """Give the scores that teams were ranked by after each scored submission: the last are those of the board."""
     seen = seen_by(contest, viewer)
-    if seen.is_hidden:
-        return []
+    return [] if seen.is_hidden else kept("history", contest, seen, lambda: _history(contest, seen))
+
+
+def _history(contest: Contest, seen: Visibility) -> list[HistoryPoint]:
     edition, moments = edition_of(contest), _moments(contest, seen)
-    releases = {one.pk: one for one in moments if one.kind == Kind.RELEASE}
-    counted: dict[str, Submission] = {}
+    releases: dict[str, ReleaseScore] = {}
     guesses: dict[str, list[Attempt]] = {}
     shown: dict[str, tuple[float | None, int]] = {}
     points = []
     wanted = _spread(len(moments))
+    # What follows from the submissions up to one of them is worked out once, however many come after it.
+    known: dict[int, list[tuple[str, float | None, int]]] = cache.get(_name("ranked", contest, seen), {})
+    ranked, so_far = {}, 0
     for number, one in enumerate(moments):
-        if one.pk in releases:
-            counted[one.team.slug] = one
+        so_far = hash((so_far, one.pk, one.finished_at))
+        if one.kind == Kind.RELEASE:
+            releases[one.team.slug] = ReleaseScore.of(one.score or {})
         elif one.target is not None:
             attempt = Attempt(one.team.slug, one.knowledge, GuessScore.of(one.score or {}))
             guesses.setdefault(one.target.slug, []).append(attempt)
         if number not in wanted:
             continue
-        entered = [
-            TeamEntry(team, ReleaseScore.of(release.score or {}), tuple(guesses.get(team, ())))
-            for team, release in counted.items()
-        ]
-        for line in edition.rank(entered):
-            value = rounded(line.value, seen.digits)
-            if shown.get(line.team) != (value, line.place):
-                shown[line.team] = (value, line.place)
-                points.append(HistoryPoint(one.at, line.team, value, line.place))
+        if so_far not in known:
+            entered = [TeamEntry(team, score, tuple(guesses.get(team, ()))) for team, score in releases.items()]
+            lines = edition.rank(entered)
+            known[so_far] = [(line.team, rounded(line.value, seen.digits), line.place) for line in lines]
+        ranked[so_far] = known[so_far]
+        for team, value, place in ranked[so_far]:
+            if shown.get(team) != (value, place):
+                shown[team] = (value, place)
+                points.append(HistoryPoint(one.at, team, value, place))
+    cache.set(_name("ranked", contest, seen), ranked, KEPT_FOR)
     return points
 
 
@@ -197,15 +226,20 @@ def _moments(contest: Contest, seen: Visibility) -> list[Submission]:
     gone = teams_that_count_no_more(contest)
     kinds = [Kind.RELEASE, Kind.GUESS] if seen.has_attacks else [Kind.RELEASE]
     scored = contest.submissions.filter(kind__in=kinds, state=State.SCORED).exclude(team__in=gone)
-    found = scored.select_related("team", "target").order_by("at", "pk")
+    needed = ("kind", "at", "finished_at", "knowledge", "score", "team__slug", "target__slug")
+    found = scored.select_related("team", "target").only(*needed).order_by("at", "pk")
     return [one for one in found if _is_early(one, seen.until) and one.score is not None]
 
 
 def _spread(n: int) -> set[int]:
-    """Choose the moments that are ranked: all of a few, else as many, evenly, and the last among them."""
-    return (
-        set(range(n)) if n <= MOST_MOMENTS else {round((n - 1) * i / (MOST_MOMENTS - 1)) for i in range(MOST_MOMENTS)}
-    )
+    """Choose the moments that are ranked: all of a few, else every second, fourth and so on, and the last.
+
+    Of those that were chosen once, the next one leaves all or every second in.
+    """
+    step = 1
+    while n > step * MOST_MOMENTS:
+        step *= 2
+    return {*range(step - 1, n, step), n - 1}
 
 
 def rounded(value: Any, digits: int | None) -> Any:

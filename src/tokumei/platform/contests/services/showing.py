@@ -56,10 +56,10 @@ def find_submission(user: User, key: str) -> Submission:
 
 def submissions_of(participation: Participation, kind: str | None = None) -> QuerySet[Submission]:
     """Give a team's submissions in a contest, newest first."""
-    found = Submission.objects.filter(contest=participation.contest_id, team=participation.team_id)
+    found = participation.contest.submissions.filter(team=participation.team_id)
     if kind is not None:
         found = found.filter(kind=kind)
-    return found.select_related("contest", "team", "target", "job", "by")
+    return found.select_related("team", "target", "job", "by")
 
 
 def show(submission: Submission, viewer: User) -> Shown:

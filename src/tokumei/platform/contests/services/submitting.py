@@ -27,7 +27,7 @@ from tokumei.platform.contests.models import (
     new_submission_key,
 )
 from tokumei.platform.contests.services.editions import terms_of
-from tokumei.platform.contests.services.phase_work import counting_releases
+from tokumei.platform.contests.services.phase_work import counting_key, counting_releases
 from tokumei.platform.errors import DiskFull
 from tokumei.platform.files.uploads import size_limit, taking, telling_full_disk
 from tokumei.platform.jobs.queue import begin
@@ -208,7 +208,7 @@ def _check_phase(contest: Contest, phase: Phase) -> None:
 
 
 def _check_target(participation: Participation, user: User, target: Team, knowledge: str) -> None:
-    if participation.team_id not in counting_releases(participation.contest):
+    if counting_key(participation.contest, participation.team_id) is None:
         raise NotAllowed(_("Only a team whose own release counts may attack."))
     if target not in targets(participation):
         raise NotFound(_("No other team with this name has published a release."))

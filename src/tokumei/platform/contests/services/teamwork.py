@@ -9,7 +9,6 @@ from typing import Any
 
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Submission
-from tokumei.platform.contests.services.phase_work import counting_releases
 from tokumei.platform.contests.services.scoreboard import history
 from tokumei.platform.contests.services.showing import Shown
 
@@ -30,12 +29,6 @@ class PlaceThen:
     def fall(self) -> int:
         """By how many places it fell."""
         return -self.rise
-
-
-def counting_key(contest: Contest, team: int) -> str | None:
-    """Give the key of the release by which a team is ranked."""
-    found = counting_releases(contest).get(team)
-    return None if found is None else found.key
 
 
 def places_of(contest: Contest, team: str, viewer: User) -> list[PlaceThen]:

@@ -9,7 +9,7 @@ from django.shortcuts import render
 
 from tokumei.contest.edition import ContestTerms
 from tokumei.platform.access import access
-from tokumei.platform.contests.figures import FIGURES, ScoreFacts, draw, facts_of, figures_on_page
+from tokumei.platform.contests.figures import BEHIND, FIGURES, ScoreFacts, draw, facts_of, figures_on_page
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.views.finding import find, frame
@@ -68,5 +68,5 @@ def figure(request: HttpRequest, contest: Contest, name: str) -> HttpResponse:
         raise Http404
     response = HttpResponse(svg, content_type="image/svg+xml")
     # What one visitor may see, another may not.
-    response["Cache-Control"] = "private, max-age=10"
+    response["Cache-Control"] = f"private, max-age={BEHIND}"
     return response

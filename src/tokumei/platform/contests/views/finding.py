@@ -30,7 +30,7 @@ def find(request: HttpRequest, level: str, contest: str, **_: Any) -> dict[str, 
         raise Http404
     if level != "member":
         return {"contest": found}
-    participation = participation_of(found, user)
+    participation = _part(request, found)
     if participation is None:
         raise Http404
     return {"contest": found, "participation": participation}
@@ -44,6 +44,14 @@ def find_one(request: UserRequest, level: str, submission: str, **_: Any) -> dic
         raise Http404 from None
 
 
+def _part(request: HttpRequest, contest: Contest) -> Participation | None:
+    """Give the visitor's team in a contest, asked for once a request."""
+    known: dict[int, Participation | None] = request.__dict__.setdefault("parts", {})
+    if contest.pk not in known:
+        known[contest.pk] = participation_of(contest, request.user if request.user.is_authenticated else None)
+    return known[contest.pk]
+
+
 def is_captain(participation: Participation, user: User) -> bool:
     """Whether somebody leads the team that takes part."""
     return participation.team.memberships.filter(user=user, role=Role.CAPTAIN).exists()
@@ -55,7 +63,7 @@ def frame(request: HttpRequest, contest: Contest) -> dict[str, Any]:
     return {
         "contest": contest,
         "phase": contest.phase_at(),
-        "participation": participation_of(contest, user),
+        "participation": _part(request, contest),
         "is_organizer": is_organizer(contest, user),
         "disqualified": contest.participations.exclude(disqualified_at=None).select_related("team"),
     }

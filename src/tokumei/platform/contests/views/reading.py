@@ -17,7 +17,6 @@ from tokumei.platform.contests.services.export import export_folder
 from tokumei.platform.contests.services.first_steps import first_steps, glance_at
 from tokumei.platform.contests.services.joining import (
     participants,
-    participation_of,
     teams_to_join_with,
     teams_without_captaincy,
 )
@@ -61,30 +60,24 @@ def contest(request: HttpRequest, contest: Contest) -> HttpResponse:
 
 def contest_page(request: HttpRequest, contest: Contest, form: TeamForm | None = None) -> HttpResponse:
     """Show the page of a contest; `form` is that of a new team, with its faults where there are some."""
-    phase = contest.phase_at()
+    framed = frame(request, contest)
+    user, phase, participation = request.user, framed["phase"], framed["participation"]
     is_open = phase not in (Phase.CLOSING, Phase.CLOSED)
-    shown = frame(request, contest) | {
+    may_enter = user.is_authenticated and is_open and participation is None
+    shown = framed | {
         "terms": terms_of(contest),
         "announcements": contest.announcements.all()[:ON_A_PAGE],
         "participants": participants(contest),
-        "teams": teams_to_join_with(contest, request.user) if request.user.is_authenticated and is_open else [],
+        "teams": teams_to_join_with(contest, user) if may_enter else [],
         "is_open": is_open,
-        "can_withdraw": phase in BEFORE_ATTACKS and _is_captain(request, contest),
+        "can_withdraw": phase in BEFORE_ATTACKS and participation is not None and is_captain(participation, user),
         "has_folder": contest.folder.is_dir(),
         "winners": winners_of(contest),
         "is_joinable": phase in BEFORE_ATTACKS,
-        "waiting_teams": teams_without_captaincy(contest, request.user) if request.user.is_authenticated else [],
+        "waiting_teams": teams_without_captaincy(contest, user) if may_enter else [],
         "team_form": form or TeamForm(),
     }
     return render(request, "contests/contest.html", shown)
-
-
-def _is_captain(request: HttpRequest, contest: Contest) -> bool:
-    """Whether the visitor leads a team that takes part."""
-    if not request.user.is_authenticated:
-        return False
-    participation = participation_of(contest, request.user)
-    return participation is not None and is_captain(participation, request.user)
 
 
 @access("anyone", of=find)

@@ -19,7 +19,8 @@ from tokumei.platform.contests.forms import NoteForm
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, Submission
 from tokumei.platform.contests.services import joining, showing, submitting
 from tokumei.platform.contests.services.editions import terms_of
-from tokumei.platform.contests.services.teamwork import counting_key, places_of
+from tokumei.platform.contests.services.phase_work import counting_key
+from tokumei.platform.contests.services.teamwork import places_of
 from tokumei.platform.contests.views.finding import find, find_one, frame, is_captain
 from tokumei.platform.contests.words import fault_lines, knowledge_levels, name_in_words, score_tables
 from tokumei.platform.error_pages import status_of

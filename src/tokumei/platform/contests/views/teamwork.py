@@ -17,6 +17,7 @@ from tokumei.platform.contests.forms import NoteForm
 from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import showing, teamwork
 from tokumei.platform.contests.services.editions import terms_of
+from tokumei.platform.contests.services.phase_work import counting_key
 from tokumei.platform.contests.views.finding import find, find_one, frame
 from tokumei.platform.contests.words import name_in_words
 from tokumei.platform.names import inert_cell
@@ -76,7 +77,7 @@ def table(request: UserRequest, contest: Contest, participation: Participation) 
     response.write("\ufeff")
     written = csv.writer(response)
     written.writerow(COLUMNS)
-    counts = teamwork.counting_key(contest, participation.team_id)
+    counts = counting_key(contest, participation.team_id)
     for submission in showing.submissions_of(participation):
         score = showing.show(submission, request.user).score or {}
         cells = (

@@ -1,0 +1,52 @@
+"""Jobs stand back for pages, and are not charged for that."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from tokumei.core.errors import InputError
+from tokumei.platform.jobs import limits, process
+from tokumei.platform.jobs.process import ChildAnswer
+
+
+def run(function: str, asked: dict[str, Any], seconds: float) -> ChildAnswer:
+    return process.run(
+        f"tests.platform.job_functions:{function}",
+        asked,
+        seconds=seconds,
+        memory_bytes=8 * 1024**3,
+        beat=lambda progress: True,
+        is_stopping=lambda: False,
+    )
+
+
+def test_work_has_less_of_the_processors_than_pages() -> None:
+    answer = run("tell_priority", {}, 60)
+    assert answer.result == {"nice": min(os.nice(0) + limits.NICENESS, 19)}
+    assert limits.NICENESS == 15
+
+
+def test_time_that_a_job_stood_back_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("doze", {"seconds": 30}, 0.01).failure == process.TIMEOUT
+    # While this machine was busy with others for a minute.
+    monkeypatch.setattr(process, "stood_back", lambda pid: 60.0)
+    monkeypatch.setattr(process, "MOST_WAITING", 10_000)
+    assert run("doze", {"seconds": 0.1}, 0.01).result == {}
+    # But not for ever.
+    monkeypatch.setattr(process, "MOST_WAITING", 4)
+    assert run("doze", {"seconds": 30}, 0.01).failure == process.TIMEOUT
+
+
+def test_time_that_a_process_stood_back_is_what_linux_counts() -> None:
+    assert process.stood_back(os.getpid()) >= 0.0
+    assert process.stood_back(0) == 0.0
+
+
+def test_niceness_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in ("-1", "20", "1.5", "much"):
+        monkeypatch.setenv("TOKUMEI_JOB_NICENESS", wrong)
+        with pytest.raises(InputError, match="from 0 to 19"):
+            limits._niceness()

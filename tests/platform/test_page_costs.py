@@ -1,0 +1,146 @@
+"""What a page costs does not grow with what was handed in, and what is worked out once is worked out right."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from tests.platform.conftest import LogIn
+from tests.platform.contest_plays import odd_edition, open_contest, release  # noqa: F401 - fixtures among them.
+
+from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore, Standing, TeamEntry
+from tokumei.contest.places import place_teams
+from tokumei.platform.accounts.models import User
+from tokumei.platform.contests.models import Contest, Kind, State, Submission
+from tokumei.platform.contests.services import scoreboard
+from tokumei.platform.contests.services.editions import edition_of
+from tokumei.platform.contests.services.phase_work import counting_key, counting_releases
+from tokumei.platform.contests.services.scoreboard import HistoryPoint
+from tokumei.platform.teams.models import Team
+
+pytestmark = pytest.mark.django_db
+
+
+def add(contest: Contest, team: Team, by: User, at: datetime, target: Team | None = None, value: float = 0.5) -> None:
+    """Enter a scored release, or a guess at somebody's."""
+    if target is None:
+        facts: dict[str, Any] = {"kind": Kind.RELEASE}
+        score: dict[str, Any] = {"details": {}, "utility": value, "safety": None, "flags": []}
+    else:
+        facts = {"kind": Kind.GUESS, "target": target, "knowledge": "half"}
+        score = {"success": value, "details": {}, "is_proof": None}
+    Submission.objects.create(
+        contest=contest, team=team, by=by, at=at, state=State.SCORED, finished_at=timezone.now(), score=score, **facts
+    )
+
+
+def plain_history(contest: Contest) -> list[HistoryPoint]:
+    """Rank anew after each submission, as an organizer sees it."""
+    counted: dict[str, ReleaseScore] = {}
+    guesses: dict[str, list[Attempt]] = {}
+    shown: dict[str, tuple[float | None, int]] = {}
+    points = []
+    for one in contest.submissions.filter(state=State.SCORED).order_by("at", "pk"):
+        if one.target is None:
+            counted[one.team.slug] = ReleaseScore.of(one.score or {})
+        else:
+            made = Attempt(one.team.slug, one.knowledge, GuessScore.of(one.score or {}))
+            guesses.setdefault(one.target.slug, []).append(made)
+        entered = [TeamEntry(team, score, tuple(guesses.get(team, ()))) for team, score in counted.items()]
+        for line in edition_of(contest).rank(entered):
+            if shown.get(line.team) != (line.value, line.place):
+                shown[line.team] = (line.value, line.place)
+                points.append(HistoryPoint(one.at, line.team, line.value, line.place))
+    return points
+
+
+def test_history_that_is_kept_is_the_one_that_is_made_anew(
+    contest: Contest, organizer: User, team: Team, other_team: Team, alice: User, mallory: User
+) -> None:
+    draw, now = random.Random(3), timezone.now()
+    for _ in range(25):
+        (one, by), (other, _whose) = draw.sample([(team, alice), (other_team, mallory)], 2)
+        # Some are scored later than others that came after them.
+        at = now + timedelta(seconds=draw.randrange(1000))
+        add(contest, one, by, at, draw.choice([None, other]), draw.choice([0.1, 0.2, 0.3]))
+        assert scoreboard.history(contest, organizer) == plain_history(contest)
+
+
+def test_history_of_very_many_ends_as_the_board(
+    contest: Contest, organizer: User, team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoreboard, "MOST_MOMENTS", 4)
+    now = timezone.now()
+    for number in range(11):
+        add(contest, team, alice, now + timedelta(seconds=number), value=number / 20)
+        board = {line.team: (line.value, line.place) for line in scoreboard.standings(contest, organizer).lines}
+        last = {point.team: (point.value, point.place) for point in scoreboard.history(contest, organizer)}
+        assert last == board
+    # Of 13 with what was there before, at most four and the last are ranked: every fourth.
+    assert scoreboard._spread(13) == {3, 7, 11, 12}
+    assert scoreboard._spread(4) == {0, 1, 2, 3}
+
+
+def test_what_counts_is_found_alike_for_one_team_and_for_all(
+    contest: Contest, team: Team, other_team: Team, alice: User
+) -> None:
+    now = timezone.now()
+    add(contest, team, alice, now + timedelta(seconds=5))
+    add(contest, team, alice, now + timedelta(seconds=2))
+    for _ in range(2):
+        counting = {number: one.key for number, one in counting_releases(contest).items()}
+        for each in (team, other_team):
+            assert counting_key(contest, each.pk) == counting.get(each.pk)
+        contest.participations.filter(team=other_team).update(disqualified_at=now)
+    assert set(counting) == {team.pk}
+
+
+@pytest.mark.parametrize("page", ["", "contests/cup", "contests/cup/submissions", "contests/cup/scoreboard"])
+def test_queries_and_rankings_of_a_page_do_not_grow_with_submissions(
+    page: str, contest: Contest, log_in: LogIn, alice: User, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, ranked = log_in(alice), []
+    edition = type(edition_of(contest))
+    rank = edition.rank
+    monkeypatch.setattr(edition, "rank", lambda self, entries: ranked.append(1) or rank(self, entries))
+    counts = []
+    for n_more in (2, 20):
+        for number in range(n_more):
+            add(contest, team, alice, timezone.now() + timedelta(seconds=number))
+        client.get(f"/{page}")
+        ranked.clear()
+        with CaptureQueriesContext(connection) as asked:
+            assert client.get(f"/{page}").status_code == 200
+        counts.append(len(asked))
+        # Nobody ranks again what somebody ranked.
+        assert not ranked
+    assert counts[0] == counts[1] <= 16
+
+
+def test_figure_is_at_most_a_moment_behind_and_drawn_no_more_often(
+    contest: Contest, log_in: LogIn, alice: User, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.clear()
+    clock = [1000.0]
+    monkeypatch.setattr("tokumei.platform.contests.figures.time.monotonic", lambda: clock[0])
+    client, address = log_in(alice), "/contests/cup/figures/standings.svg"
+    first = client.get(address)
+    assert first["Cache-Control"] == "private, max-age=10"
+    release(contest, team, alice, "60 60 60 60 60 10")
+    assert client.get(address).content == first.content
+    clock[0] += 11
+    assert client.get(address).content != first.content
+
+
+def test_equal_values_share_a_place_and_the_next_is_as_many_lower() -> None:
+    lines = [
+        scoreboard.Standing(0, team, value, 0.0, None, {})
+        for team, value in zip("abcd", (2.0, 1.0, 1.0, None), strict=True)
+    ]
+    assert [(line.team, line.place) for line in place_teams(lines)] == [("b", 1), ("c", 1), ("a", 3), ("d", 4)]
