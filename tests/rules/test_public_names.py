@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -59,4 +60,15 @@ def test_importing_tokumei_and_the_command_line_loads_nothing_heavy() -> None:
     heavy = ["polars", "numpy", "ibis", "altair", "pyspark", "pandas"]
     code = f"import sys, tokumei, tokumei.cli.main; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_process_of_the_server_starts_without_solvers_and_without_the_api(tmp_path: Path) -> None:
+    heavy = ["scipy", "sklearn", "altair", "ninja", "pandas", "ibis"]
+    code = (
+        "import sys; from pathlib import Path; from tokumei.platform.start import configure; "
+        f"configure(Path({str(tmp_path)!r})); print([m for m in {heavy} if m in sys.modules])"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.strip() == "[]"

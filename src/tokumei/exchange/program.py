@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array, hstack, vstack
 
 from tokumei.core.errors import TokumeiError
 from tokumei.exchange.told import Bools, CellKnowledge
 from tokumei.predict.margin import Ints
+
+# SciPy's solvers are imported where they are called: every process of the server imports this module, few solve.
+if TYPE_CHECKING:
+    from scipy.optimize import LinearConstraint
+    from scipy.sparse import csr_array
 
 
 class Unsolved(TokumeiError):
@@ -53,6 +57,8 @@ class Program:
     def _add(
         self, inside: Bools, parts: Sequence[int], low: float, high: float, switch: tuple[int, float] | None = None
     ) -> None:
+        from scipy.sparse import csr_array
+
         at = np.flatnonzero(inside)
         indices = np.concatenate([at + part * (len(inside)) for part in parts])
         ones = np.ones(len(indices))
@@ -64,6 +70,9 @@ class Program:
 
     @cached_property
     def _constraint(self) -> LinearConstraint:
+        from scipy.optimize import LinearConstraint
+        from scipy.sparse import csr_array, hstack, vstack
+
         cells = vstack(self._rows, format="csr")
         rows, columns, values = zip(*self._switched, strict=True) if self._switched else ((), (), ())
         switches = csr_array((values, (rows, columns)), shape=(len(self._rows), self.n_switches))
@@ -72,6 +81,8 @@ class Program:
 
     def solve(self, aim: npt.NDArray[np.float64]) -> Ints | None:
         """Give a table that makes the aim least; None if there is no table at all."""
+        from scipy.optimize import Bounds, milp
+
         n = self.n_cells + self.n_switches
         most = np.concatenate([np.full(self.n_cells, np.inf), np.ones(self.n_switches)])
         full = np.concatenate([aim, np.zeros(self.n_switches)])

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import chi2
 
 from tokumei.exchange.counted_table import CountedTable
 
@@ -222,7 +221,10 @@ def chance_of_all(pairs: Iterable[tuple[Ints, Ints]]) -> float:
         ratio = np.sqrt(b.sum() / a.sum())
         found += float(((a * ratio - b / ratio) ** 2 / (a + b)).sum())
         freedom += len(a) - 1
-    return float(chi2.cdf(found, freedom)) if freedom else 1.0
+    # Here, as every process of the server imports this module and few compare tables.
+    from scipy.special import chdtr
+
+    return float(chdtr(freedom, found)) if freedom else 1.0
 
 
 def _added(hashes: Hashes, counts: Ints) -> tuple[Hashes, Ints]:

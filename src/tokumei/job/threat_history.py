@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.stats import t as student
 
 from tokumei.attack.basket_inference import judge_baskets, learn_baskets
 from tokumei.attack.history_threat import HistoryThreat, threat_of
@@ -223,7 +222,10 @@ def _over_draws(rows: Sequence[Score], control: float) -> Score:
     values = np.array([one.value for one in rows])
     mean, interval = float(values.mean()), rows[0].interval
     if len(values) > 1:
-        half = float(student.ppf(0.975, len(values) - 1)) * float(values.std(ddof=1)) / math.sqrt(len(values))
+        from scipy.special import stdtrit
+
+        # Student's t, as the draws are few.
+        half = float(stdtrit(len(values) - 1, 0.975)) * float(values.std(ddof=1)) / math.sqrt(len(values))
         interval = (max(0.0, mean - half), min(1.0, mean + half))
     baseline = float(np.mean([one.baseline or 0.0 for one in rows]))
     inputs = {"draws": values.tolist()}

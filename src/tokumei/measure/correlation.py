@@ -31,8 +31,8 @@ def least_significant_correlation(n: int, level: float = 0.05) -> float:
     """Give the size beyond which a correlation of n values is significant, tested on both sides."""
     if n < 3 or not 0 < level < 1:
         raise InputError.of("3 values or more and a level between 0 and 1", value=f"{n}, {level}")
-    # Takes seconds to import, and what correlates two columns does not need it.
-    from scipy.stats import t as student
+    # Of scipy.special, since scipy.stats takes seconds to import.
+    from scipy.special import stdtrit
 
-    quantile = float(student.ppf(1 - level / 2, n - 2))
+    quantile = float(stdtrit(n - 2, 1 - level / 2))
     return quantile / math.sqrt(n - 2 + quantile**2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
@@ -13,6 +14,7 @@ from ninja.operation import Operation
 from tokumei.platform.api.errors import handle_errors
 from tokumei.platform.api.operations import account, contests, organizing, taking_part
 from tokumei.platform.api.operations.router import router
+from tokumei.platform.api.slots import OPERATIONS
 
 
 class Api(NinjaAPI):
@@ -31,8 +33,10 @@ class Api(NinjaAPI):
         return super().get_openapi_schema()
 
 
-# Importing them is what puts operations on the router; apps above this one import theirs when they are ready.
-OPERATIONS = (account, contests, taking_part, organizing)
+# Importing them is what puts operations on the router.
+OWN = (account, contests, taking_part, organizing)
+for _module in OPERATIONS:
+    import_module(_module)
 api = Api(
     title="Tokumei",
     version=version("tokumei"),

@@ -14,9 +14,8 @@ class ExchangeConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the exchange at the top of every page and offers on the home page, and let its work be done."""
-        # Importing it puts the exchange's operations on the API.
         from tokumei.platform.accounts.deletion import BEFORE_DELETING
-        from tokumei.platform.exchange import api  # noqa: F401
+        from tokumei.platform.api.slots import OPERATIONS
         from tokumei.platform.exchange.services.attacking import ATTACK_WORK, ATTACKS, start_attacks
         from tokumei.platform.exchange.services.hosted_answers import ANSWER_WORK, begin_forgotten
         from tokumei.platform.exchange.services.hosted_answers import KIND as ANSWER
@@ -28,6 +27,7 @@ class ExchangeConfig(AppConfig):
 
         place = next((place for place, entry in enumerate(NAVIGATION) if entry.app == "contests"), -1) + 1
         NAVIGATION.insert(place, NavLink(_("Exchange"), "exchange:catalogue"))
+        OPERATIONS.append("tokumei.platform.exchange.api")
         HOME.append(on_home)
         BEFORE_DELETING.append(forget_recipient)
         register(MAKE, MAKE_WORK)
