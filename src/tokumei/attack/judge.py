@@ -49,33 +49,97 @@ def judge(
     `transaction` is the share of published rows whose customer has been found in that month. Where several pseudonyms
     of a month are given to one customer, the own one must be among them; each may then be given to one customer only.
     """
-    _check_is_function(guesses)
+    check_is_function(guesses)
     cells = _cells(guesses, truth, customers, periods)
-    n_cells, n_customers = max(1, cells.height), max(1, len(customers))
-    n_right = int(cells.group_by("customer").agg(pl.col("is_right").all())["is_right"].sum())
-    n_found = int(cells["is_found"].sum())
-    n_present = int(cells["pseudonym"].is_not_null().sum())
+    shares = _shares_found(cells)["share"]
+    lives = cells.drop_nulls("pseudonym").group_by("customer", "pseudonym").agg(pl.col("is_found").all())
+    return verdict_of(
+        Tally(
+            n_customers=len(customers),
+            n_cells=cells.height,
+            n_right=int(cells.group_by("customer").agg(pl.col("is_right").all())["is_right"].sum()),
+            n_found=int(cells["is_found"].sum()),
+            n_present=int(cells["pseudonym"].is_not_null().sum()),
+            # Summed exactly, as the order of the groups is not fixed.
+            sum_of_shares=math.fsum(shares),
+            n_with_months=len(shares),
+            n_lives=lives.height,
+            n_lives_found=int(lives["is_found"].sum()),
+            blind=blind_row_success(cells),
+            published=None if published is None else _count_transactions(cells, published),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What is counted of guesses, wherever that is done."""
+
+    n_customers: int
+    # Of customers and months.
+    n_cells: int
+    # Customers who are right in every month.
+    n_right: int
+    # Months of customers that are found, and that there are.
+    n_found: int
+    n_present: int
+    # The shares of their months that are right, summed over the customers who have any.
+    sum_of_shares: float
+    n_with_months: int
+    # Pseudonyms, those handed on once for each owner, and those that are named in all their months.
+    n_lives: int
+    n_lives_found: int
+    # The row success that blind guessing is expected to have.
+    blind: float
+    # Published rows, and those whose customer was found in that month.
+    published: tuple[int, int] | None
+
+
+def verdict_of(tally: Tally) -> Verdict:
+    """Give the measures of what was counted."""
+    n_customers = max(1, tally.n_customers)
+    # A share of a customer's months spreads less than a customer found or not does: the interval is rather too wide.
+    ends = enumerate((math.floor, math.ceil))
+    low, high = (wilson_interval(end(tally.sum_of_shares), n_customers)[at] for at, end in ends)
     return Verdict(
-        found=_found(cells, n_customers),
-        row=Score(
-            "row success",
-            n_right / n_customers,
+        found=Score(
+            "customers found",
+            tally.sum_of_shares / n_customers,
             best=0,
             worst=1,
-            interval=wilson_interval(n_right, len(customers)),
-            baseline=blind_row_success(cells),
+            interval=(low, high),
+            baseline=tally.n_with_months / n_customers**2,
+        ),
+        row=Score(
+            "row success",
+            tally.n_right / n_customers,
+            best=0,
+            worst=1,
+            interval=wilson_interval(tally.n_right, tally.n_customers),
+            baseline=tally.blind,
         ),
         # Of the months that customers have: of all months, one who finds everybody would seem to have failed.
         cell=Score(
             "cell success",
-            n_found / max(1, n_present),
+            tally.n_found / max(1, tally.n_present),
             best=0,
             worst=1,
-            baseline=min(1, n_present) / n_customers,
-            inputs={"found": n_found, "months": n_present, "of all cells": n_found / n_cells},
+            baseline=min(1, tally.n_present) / n_customers,
+            inputs={
+                "found": tally.n_found,
+                "months": tally.n_present,
+                "of all cells": tally.n_found / max(1, tally.n_cells),
+            },
         ),
-        pseudonym=_pseudonym_success(cells, n_customers),
-        transaction=None if published is None else _transaction_success(cells, published, n_customers),
+        pseudonym=Score(
+            "pseudonym success",
+            tally.n_lives_found / max(1, tally.n_lives),
+            best=0,
+            worst=1,
+            interval=wilson_interval(tally.n_lives_found, tally.n_lives),
+            baseline=min(1, tally.n_lives) / n_customers,
+        ),
+        transaction=None if tally.published is None else _transaction_success(*tally.published, n_customers),
     )
 
 
@@ -106,7 +170,7 @@ def _shares_found(cells: pl.DataFrame) -> pl.DataFrame:
     return cells.drop_nulls("pseudonym").group_by("customer").agg(share=pl.col("is_found").mean())
 
 
-def _check_is_function(guesses: pl.DataFrame) -> None:
+def check_is_function(guesses: pl.DataFrame) -> None:
     """Refuse guesses that give several pseudonyms to a customer and month, and one of these to several customers."""
     several = guesses.filter(pl.struct(KEYS).is_duplicated())
     if several.is_empty():
@@ -114,26 +178,6 @@ def _check_is_function(guesses: pl.DataFrame) -> None:
     shared = several.select("period", "pseudonym").unique().join(guesses, on=["period", "pseudonym"], how="inner")
     for pseudonym in shared.filter(pl.struct("period", "pseudonym").is_duplicated())["pseudonym"].sort()[:1]:
         raise InputError.of("one customer for a pseudonym and month, or one pseudonym for a customer", value=pseudonym)
-
-
-def _found(cells: pl.DataFrame, n_customers: int) -> Score:
-    """Average over customers the share of their months that are right; one who has no month is not found."""
-    present = _shares_found(cells)
-    # Summed exactly, as the order of the groups is not fixed.
-    found = math.fsum(present["share"])
-    # A share of a customer's months spreads less than a customer found or not does: the interval is rather too wide.
-    low, high = (wilson_interval(ends(found), n_customers)[at] for at, ends in enumerate((math.floor, math.ceil)))
-    value, baseline = found / n_customers, present.height / n_customers**2
-    return Score("customers found", value, best=0, worst=1, interval=(low, high), baseline=baseline)
-
-
-def _pseudonym_success(cells: pl.DataFrame, n_customers: int) -> Score:
-    """Count the pseudonyms that are named in all their months; one that was handed on counts for each owner."""
-    lives = cells.drop_nulls("pseudonym").group_by("customer", "pseudonym").agg(pl.col("is_found").all())
-    n_lives = lives.height
-    found, baseline = int(lives["is_found"].sum()) / max(1, n_lives), min(1, n_lives) / n_customers
-    interval = wilson_interval(int(lives["is_found"].sum()), n_lives)
-    return Score("pseudonym success", found, best=0, worst=1, interval=interval, baseline=baseline)
 
 
 def judge_transactions(guess: pl.Series, truth: pl.DataFrame, published: History, n_customers: int) -> Score:
@@ -157,13 +201,15 @@ def judge_transactions(guess: pl.Series, truth: pl.DataFrame, published: History
     )
 
 
-def _transaction_success(cells: pl.DataFrame, published: History, n_customers: int) -> Score:
+def _count_transactions(cells: pl.DataFrame, published: History) -> tuple[int, int]:
     found = cells.filter("is_found").select("period", customer="pseudonym").unique()
     rows = published.kept.with_columns(period=period_of(pl.col("date")))
-    n_rows = max(1, rows.height)
-    n_found = rows.join(found, on=KEYS, how="semi").height
-    baseline = min(1, rows.height) / n_customers
-    return Score("transaction success", n_found / n_rows, best=0, worst=1, baseline=baseline)
+    return rows.height, rows.join(found, on=KEYS, how="semi").height
+
+
+def _transaction_success(n_rows: int, n_found: int, n_customers: int) -> Score:
+    baseline = min(1, n_rows) / n_customers
+    return Score("transaction success", n_found / max(1, n_rows), best=0, worst=1, baseline=baseline)
 
 
 def blind_row_success(cells: pl.DataFrame) -> float:

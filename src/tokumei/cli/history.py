@@ -146,6 +146,7 @@ def measure_history(
         Path | None,
         typer.Option("--master", metavar="M", help="The customers' sex, birth, country, for measures of buyers."),
     ] = None,
+    engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
@@ -153,12 +154,19 @@ def measure_history(
 
     Example: tokumei measure history --original T.csv --release AT.csv
     """
+    from tokumei.counting.engine import check_engine
     from tokumei.job.measure_history import measure_history as measure
 
     wanted = names(measures, "--measures") if measures else None
     with showing_progress():
         people = None if master is None else _master(master, reading)
-        done = measure(original, release, wanted, master=people, reading=reading)
+        if engine == "local":
+            done = measure(original, release, wanted, master=people, reading=reading)
+        else:
+            check_engine(engine)
+            from tokumei.job.measure_there import measure_history_there
+
+            done = measure_history_there(original, release, wanted, engine=engine, master=people, reading=reading)
     show(done, json=json)
 
 
@@ -193,6 +201,7 @@ def attack_history(
     seed: Annotated[int, typer.Option("--seed", min=0, help="What a threat's knowledge is drawn by.")] = 1,
     hierarchy: ItemHierarchyOption = None,
     out_format: OutFormatOption = None,
+    engine: EngineOption = "local",
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -208,10 +217,11 @@ def attack_history(
     from tokumei.data.files.histories import form_of, form_of_release
     from tokumei.data.files.outputs import guarded
     from tokumei.job.attack_history import attack_history as run
-    from tokumei.job.judge_history import judge_files
 
     if release is None:
         raise InputError.of("a release", option="--release")
+    if engine != "local" and (threat is not None or hierarchy):
+        raise InputError.of("the local engine, which threats and hierarchies need", option="--engine", value=engine)
     if threat is not None:
         asked = _Threatened(threat, attack, original, release, draws, seed, item_file(hierarchy))
         _attack_as(asked, options, out, force=force, reading=reading, json=json)
@@ -223,13 +233,19 @@ def attack_history(
     with showing_progress(), guard as drafts:
         customers = None if master is None else _master(master, reading)["customer"].to_list()
         typed: dict[str, Any] = dict(part_options(options, run))
-        done = run(knowledge, release, attack, customers=customers, reading=reading, hierarchy=items, **typed)
+        if engine == "local":
+            done = run(knowledge, release, attack, customers=customers, reading=reading, hierarchy=items, **typed)
+        else:
+            there = _attacking_there(engine)
+            done = there.attack_history_there(
+                knowledge, release, attack, engine=engine, customers=customers, reading=reading, **typed
+            )
         done.write(drafts["--out"], out_format or form_of_release(form_of(knowledge, reading)))
     result: dict[str, Any] = {**done.to_dict(), "out": str(out)}
     if truth is None:
         show(Answer(result), json=json)
         return
-    judged = judge_files(out, truth, release, reading=reading)
+    judged = _judged(out, truth, release, engine, reading)
     success = {name: one for name, one in judged.to_dict().items() if name != "customers"}
     show(Answer({**result, "success": success}, [Facts(result), *judged.sections()]), json=json)
 
@@ -284,6 +300,7 @@ def judge(
         Path | None,
         typer.Option("--published", metavar="S", help="What was published: also judge purchase by purchase."),
     ] = None,
+    engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
@@ -291,9 +308,28 @@ def judge(
 
     Example: tokumei judge --truth F.csv --published S.csv Fh.csv
     """
+    with showing_progress():
+        judged = _judged(guess, truth, published, engine, reading)
+    show(judged, json=json)
+
+
+def _judged(guess: Path, truth: Path, published: Path | None, engine: str, reading: Reading) -> Any:
+    """Judge guesses here or on another engine."""
     from tokumei.job.judge_history import judge_files
 
-    show(judge_files(guess, truth, published, reading=reading), json=json)
+    if engine == "local":
+        return judge_files(guess, truth, published, reading=reading)
+    return _attacking_there(engine).judge_files_there(guess, truth, published, engine=engine, reading=reading)
+
+
+def _attacking_there(engine: str) -> Any:
+    """Give the jobs of an engine, if its packages are installed."""
+    from tokumei.counting.engine import check_engine
+
+    check_engine(engine)
+    from tokumei.job import attack_there
+
+    return attack_there
 
 
 @reads_histories

@@ -96,7 +96,7 @@ def attack_history(
     if isinstance(attack, str) and attack in GENERALIZED_ATTACKS:
         return _attack_generalized(knowledge, release, attack, reading)
     started = time.perf_counter()
-    part = _made(attack, options)
+    part = made_attack(attack, options)
     name = attack if isinstance(attack, str) else part_name(part)
     known = known_of(knowledge, reading)
     is_ours = isinstance(release, HistoryRelease)
@@ -157,7 +157,8 @@ def success_rows(success: Mapping[str, Any]) -> Rows:
     return Rows(["success", "value", "guessing blindly", "95 % interval"], rows)
 
 
-def _made(attack: Any, options: dict[str, Any]) -> Any:
+def made_attack(attack: Any, options: dict[str, Any]) -> Any:
+    """Make the attack of a name; options as typed on a command line are read by it."""
     if not isinstance(attack, str):
         if not isinstance(attack, HistoryAttack):
             raise InputError.of("one attack on histories by its name", option="attack", value=attack)

@@ -29,14 +29,13 @@ from tokumei.data.files.histories import TABLE, format_of_name
 from tokumei.data.files.pseudonyms import write_pseudonyms
 from tokumei.data.files.reading import Reading
 from tokumei.data.release import Recipe
+from tokumei.job.histories_there import bound
 from tokumei.job.resuming import kept_seed, resumable
 from tokumei.report.needs import needs_of
 
 PIECE_ROWS = 4_000_000
 # Published rows are dealt to so many files by the first bits of their place in the new order.
 DEAL_BITS = 6
-# What an engine in this process may hold; the rest goes to files.
-MEMORY = "2GB"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,8 +82,7 @@ def write_history_on_engine(
     options |= {"pieces": PIECE_ROWS, "published": "published" in drafts}
     with resumable(out, [source], options) as folder, connect(engine) as opened:
         used = kept_seed(folder, seed)
-        if hasattr(opened, "bound"):
-            opened.bound(folder, MEMORY)
+        bound(opened, folder)
         history = open_history(opened, stage_history(source, reading, folder / "original"), folder)
         for _, method in methods:
             history.check_has(needs_of(method), part_name(method))

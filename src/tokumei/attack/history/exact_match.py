@@ -30,10 +30,14 @@ class ExactMatch:
 
     def guess(self, knowledge: History, published: History) -> pl.DataFrame:
         """Give the pseudonym of each customer and month for which a row agrees."""
+        self.check_options()
+        return match_exactly(knowledge, published, self.fields)
+
+    def check_options(self) -> None:
+        """Refuse fields that nobody knows."""
         for name in self.fields:
             if name not in FIELDS:
                 raise InputError.of(f"a field: {', '.join(FIELDS)}", option="fields", value=name)
-        return match_exactly(knowledge, published, self.fields)
 
 
 def match_exactly(knowledge: History, published: History, fields: tuple[str, ...]) -> pl.DataFrame:
@@ -51,7 +55,7 @@ def match_exactly(knowledge: History, published: History, fields: tuple[str, ...
 
 
 @dataclass(frozen=True)
-class _Named:
+class Named:
     """An attacker with a name of its own: fixed fields, no options."""
 
     FIELDS: ClassVar[tuple[str, ...]] = ()
@@ -61,55 +65,55 @@ class _Named:
         return match_exactly(knowledge, published, self.FIELDS)
 
 
-class S1(_Named):
+class S1(Named):
     """Take whoever bought the same quantity on the same day for the customer (S1 of PWSCUP 2017; see exact-match)."""
 
     FIELDS = ("date", "quantity")
 
 
-class S2(_Named):
+class S2(Named):
     """Take whoever bought the same kind of item at the same price (S2 of PWSCUP 2017; see exact-match)."""
 
     FIELDS = ("item", "price")
 
 
-class S3(_Named):
+class S3(Named):
     """Take whoever bought the same kind of item in the same quantity (S3 of PWSCUP 2017; see exact-match)."""
 
     FIELDS = ("item", "quantity")
 
 
-class S4(_Named):
+class S4(Named):
     """Take whoever bought the same kind of item on the same day (S4 of PWSCUP 2017; see exact-match)."""
 
     FIELDS = ("date", "item")
 
 
-class S5(_Named):
+class S5(Named):
     """Take whoever bought the same kind, price and quantity of an item (S5 of PWSCUP 2017; see exact-match)."""
 
     FIELDS = ("item", "price", "quantity")
 
 
-class S6(_Named):
+class S6(Named):
     """Take whoever bought the same kind and quantity on the same day (S6 of PWSCUP 2017; see exact-match)."""
 
     FIELDS = ("item", "date", "quantity")
 
 
-class SameDay(_Named):
+class SameDay(Named):
     """Take whoever bought on the same day for the customer (see exact-match)."""
 
     FIELDS = ("date",)
 
 
-class SameItem(_Named):
+class SameItem(Named):
     """Take whoever bought the same item, in whatever month, for the customer (see exact-match)."""
 
     FIELDS = ("item",)
 
 
-class SameMonthAndItem(_Named):
+class SameMonthAndItem(Named):
     """Take whoever bought the same item in the same month for the customer (see exact-match)."""
 
     FIELDS = ("date", "item")

@@ -63,11 +63,15 @@ class ItemCfSupply:
 
     def measure(self, original: History, released: History) -> Score:
         """Compare the similarities of both."""
-        if self.most_dozens < 1:
-            raise InputError.of("at least one dozen", option="most_dozens", value=self.most_dozens)
+        self.check_options()
         return score_item_cf(
             "item-cf-supply", original, released, lambda total: np.minimum(in_dozens(total), self.most_dozens)
         )
+
+    def check_options(self) -> None:
+        """Refuse a number that counts nothing."""
+        if self.most_dozens < 1:
+            raise InputError.of("at least one dozen", option="most_dozens", value=self.most_dozens)
 
 
 @dataclass(frozen=True)
@@ -94,9 +98,13 @@ class ItemCfTop:
 
     def measure(self, original: History, released: History) -> Score:
         """Compare the similarities of both."""
+        self.check_options()
+        return score_item_cf("item-cf-top", original, released, is_bought, top_items(original, self.k))
+
+    def check_options(self) -> None:
+        """Refuse a number of items that has no pairs."""
         if self.k < 2:
             raise InputError.of("at least two items", option="k", value=self.k)
-        return score_item_cf("item-cf-top", original, released, is_bought, top_items(original, self.k))
 
 
 @dataclass(frozen=True)
@@ -114,9 +122,13 @@ class ItemItem:
 
     def measure(self, original: History, released: History) -> Score:
         """Compare the similarities of both."""
-        weigh = {"wholesale": in_dozens, "retail": below_a_dozen, "top": is_bought}[self.kind]
         items = top_items(original, TOP) if self.kind == "top" else None
-        return score_item_cf(f"item-item {self.kind}", original, released, weigh, items)
+        return score_item_cf(f"item-item {self.kind}", original, released, self.weigh, items)
+
+    @property
+    def weigh(self) -> Weigh:
+        """What a user's total of an item counts as."""
+        return {"wholesale": in_dozens, "retail": below_a_dozen, "top": is_bought}[self.kind]
 
 
 def score_item_cf(
@@ -152,10 +164,22 @@ def user_items(history: History, items: pl.Series, weigh: Weigh) -> Matrix:
 
 
 def _distance(before: Matrix, after: Matrix) -> float:
-    scale, scale_after = _inverse_norms(before), _inverse_norms(after)
+    n_items = before.shape[1]
+    norms = inverse_norms(_squares(before)), inverse_norms(_squares(after))
+    return distance(n_items, *norms, lambda start: _products(before, start), lambda start: _products(after, start))
+
+
+def distance(
+    n_items: int,
+    scale: Floats,
+    scale_after: Floats,
+    products: Callable[[int], Matrix],
+    products_after: Callable[[int], Matrix],
+) -> float:
+    """Compare similarities: Σ|w − w′| / Σw, of products of columns that come in blocks of items."""
     moved = total = 0.0
-    for start in range(0, before.shape[1], BLOCK_ITEMS):
-        was: Floats = _products(before, start).toarray()
+    for start in range(0, n_items, BLOCK_ITEMS):
+        was: Floats = products(start).toarray()
         n_rows = len(was)
         was *= scale[start : start + n_rows, None]
         was *= scale[start:]
@@ -163,7 +187,7 @@ def _distance(before: Matrix, after: Matrix) -> float:
         was[:, :n_rows] = np.triu(was[:, :n_rows], 1)
         total += float(was.sum())
 
-        now = _products(after, start)
+        now = products_after(start)
         row = np.repeat(np.arange(n_rows), np.diff(now.indptr))
         cosines = now.data * scale_after[start + row] * scale_after[start + now.indices]
         cells, at = was.ravel(), row * was.shape[1] + now.indices
@@ -180,9 +204,9 @@ def _products(counts: Matrix, start: int) -> Matrix:
     return products
 
 
-def _inverse_norms(counts: Matrix) -> Floats:
+def inverse_norms(squares: Floats) -> Floats:
     """Give 1 / the length of each item's column, and 0 for an empty one."""
-    norms = np.sqrt(_squares(counts))
+    norms = np.sqrt(squares)
     return np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
 
 

@@ -47,15 +47,19 @@ class Crosstab:
         return Score("crosstab", math.fsum(errors) / max(1, len(errors)), best=0, worst=math.inf)
 
     def _table(self, owners: pl.Series, history: History, master: pl.DataFrame) -> dict[tuple[object, ...], float]:
-        for name in ("customer", *self.by):
-            if name not in master.columns:
-                raise InputError.of(f"a column of the master: {', '.join(master.columns)}", value=name)
         rows = history.frame.select(
             pl.col("price"), owners.alias("customer"), released=pl.col("customer").is_not_null()
         )
-        attributes = master.select("customer", *(_as_cell(master, name) for name in self.by))
+        attributes = self.attributes(master)
         known = rows.filter("released").join(attributes, on="customer", how="left", validate="m:1")
         return _mean_prices(known, list(self.by))
+
+    def attributes(self, master: pl.DataFrame) -> pl.DataFrame:
+        """Give the customers of a master with what makes the cells."""
+        for name in ("customer", *self.by):
+            if name not in master.columns:
+                raise InputError.of(f"a column of the master: {', '.join(master.columns)}", value=name)
+        return master.select("customer", *(_as_cell(master, name) for name in self.by))
 
 
 def _as_cell(master: pl.DataFrame, name: str) -> pl.Expr:

@@ -49,11 +49,7 @@ class FrequentItemsets:
 
     def measure(self, original: History, released: History) -> Score:
         """Compare the frequent itemsets of both."""
-        if self.least_support is not None and not 0 < self.least_support <= 1:
-            raise InputError.of("a share above 0, at most 1", option="least_support", value=self.least_support)
-        for name in ("largest_size", "n_sets"):
-            if getattr(self, name) < 1:
-                raise InputError.of("1 or more", option=name, value=getattr(self, name))
+        self.check_options()
         items = original.kept["item"].unique().sort()
         # Items that only the release has are left out: no itemset of the original holds them.
         before, after = (invoice_items(history, items) for history in (original, released))
@@ -61,14 +57,23 @@ class FrequentItemsets:
             sets = most_frequent_itemsets(before, self.n_sets, self.largest_size)
             n_lost = len(set(sets) - set(most_frequent_itemsets(after, self.n_sets, self.largest_size)))
         else:
-            sets = frequent_itemsets(before, _n_least(self.least_support, before), self.largest_size)
+            sets = frequent_itemsets(before, n_least_of(self.least_support, before.shape[0]), self.largest_size)
             # Only the original's sets are counted: a release that is one invoice of everything has too many to list.
-            n_lost = len(sets) - count_frequent(after, sets, _n_least(self.least_support, after))
+            n_lost = len(sets) - count_frequent(after, sets, n_least_of(self.least_support, after.shape[0]))
         return Score("frequent-itemsets", n_lost / len(sets) if sets else 0.0, best=0, worst=1)
 
+    def check_options(self) -> None:
+        """Refuse numbers beyond their ends."""
+        if self.least_support is not None and not 0 < self.least_support <= 1:
+            raise InputError.of("a share above 0, at most 1", option="least_support", value=self.least_support)
+        for name in ("largest_size", "n_sets"):
+            if getattr(self, name) < 1:
+                raise InputError.of("1 or more", option=name, value=getattr(self, name))
 
-def _n_least(least_support: float, invoices: Matrix) -> int:
-    return max(1, math.ceil(least_support * invoices.shape[0] - 1e-9))
+
+def n_least_of(least_support: float, n_invoices: int) -> int:
+    """Give how many invoices make a share of them."""
+    return max(1, math.ceil(least_support * n_invoices - 1e-9))
 
 
 def most_frequent_itemsets(invoices: Matrix, n_sets: int, largest_size: int) -> list[Itemset]:

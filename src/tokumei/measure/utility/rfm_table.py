@@ -37,13 +37,20 @@ class RfmTable:
 
     def measure(self, original: History, released: History) -> Score:
         """Compare the tables of both."""
-        if self.n_ranks < 2:
-            raise InputError.of("at least two ranks", option="n_ranks", value=self.n_ranks)
+        self.check_options()
         before, after = customer_values(original), customer_values(released)
         if before.height == 0:
             return Score("rfm-table", float(after.height > 0), best=0, worst=1)
-        edges = {name: self._edges(before[name]) for name in before.columns}
-        one, other = (self._table(values, edges) for values in (before, after))
+        edges = {name: self.edges(np.sort(before[name].to_numpy())) for name in before.columns}
+        return self.score(*(self._table(values, edges) for values in (before, after)))
+
+    def check_options(self) -> None:
+        """Refuse ranks that tell nothing."""
+        if self.n_ranks < 2:
+            raise InputError.of("at least two ranks", option="n_ranks", value=self.n_ranks)
+
+    def score(self, one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> Score:
+        """Compare the table of an original with that of its release."""
         error = int(((one - other) ** 2).sum())
         if self.normalize == "worst":
             greatest = int((one**2).sum() + (other**2).sum())
@@ -52,9 +59,8 @@ class RfmTable:
             greatest = int(one.max()) ** 2 * len(one)
         return Score("rfm-table", min(1.0, math.sqrt(error / greatest)), best=0, worst=1)
 
-    def _edges(self, values: pl.Series) -> npt.NDArray[np.int64]:
+    def edges(self, ordered: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Give the last value of each rank but the highest."""
-        ordered = np.sort(values.to_numpy())
         indices = -(-len(ordered) * np.arange(1, self.n_ranks) // self.n_ranks)
         last: npt.NDArray[np.int64] = ordered[np.maximum(indices, 1) - 1]
         return last

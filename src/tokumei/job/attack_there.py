@@ -1,0 +1,77 @@
+"""Who is found in a released history, attacked and judged on an engine."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.attack.elsewhere.exact_match import guess_there
+from tokumei.attack.elsewhere.judge import Bench, judge_there
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.counting.engine import connect
+from tokumei.counting.engine_history import open_history
+from tokumei.counting.staging import stage_history
+from tokumei.data.files.histories import CONTEST_2018, form_of
+from tokumei.data.files.pseudonyms import is_row_guess, read_pseudonyms
+from tokumei.data.files.reading import Reading
+from tokumei.job.attack_history import Guesses, made_attack, success_of
+from tokumei.job.histories_there import bound, histories_there
+from tokumei.job.judge_history import Judged
+from tokumei.report.needs import needs_of
+
+
+def attack_history_there(
+    knowledge: Path | str,
+    release: Path | str,
+    attack: str,
+    *,
+    engine: str,
+    reading: Reading,
+    customers: Sequence[str] | None = None,
+    **options: Any,
+) -> Guesses:
+    """Guess the pseudonym of each customer in each month where rows need not fit into memory."""
+    started = time.perf_counter()
+    part = made_attack(attack, options)
+    sources = {"known": (knowledge, "knowledge"), "seen": (release, "release")}
+    with histories_there(sources, reading, engine) as sides, step(f"attacking by {attack}"):
+        known, seen = sides["known"], sides["seen"]
+        for side in (known, seen):
+            side.check_has(needs_of(part, attack), attack)
+        guesses = known.fetch(guess_there(part, known, seen))
+        named = list(customers) if customers is not None else None
+        if named is None:
+            named = known.fetch(known.kept.select("customer").distinct())["customer"].sort().to_list()
+    guesses = guesses.cast({"period": pl.Int32}).sort("customer", "period")
+    facts = {
+        "attack": attack,
+        "customers": len(named),
+        "guesses": guesses.height,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    return Guesses(guesses, named, facts)
+
+
+def judge_files_there(
+    guess: Path | str, truth: Path | str, published: Path | str | None, *, engine: str, reading: Reading
+) -> Judged:
+    """Judge guesses by the truth on an engine; who is who must fit into memory, published rows need not."""
+    if form_of(truth) == CONTEST_2018 or is_row_guess(guess):
+        raise InputError.of("guesses by customer and month, or the local engine", file=guess)
+    right, customers, periods = read_pseudonyms(truth)
+    guessed, _, _ = read_pseudonyms(guess)
+    with tempfile.TemporaryDirectory(prefix="tokumei-") as place, connect(engine) as opened, step("judging"):
+        folder = Path(place)
+        bound(opened, folder)
+        seen = None
+        if published is not None:
+            staged = stage_history(published, reading, folder / "published", kind="release")
+            seen = open_history(opened, staged, folder)
+        verdict = judge_there(Bench(opened, folder), guessed, right, customers, periods, seen)
+    return Judged(success_of(verdict), len(customers))

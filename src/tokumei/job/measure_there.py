@@ -1,0 +1,70 @@
+"""How much use a released history lost, measured on an engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.core.score import Score
+from tokumei.counting.engine_history import EngineHistory
+from tokumei.data.files.reading import Reading
+from tokumei.job.histories_there import histories_there
+from tokumei.job.measure_history import HistoryUse
+from tokumei.measure.history_on_engine import MEASURES
+from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.report.needs import NEEDS_MASTER, needs_of
+
+
+def measure_history_there(
+    original: Path | str,
+    release: Path | str,
+    measures: Sequence[str] | None,
+    *,
+    engine: str,
+    reading: Reading,
+    master: Any = None,
+) -> HistoryUse:
+    """Measure a release against its original where rows need not fit into memory."""
+    started = time.perf_counter()
+    for name in measures or ():
+        HISTORY_UTILITIES.get(name)
+        if name not in MEASURES:
+            expected = f"the local engine, which {name} needs; others have {', '.join(MEASURES)}"
+            raise InputError.of(expected, option="engine", value=engine)
+    wanted = list(measures or HISTORY_UTILITIES)
+    scores: dict[str, Score] = {}
+    left_out: dict[str, str] = {}
+    sources = {"before": (original, "original"), "after": (release, "release")}
+    with histories_there(sources, reading, engine) as sides, step("measuring", len(wanted)) as bar:
+        before, after = sides["before"], sides["after"]
+        for name in wanted:
+            of_people = master is not None and name in NEEDS_MASTER
+            part = HISTORY_UTILITIES.make(name, **({"master": master} if of_people else {}))
+            why = _why_left_out(part, name, before, has_master=master is not None)
+            if why is None:
+                scores[name] = MEASURES[name](part, before, after)
+            else:
+                left_out[name] = why
+            bar.advance()
+    return HistoryUse(scores, left_out, round(time.perf_counter() - started, 3))
+
+
+def _why_left_out(part: Any, name: str, before: EngineHistory, *, has_master: bool) -> str | None:
+    if name not in MEASURES:
+        return "it needs the local engine"
+    if not before.staged.n_kept:
+        return "the history has no rows"
+    absent = [column for column in needs_of(part, name) if column not in before.roles]
+    if absent:
+        return f"the history has no {' and no '.join(absent)}"
+    if name in NEEDS_MASTER and not has_master:
+        return "it needs the customers' attributes (--master)"
+    if name.startswith("item-"):
+        items = before.kept.select("item").distinct()
+        if before.fetch(items.aggregate(n=items.count()))["n"][0] == 1:
+            return "the history has a single item, so no two that could be alike"
+    return None

@@ -1,0 +1,78 @@
+"""Measures that hold rows against each other, or count them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.score import Score
+from tokumei.counting.draws import number, whole_number
+from tokumei.counting.engine_history import EngineHistory
+from tokumei.measure.utility.date import DAYS_A_MONTH
+from tokumei.measure.utility.top_items import TopItems
+
+# 1 − x with x from 0 to 1 is a whole number of these parts, whichever double x is.
+PARTS, LOW_BITS = 2**53, 26
+
+
+def rows(_: Any, before: EngineHistory, after: EngineHistory) -> Score:
+    """Give the share of rows that were deleted."""
+    n_rows = max(1, before.staged.n_rows)
+    return Score("rows", round(1 - after.staged.n_kept / n_rows, 4), best=0, worst=1)
+
+
+def date(_: Any, before: EngineHistory, after: EngineHistory) -> Score:
+    """Give the mean days that purchases were moved."""
+    both = beside(before, after, "date")
+    days = before.fetch(both.aggregate(n=(both.after - both.before).abs().sum().cast("int64")))["n"][0] or 0
+    n_rows = max(1, before.staged.n_rows)
+    return Score("date", min(1.0, days / (DAYS_A_MONTH * n_rows)), best=0, worst=1)
+
+
+def price(_: Any, before: EngineHistory, after: EngineHistory) -> Score:
+    """Give the mean relative change of prices, summed exactly in whole parts: engines add floats in any order."""
+    both = beside(before, after, "price")
+    least = before.fetch(both.aggregate(before=both.before.min(), after=both.after.min()))
+    for name in ("before", "after"):
+        if (found := least[name][0]) is not None and found <= 0:
+            raise InputError.of("prices above 0, or the local engine", column="price", value=found)
+    changed = both.filter(both.before != both.after)
+    is_less = changed.before < changed.after
+    smaller, larger = is_less.ifelse(changed.before, changed.after), is_less.ifelse(changed.after, changed.before)
+    parts = changed.select(n=((number(1) - smaller / larger) * number(PARTS)).cast("int64"))
+    low = parts.n & whole_number((1 << LOW_BITS) - 1)
+    sums = before.fetch(
+        parts.aggregate(high=(parts.n >> LOW_BITS).sum().cast("int64"), low=low.sum().cast("int64"))
+    ).row(0)
+    total = ((sums[0] or 0) << LOW_BITS) + (sums[1] or 0)
+    return Score("price", total / PARTS / max(1, before.staged.n_rows), best=0, worst=1)
+
+
+def top_items(part: TopItems, before: EngineHistory, after: EngineHistory) -> Score:
+    """Give the share of the most bought items that the release no longer shows among its own."""
+    lost = set(most_bought(before, part.k)) - set(most_bought(after, part.k))
+    return Score("top-items", len(lost) / part.k, best=0, worst=1)
+
+
+def most_bought(history: EngineHistory, k: int) -> list[str]:
+    """Give the k items with the most buyers, the first being the most bought."""
+    bought = history.kept.select("item", "customer").distinct()
+    buyers = history.fetch(bought.group_by("item").aggregate(n=lambda some: some.count()))
+    return buyers.sort(pl.col("n"), "item", descending=[True, True])["item"].head(k).to_list()
+
+
+def beside(before: EngineHistory, after: EngineHistory, column: str) -> Any:
+    """Give a column before and after, of the rows that both have."""
+    check_aligned(before, after)
+    left = before.kept.select("row", before=before.kept[column])
+    right = after.kept.select(row_after=after.kept.row, after=after.kept[column])
+    return left.inner_join(right, left.row == right.row_after).select("before", "after")
+
+
+def check_aligned(before: EngineHistory, after: EngineHistory) -> None:
+    """Refuse a release that has not the rows of its original."""
+    if before.staged.n_rows != after.staged.n_rows:
+        expected = f"as many rows as the original, {before.staged.n_rows:,}, deleted ones written as missing"
+        raise InputError.of(expected, file=after.staged.name, value=f"{after.staged.n_rows:,} rows")

@@ -1,0 +1,27 @@
+"""Which measures of histories engines have, each to the digits of the one in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tokumei.core.score import Score
+from tokumei.counting.engine_history import EngineHistory
+from tokumei.measure.elsewhere import item_cf, rows
+from tokumei.measure.elsewhere.crosstab import crosstab
+from tokumei.measure.elsewhere.frequent_itemsets import frequent_itemsets
+from tokumei.measure.elsewhere.rfm_table import rfm_table
+
+MEASURES: dict[str, Callable[[Any, EngineHistory, EngineHistory], Score]] = {
+    "crosstab": crosstab,
+    "date": rows.date,
+    "frequent-itemsets": frequent_itemsets,
+    "item-cf-retail": item_cf.item_cf_retail,
+    "item-cf-supply": item_cf.item_cf_supply,
+    "item-cf-top": item_cf.item_cf_top,
+    "item-item": item_cf.item_item,
+    "price": rows.price,
+    "rfm-table": rfm_table,
+    "rows": rows.rows,
+    "top-items": rows.top_items,
+}

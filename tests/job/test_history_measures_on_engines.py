@@ -1,0 +1,100 @@
+"""Measures on engines: the digits of those in memory, on random histories."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from tests.cases import has_many
+
+from tokumei.core.errors import InputError
+from tokumei.data.files.reading import AS_IT_IS
+from tokumei.data.history_columns import SCHEMA
+from tokumei.job.measure_history import measure_history
+from tokumei.job.measure_there import measure_history_there
+from tokumei.measure.elsewhere import item_cf
+from tokumei.measure.history_on_engine import MEASURES
+
+MASTER = pl.DataFrame({"customer": ["a", "b", "c"], "birth": ["1970", "1980", None], "country": ["uk", "uk", "jp"]})
+CELL = st.tuples(
+    st.sampled_from(["a", "b", "c"]),
+    st.sampled_from([datetime.date(2011, 1, 1), datetime.date(2011, 1, 2), datetime.date(2011, 2, 28)]),
+    st.sampled_from(["22a", "22b", "31", "茶碗"]),
+    st.sampled_from([0.01, 1.95, 2.5, 100.0]),
+    st.sampled_from([1, 5, 12, 40]),
+)
+PAIRS = st.lists(st.tuples(CELL, st.none() | CELL), min_size=1, max_size=25)
+PHASES = [Phase.explicit, Phase.generate]
+OPEN = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
+MANY = settings(max_examples=15 if has_many() else 2, phases=PHASES, **OPEN)  # type: ignore[arg-type]
+FEW = settings(max_examples=1, phases=[Phase.generate], **OPEN)  # type: ignore[arg-type]
+
+
+def frame_of(cells: list[Any], prefix: str = "") -> pl.DataFrame:
+    rows = [(None,) * 7 if one is None else (prefix + one[0], None, one[1], None, *one[2:]) for one in cells]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def check_alike(pairs: list[Any], engine: str, folder: Path) -> None:
+    files = folder / "T.parquet", folder / "A.parquet"
+    frame_of([one for one, _ in pairs]).write_parquet(files[0])
+    frame_of([other for _, other in pairs], "P").write_parquet(files[1])
+    here = measure_history(*files, list(MEASURES), master=MASTER)
+    there = measure_history_there(*files, list(MEASURES), engine=engine, reading=AS_IT_IS, master=MASTER)
+    assert {name: one.value for name, one in there.scores.items()} == {
+        name: one.value for name, one in here.scores.items()
+    }
+    assert there.left_out == here.left_out
+
+
+@MANY
+@given(PAIRS)
+def test_duckdb_measures_random_histories_as_memory_does(tmp_path: Path, pairs: list[Any]) -> None:
+    check_alike(pairs, "duckdb", tmp_path)
+
+
+@pytest.mark.xdist_group("postgres")
+@MANY
+@given(PAIRS)
+def test_postgres_measures_random_histories_as_memory_does(
+    postgres_engine: str, tmp_path: Path, pairs: list[Any]
+) -> None:
+    check_alike(pairs, postgres_engine, tmp_path)
+
+
+@pytest.mark.xdist_group("spark")
+@FEW
+@given(PAIRS)
+def test_spark_measures_random_histories_as_memory_does(spark_engine: str, tmp_path: Path, pairs: list[Any]) -> None:
+    check_alike(pairs, spark_engine, tmp_path)
+
+
+def test_users_and_items_in_parts_give_the_digits_of_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(1)
+    days = [datetime.date(2011, 1, 1 + day) for day in range(3)]
+    cells = [
+        (
+            f"c{random.integers(40)}",
+            days[random.integers(3)],
+            f"{random.integers(600)}",
+            1.0,
+            int(random.integers(1, 40)),
+        )
+        for at in range(6_000)
+    ]
+    pairs = [(one, None if at % 7 == 0 else one) for at, one in enumerate(cells)]
+    monkeypatch.setattr(item_cf, "MOST_CELLS", 1_000)
+    # Two blocks of items a panel, of which there are two.
+    monkeypatch.setattr(item_cf, "MOST_PRODUCTS", 2 * 256 * 600)
+    check_alike(pairs, "duckdb", tmp_path)
+
+
+def test_a_measure_that_engines_lack_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the local engine, which association-rules needs"):
+        measure_history_there(tmp_path / "T", tmp_path / "A", ["association-rules"], engine="duckdb", reading=AS_IT_IS)
