@@ -1,7 +1,8 @@
 """The server under load: a hundred users on this machine, one submission in ten page views, on both databases.
 
 A real server, its web and its job processes, over loopback; the users run in this process and share the machine with
-it: how much of a processor they took is printed. `python -m benchmarks load --minutes 15` shows whether memory or descriptors grow; one minute is too short for that.
+it: how much of a processor they took is printed. `python -m benchmarks load --minutes 15` shows whether memory or
+descriptors grow; one minute is too short for that.
 """
 
 from __future__ import annotations

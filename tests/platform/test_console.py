@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import zipfile
 from typing import Any
 
 import pytest
@@ -20,7 +22,10 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
     release,
     text_of,
 )
+from tests.platform.sites import do_jobs
 
+from tokumei.contest.log import read_log
+from tokumei.contest.replay import replay
 from tokumei.core.errors import NotAllowed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, OrganizerAction, Phase, State
@@ -164,6 +169,39 @@ def test_attacks_of_a_disqualified_team_hurt_nobody_and_the_contest_still_closes
     assert line.team == "blue-team"
     without = [entry.attempts for entry in entries_of(contest)]
     assert without == [()]
+    assert ranked_by_the_folder(contest) == ["blue-team"]
+
+
+def test_disqualifying_and_readmitting_after_the_end_amends_the_folder_that_anybody_replays(
+    contest: Contest, organizer: User, team: Team, alice: User, other_team: Team
+) -> None:
+    contest = move_to(contest, Phase.ATTACK)
+    guess(contest, team, alice, other_team)
+    contest = move_to(contest, Phase.CLOSED)
+    before, head = ranked_by_the_folder(contest), contest.heads["close"]
+    assert before == [line.team for line in standings(contest, None).lines]
+    steering.disqualify(participation(contest, team), organizer, "shared its truth")
+    do_jobs("contest")
+    contest.refresh_from_db()
+    assert ranked_by_the_folder(contest) == ["blue-team"] == [line.team for line in standings(contest, None).lines]
+    # What was shown before stands; what counts no more is told by a line of its own.
+    replay(contest.folder, head=head)
+    assert contest.heads["amend"] == replay(contest.folder).head
+    (line,) = [line for line in read_log(contest.folder) if line.step == "disqualify"]
+    assert (line.facts["team"], line.facts["reason"]) == ("red-team", "shared its truth")
+    assert "Ranking amended" in Client().get("/contests/cup").content.decode()
+    with zipfile.ZipFile(io.BytesIO(b"".join(Client().get("/contests/cup/export").streaming_content))) as packed:
+        assert b"red-team" not in packed.read("cup/ranking.json")
+    steering.readmit(participation(contest, team), organizer)
+    do_jobs("contest")
+    assert ranked_by_the_folder(contest) == before
+    replay(contest.folder, head=contest.heads["amend"])
+
+
+def ranked_by_the_folder(contest: Contest) -> list[str]:
+    """Give the teams of the final ranking that the folder holds, which a replay agrees with."""
+    replay(contest.folder)
+    return [line["team"] for line in json.loads((contest.folder / "ranking.json").read_text())["ranking"]]
 
 
 def entries_of(contest: Contest) -> list[Any]:

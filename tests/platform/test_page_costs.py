@@ -139,8 +139,6 @@ def test_figure_is_at_most_a_moment_behind_and_drawn_no_more_often(
 
 
 def test_equal_values_share_a_place_and_the_next_is_as_many_lower() -> None:
-    lines = [
-        scoreboard.Standing(0, team, value, 0.0, None, {})
-        for team, value in zip("abcd", (2.0, 1.0, 1.0, None), strict=True)
-    ]
+    values = {"a": 2.0, "b": 1.0, "c": 1.0, "d": None}
+    lines = [Standing(0, team, value, 0.0, None, {}) for team, value in values.items()]
     assert [(line.team, line.place) for line in place_teams(lines)] == [("b", 1), ("c", 1), ("a", 3), ("d", 4)]

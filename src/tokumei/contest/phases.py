@@ -17,11 +17,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from tokumei.contest.edition import Edition, Files, GuessScore, OpenFiles, ReleaseScore, Standing, files_in
 from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, move, seal, take_in
 from tokumei.contest.log import start_log
-from tokumei.contest.season import ATTACK, PlayedGuess, Season
+from tokumei.contest.season import ATTACK, CLOSED, PlayedGuess, Season
 from tokumei.contest.secret import Secret, public_digest
 from tokumei.contest.setting import SETTING, source_of, write_setting
 from tokumei.core.chain import canonical
@@ -237,19 +238,59 @@ def judge_guess(contest: Contest, data: dict[str, Path], season: Season, guess: 
 
 def ranking(contest: Contest) -> list[Standing]:
     """Rank the teams by what the log tells so far."""
-    return contest.edition.rank(contest.season().entries())
+    return _rank(contest, contest.season())
 
 
 def close(contest: Contest) -> list[Standing]:
     """End the contest and write the final ranking."""
     with contest.writing() as (log, season):
         season.check_may_close()
-        standings = contest.edition.rank(season.entries())
-        shape = {"title": contest.terms.title, "ranking": [standing.as_dict() for standing in standings]}
-        path = contest.path(RANKING)
-        write_text(path, canonical(shape) + "\n")
-        log.append("close", {"files": {RANKING: public_digest(path)}})
-    return standings
+        log.append("close", {"files": _write_ranking(contest, season)})
+        return _rank(contest, season)
+
+
+def disqualify(contest: Contest, team: str, reason: str) -> None:
+    """Let nothing of a team count any more; its files and lines stay, and a line says why.
+
+    After the end the ranking is written anew, so that it is always what the log tells.
+    """
+    with contest.writing() as (log, season):
+        season.check_may_disqualify(team)
+        season.disqualified.add(team)
+        log.append("disqualify", {"team": team, "reason": reason} | _new_ranking(contest, season))
+
+
+def readmit(contest: Contest, team: str) -> None:
+    """Let a team that was disqualified count again."""
+    with contest.writing() as (log, season):
+        season.check_may_disqualify(team, is_back=True)
+        season.disqualified.remove(team)
+        log.append("readmit", {"team": team} | _new_ranking(contest, season))
+
+
+def _new_ranking(contest: Contest, season: Season) -> dict[str, Any]:
+    return {"files": _write_ranking(contest, season)} if season.phase == CLOSED else {}
+
+
+def _rank(contest: Contest, season: Season) -> list[Standing]:
+    """Rank the teams that count; where none does, there is nothing that an edition could rank."""
+    entries = season.entries()
+    return contest.edition.rank(entries) if entries else []
+
+
+def ranking_text(contest: Contest, season: Season) -> str:
+    """Give the text of the final ranking as the log tells it."""
+    shape = {
+        "title": contest.terms.title,
+        "ranking": [standing.as_dict() for standing in _rank(contest, season)],
+    }
+    return canonical(shape) + "\n"
+
+
+def _write_ranking(contest: Contest, season: Season) -> dict[str, str]:
+    path = contest.path(RANKING)
+    write_text(path, ranking_text(contest, season))
+    return {RANKING: public_digest(path)}
 
 
 @contextmanager

@@ -11,12 +11,16 @@ from typing import Any
 
 from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, open_contest
 from tokumei.contest.log import LOG, LogLine, read_log
-from tokumei.contest.phases import judge_guess, publish_release
+from tokumei.contest.phases import judge_guess, publish_release, ranking_text
 from tokumei.contest.season import Season
 from tokumei.contest.secret import public_digest
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, PromiseBroken, TokumeiError
 from tokumei.core.progress import step
+
+
+# The steps that may write the ranking.
+RANKS = ("close", "disqualify", "readmit")
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,8 @@ class _Worker:
     source: Path | None
     n_worked_out: int = 0
     season: Season = field(init=False)
+    # The line that tells of the ranking that stands.
+    last: int = 0
 
     def work_out(self, lines: list[LogLine]) -> int:
         self.season = Season(self.contest.terms)
@@ -102,8 +108,9 @@ class _Worker:
             "publish": self._publish,
             "attack": self._attack,
             "judge": self._judge,
-            "close": self._close,
+            **dict.fromkeys(RANKS, self._rank),
         }
+        self.last = max((line.number for line in lines if RANKING in line.facts.get("files", {})), default=0)
         with step("replaying", len(lines)) as bar:
             for line in lines:
                 self.season.read(line)
@@ -179,10 +186,20 @@ class _Worker:
         found = judge_guess(self.contest, self.contest.data_files(self.season), self.season, guess)
         self._same(line, "the verdict", found.as_dict(), line.facts["score"])
 
-    def _close(self, line: LogLine) -> None:
-        standings = self.contest.edition.rank(self.season.entries())
-        told = json.loads(self.contest.path(RANKING).read_bytes())["ranking"]
-        self._same(line, "the ranking", [standing.as_dict() for standing in standings], told)
+    def _rank(self, line: LogLine) -> None:
+        told = line.facts.get("files", {}).get(RANKING)
+        if told is None:
+            return
+        text = ranking_text(self.contest, self.season)
+        if line.number == self.last:
+            stands = json.loads(self.contest.path(RANKING).read_bytes())["ranking"]
+            self._same(line, "the ranking", json.loads(text)["ranking"], stands)
+        else:
+            # Of a ranking that was written anew since, its digest alone is left.
+            with tempfile.TemporaryDirectory() as draft:
+                path = Path(draft, RANKING)
+                path.write_text(text, encoding="utf-8")
+                self._same(line, "the digest of the ranking", public_digest(path), told)
 
 
 def _place(line: LogLine) -> str:

@@ -51,6 +51,8 @@ class Season:
     releases: list[PlayedRelease] = field(default_factory=list)
     guesses: dict[int, PlayedGuess] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    # Teams of which nothing counts any more.
+    disqualified: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, terms: ContestTerms, lines: Iterable[LogLine]) -> Season:
@@ -83,6 +85,10 @@ class Season:
             self.guesses[guess.line] = replace(guess, score=GuessScore.of(facts["score"]))
         elif line.step == "close":
             self.phase = CLOSED
+        elif line.step == "disqualify":
+            self.disqualified.add(facts["team"])
+        elif line.step == "readmit":
+            self.disqualified.remove(facts["team"])
         self.files.update(facts.get("files", {}))
 
     def counting_releases(self) -> dict[str, PlayedRelease]:
@@ -91,7 +97,7 @@ class Season:
         return {team: last[team] for team in sorted(last)}
 
     def entries(self) -> list[TeamEntry]:
-        """Gather what the ranking is made of."""
+        """Gather what the ranking is made of: neither releases nor guesses of teams that are disqualified."""
         return [
             TeamEntry(
                 team,
@@ -99,10 +105,11 @@ class Season:
                 tuple(
                     Attempt(guess.attacker, guess.knowledge, guess.score)
                     for guess in self.guesses.values()
-                    if guess.target == team and guess.score is not None
+                    if guess.target == team and guess.score is not None and guess.attacker not in self.disqualified
                 ),
             )
             for team, release in self.counting_releases().items()
+            if team not in self.disqualified
         ]
 
     def waiting(self) -> list[PlayedGuess]:
@@ -180,6 +187,15 @@ class Season:
         if self.waiting():
             raise NotAllowed(f"Guesses not judged yet: {len(self.waiting())}; 'tokumei contest judge' judges them.")
 
+    def check_may_disqualify(self, team: str, *, is_back: bool = False) -> None:
+        """Refuse to disqualify before the releases are out, nobody who released, or twice; and to readmit others."""
+        if self.phase == ANONYMIZE:
+            raise NotAllowed("Before the releases are published, a team is disqualified by leaving its release out.")
+        if team not in self.counting_releases():
+            raise NotFound(f"No team named '{team}' has published a release.")
+        if (team in self.disqualified) is not is_back:
+            raise NotAllowed(f"The team '{team}' is {'not disqualified' if is_back else 'disqualified already'}.")
+
     def check_may(self, line: LogLine) -> None:
         """Ask whether the rules allowed a line of the log at its place."""
         facts: Mapping[str, Any] = line.facts
@@ -195,6 +211,8 @@ class Season:
             self.check_may_judge(facts["guess"])
         elif line.step == "close":
             self.check_may_close()
+        elif line.step in ("disqualify", "readmit"):
+            self.check_may_disqualify(facts["team"], is_back=line.step == "readmit")
         elif line.step not in ("prepare", "refuse") or (line.step == "prepare") != (line.number == 1):
             raise NotAllowed(f"A log has no step '{line.step}' here.")
 

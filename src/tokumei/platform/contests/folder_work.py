@@ -132,10 +132,30 @@ def close(asked: Asked) -> dict[str, Any]:
             expected[f"{planned['team']} {counts[planned['team']]}"] = planned["score"]
         differing = _differing(expected, found)
         if not differing and contest.season().phase != CLOSED:
+            _disqualify(contest, asked["disqualified"])
             phases.close(contest)
         # The key leaves the secrets when nothing is left to guess at.
         key = "" if differing else contest.key.key.hex()
-        return {"differing": differing, "head": _head(contest), "key": key}
+        told = {"differing": differing, "head": _head(contest), "key": key}
+        return told | {"disqualified": asked["disqualified"]}
+
+
+def amend(asked: Asked) -> dict[str, Any]:
+    """Let the log of a closed contest tell who is disqualified now, and the ranking follow from it."""
+    contest = open_contest(asked["folder"])
+    with alone(contest.folder):
+        _disqualify(contest, asked["disqualified"])
+        return {"head": _head(contest), "disqualified": asked["disqualified"]}
+
+
+def _disqualify(contest: Contest, reasons: Mapping[str, str]) -> None:
+    """Bring the log in line with who is disqualified and why; who released nothing has nothing that could count."""
+    season = contest.season()
+    wanted = {team: reason for team, reason in reasons.items() if team in season.counting_releases()}
+    for team in sorted(season.disqualified - set(wanted)):
+        phases.readmit(contest, team)
+    for team in sorted(set(wanted) - season.disqualified):
+        phases.disqualify(contest, team, wanted[team])
 
 
 def _head(contest: Contest) -> str:

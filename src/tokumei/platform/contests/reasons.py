@@ -14,6 +14,7 @@ FULL_DISK = _("The server has no space left. It counts as no attempt; please tel
 NOT_PREPARED = _("The contest could not be prepared: the work broke off three times.")
 NOT_PUBLISHED = _("The releases could not be published: the work broke off three times.")
 NOT_CLOSED = _("The contest could not be closed: the work broke off three times.")
+NOT_AMENDED = _("The ranking in the contest's folder could not be amended: the work broke off three times.")
 NOT_PACKED = _("The contest could not be packed for downloading: the work broke off three times.")
 BAD_SOURCE = _("The contest could not be prepared: its data file or setting cannot be used.")
 OTHER_DIGITS = _("Scores came out differently when they were computed again. Nothing was overwritten; see the log.")

@@ -23,12 +23,14 @@ from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import ChildAnswer
-from tokumei.platform.jobs.queue import begin
+from tokumei.platform.jobs.queue import begin, begin_again
 from tokumei.platform.jobs.work import CONTEST, Work
 
 # Beside the source of a contest: how it is read, where that is in a way of its own.
 READING = "reading.json"
 PREPARE, PUBLISH, CLOSE = PHASE_CHANGES = ("prepare", "publish", "close")
+# What is done when somebody is disqualified, or readmitted, after the end.
+AMEND = "amend"
 
 
 def begin_due_work() -> None:
@@ -150,7 +152,38 @@ def _ask_close(job: Job) -> dict[str, Any]:
         }
         for one in scored_guesses(contest)
     ]
-    return {"folder": str(contest.folder), "guesses": guesses}
+    return {"folder": str(contest.folder), "guesses": guesses, "disqualified": disqualified_teams(contest)}
+
+
+def disqualified_teams(contest: Contest) -> dict[str, str]:
+    """Give why teams are disqualified, by their short names."""
+    found = contest.participations.exclude(disqualified_at=None)
+    return dict(found.values_list("team__slug", "disqualified_for"))
+
+
+def begin_amending(contest: Contest) -> None:
+    """Have the folder of a closed contest follow a change of who is disqualified."""
+    # While it runs nothing happens here: it looks again when it is done.
+    begin_again(begin(AMEND, contest.pk))
+
+
+def _amend_if_changed(contest: Contest, result: dict[str, Any]) -> None:
+    """Go on where somebody was disqualified or readmitted meanwhile."""
+    if disqualified_teams(contest) != result["disqualified"]:
+        begin_amending(contest)
+
+
+def _ask_amend(job: Job) -> dict[str, Any]:
+    contest = _contest(job)
+    return {"folder": str(contest.folder), "disqualified": disqualified_teams(contest)}
+
+
+def _write_amended(job: Job, result: dict[str, Any]) -> None:
+    contest = _contest(job)
+    share(contest.folder)
+    _say(contest, "", heads=contest.heads | {AMEND: result["head"]})
+    begin_again(begin("export", job.subject))
+    _amend_if_changed(contest, result)
 
 
 def _write_prepared(job: Job, result: dict[str, Any]) -> None:
@@ -168,6 +201,7 @@ def _write_closed(job: Job, result: dict[str, Any]) -> None:
     _write_if_same(job, result, closed_at=timezone.now(), key=result["key"])
     if not result["differing"]:
         begin("export", job.subject)
+        _amend_if_changed(_contest(job), result)
 
 
 def _write_if_same(job: Job, result: dict[str, Any], **facts: Any) -> None:
@@ -188,6 +222,7 @@ def _write_failure(job: Job, failure: str) -> None:
         PREPARE: reasons.NOT_PREPARED,
         PUBLISH: reasons.NOT_PUBLISHED,
         CLOSE: reasons.NOT_CLOSED,
+        AMEND: reasons.NOT_AMENDED,
     }
     _say(_contest(job), failed[job.kind], details=failure)
 
@@ -216,4 +251,5 @@ PHASE_WORK = {
     PREPARE: _work(PREPARE, _ask_prepare, _write_prepared),
     PUBLISH: _work(PUBLISH, _ask_publish, _write_published),
     CLOSE: _work(CLOSE, _ask_close, _write_closed),
+    AMEND: _work(AMEND, _ask_amend, _write_amended),
 }

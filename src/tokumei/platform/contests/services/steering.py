@@ -14,7 +14,7 @@ from tokumei.platform.contests.models import FINAL_STATES, Contest, Kind, Partic
 from tokumei.platform.contests.services.actions import record, record_changes
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.services.news import tell_message
-from tokumei.platform.contests.services.phase_work import CLOSE, PUBLISH, phase_jobs
+from tokumei.platform.contests.services.phase_work import CLOSE, PUBLISH, begin_amending, phase_jobs
 from tokumei.platform.jobs.queue import begin_again
 from tokumei.platform.teams.models import Team
 
@@ -116,6 +116,8 @@ def _set_disqualified(participation: Participation, by: User, reason: str) -> No
         locked.save(update_fields=["disqualified_at", "disqualified_for"])
         facts = {"team": locked.team.slug} | ({"reason": reason} if reason else {})
         record(contest, by, "disqualify" if reason else "readmit", **facts)
+        if contest.closed_at is not None and contest.published_at is not None:
+            begin_amending(contest)
         if reason:
             tell_message(contest, [locked.team], _("Your team is disqualified: %s") % reason)
 
