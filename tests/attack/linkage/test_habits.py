@@ -3,9 +3,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy.optimize import minimize
 from scipy.sparse import csr_array
+from scipy.special import log_softmax
 
-from tokumei.attack.linkage.habits import KINDS, Habits, habit_codes, learn_weights
+from tokumei.attack.linkage.habits import KINDS, RIDGE, Habits, habit_codes, learn_weights
 
 # Two periods of two pseudonyms each; P1 and Q1 buy the same.
 ROWS = pl.DataFrame(
@@ -48,3 +50,18 @@ def test_weights_are_large_for_what_tells_and_none_for_what_does_not() -> None:
     weights = learn_weights(values, answers, np.zeros(5))
     # Normal values that differ by two in the mean have a log likelihood ratio of slope two.
     assert weights == pytest.approx([2, 0], abs=0.4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_are_those_of_a_general_minimizer(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    answers, log_prior = rng.integers(0, 6, 40), rng.normal(size=6)
+    values = rng.normal(size=(40, 6, 3)) * (1, 5, 20)
+    values[np.arange(40), answers] += (1, 5, 20 * seed)
+
+    def loss(weights: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+        chances = log_softmax(values @ weights + log_prior, axis=1)
+        return float(RIDGE * weights @ weights - chances[np.arange(40), answers].sum())
+
+    plain = minimize(loss, np.zeros(3), method="BFGS", options={"gtol": 1e-6}).x
+    assert learn_weights(values, answers, log_prior) == pytest.approx(plain, abs=2e-3)

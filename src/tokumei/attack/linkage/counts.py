@@ -116,18 +116,23 @@ class CountEvidence:
         anybody = np.where(wanted == 0, 1 - season, season * usual)
         seen = np.log((1 - UNEVEN) * chance / anybody + UNEVEN)
         rate = rates[:, month][:, None]
-        missed = (1 - self.expected.share) ** (wanted / self.kept)
+        missed = np.exp(self.log_missed * wanted)
         none = 1 - rate + rate * self._all_missed
         unseen = np.log(np.where(wanted == 0, (1 - rate) / (1 - season), rate * missed / season) / none + TINY)
         scores = np.where(self.expected.n_known[:, month][:, None] > 0, seen, unseen)
         found: Floats = scores[:, back]
         return found
 
+    @property
+    def log_missed(self) -> float:
+        """The log chance that nothing is known of somebody, for each released row."""
+        return float(np.log1p(-self.expected.share) / self.kept)
+
     @cached_property
     def _all_missed(self) -> float:
         """The chance that nothing is known of somebody who has rows in a month."""
         grid = np.arange(1, int(self.n_rows.max()) + 1)
-        return float((self._usual(grid) * (1 - self.expected.share) ** (grid / self.kept)).sum())
+        return float((self._usual(grid) * np.exp(self.log_missed * grid)).sum())
 
     @cached_property
     def _counted(self) -> tuple[Ints, Ints]:

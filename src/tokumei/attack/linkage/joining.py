@@ -23,13 +23,15 @@ from tokumei.core.seeds import generator
 # Matches with at least this chance teach what habits are worth.
 SURE = 0.9
 # Cases times customers to learn from.
-LEARNING_CELLS = 50_000
+LEARNING_CELLS = 150_000
 # Known rows to learn agreement from; so many are enough for some dozens of shares.
 LEARNING_ROWS = 3_000
 # After the first pass only candidates of at least this chance teach.
 LEAST = 0.5
 # Pseudonyms of each customer and epoch that are thought possible, pass by pass.
 N_CANDIDATES = (20, 8, 4, 4)
+# Passes end when no share changes by more.
+SETTLED = 0.01
 # Where all items are of one kind nothing but numbers of rows tells candidates at first: so many links are looked at.
 FIRST_LINKS = 2_000_000
 
@@ -87,7 +89,7 @@ def join_epochs(
             bar.advance()
             if n_done < n_rounds and habits is not None:
                 rates = counts.rates(found >= 0)
-                bonus = _learn_habits(habits, slots, matches, epochs, rates)
+                bonus = _learn_habits(habits, slots, matches, epochs, rates, counts.log_missed)
     return found
 
 
@@ -138,7 +140,10 @@ def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Float
             n_candidates = max(n_candidates, FIRST_LINKS // max(1, len(known)))
         found = [_candidates(scores, epochs[at], by_count[at], n_candidates) for at in chosen]
         candidates, prior, others = (np.concatenate(part) for part in zip(*found, strict=True))
+        before = agreement
         agreement = learn_agreement(evidence, units, candidates, prior, others, agreement, least=least)
+        if number and all(np.abs(agreement[name] - before[name]).max() < SETTLED for name in agreement):
+            break
     return agreement
 
 
@@ -204,9 +209,17 @@ def _habits(evidence: Evidence, epochs: Sequence[Epoch], slots: Slots) -> Habits
 
 
 def _learn_habits(
-    habits: Habits, slots: Slots, matches: Sequence[tuple[Ints, Floats]], epochs: Sequence[Epoch], rates: Floats
+    habits: Habits,
+    slots: Slots,
+    matches: Sequence[tuple[Ints, Floats]],
+    epochs: Sequence[Epoch],
+    rates: Floats,
+    log_missed: float,
 ) -> list[Floats]:
-    """Give the log likelihood ratio of each customer's habits for each pseudonym of each epoch."""
+    """Give the log likelihood ratio of each customer's habits for each pseudonym of each epoch.
+
+    `log_missed` is the log chance that of somebody with one released row in an epoch nothing is known.
+    """
     found = np.stack([chosen for chosen, _ in matches], axis=1)
     sure = np.stack([chances for _, chances in matches], axis=1)
     rate = np.stack([rates[:, epoch.months].max(axis=1) for epoch in epochs], axis=1)
@@ -218,7 +231,10 @@ def _learn_habits(
     if not len(cases):
         return [np.zeros(feature.shape[:2]) for feature in features]
     n_cases = max(1, LEARNING_CELLS // len(found))
-    drawn = np.sort(generator(0, "linkage").permutation(cases)[:n_cases])
+    # Habits decide where little is known, mostly of few rows: such cases are drawn more often. The half keeps others.
+    sizes = np.exp(habits.log_sizes[slots.firsts[at] + found[customers, at]][cases])
+    luck = generator(0, "linkage").gumbel(size=len(cases)) + sizes * log_missed / 2
+    drawn = np.sort(cases[np.argsort(-luck, kind="stable")[:n_cases]])
     weights = learn_weights(
         np.stack([features[at[i]][:, found[customers[i], at[i]]] for i in drawn]),
         customers[drawn],
