@@ -81,6 +81,10 @@ def prepare(
         typer.Option("--seed", min=0, help="For rehearsals: a key from a number. Drawn afresh if not given."),
     ] = None,
     options: SetOption = None,
+    counts: Annotated[
+        str,
+        typer.Option("--counts", help="Which release of a team counts: its latest, its best, or one it has chosen."),
+    ] = "latest",
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
@@ -94,7 +98,7 @@ def prepare(
 
     rules = chosen_edition(edition, own, options)
     with showing_progress(), plain_source(source or source_of(rules), reading) as plain:
-        contest = prepare_contest(rules, out, seed=seed, source=plain)
+        contest = prepare_contest(rules, out, seed=seed, source=plain, counts=counts)
     _show(_state(contest) | {"out": str(out)}, json)
 
 
@@ -183,9 +187,26 @@ def submit(
     _show_score({"team": team, "number": taken.number, "left": taken.n_left}, taken.score.as_dict(), json)
 
 
+@app.command("choose")
+def choose(
+    folder: ContestArgument,
+    number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="Of the team's release, as submit told it.")],
+    team: TeamOption,
+    json: JsonFlag = False,
+) -> None:
+    """Let one of a team's releases count, in a contest prepared with --counts chosen.
+
+    Example: tokumei contest choose cup 2 --team red
+    """
+    from tokumei.contest.phases import choose as choose_release
+
+    choose_release(_open(folder), team, number)
+    _show({"team": team, "counts": number}, json)
+
+
 @app.command("publish")
 def publish(folder: ContestArgument, json: JsonFlag = False) -> None:
-    """End the anonymizing: publish each team's last release, and what attackers know.
+    """End the anonymizing: publish each team's release that counts, and what attackers know.
 
     Example: tokumei contest publish cup
     """

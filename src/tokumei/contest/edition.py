@@ -23,6 +23,8 @@ from typing import Any, TypeVar
 
 from tokumei.core.errors import InputError
 
+# Which of a team's releases counts.
+LATEST, BEST, CHOSEN = COUNTS = ("latest", "best", "chosen")
 Files = Mapping[str, Path]
 Read = TypeVar("Read")
 
@@ -225,7 +227,8 @@ class ContestTerms:
     `summary` tells in a few sentences what is anonymized, what attackers know and how teams are ranked.
     `knowledge_files` are handed out when attacks begin, by level; one level "" without files where attackers know
     all the data. `measures` explain the numbers of scores, and `attack_rule` says how guesses count. The limits are of
-    attempts a team has: on releases in all, and on guesses at one release and level.
+    attempts a team has: on releases in all, and on guesses at one release and level. `counts` is for whoever runs the
+    contest to say: which of a team's releases counts.
     """
 
     title: str
@@ -244,6 +247,7 @@ class ContestTerms:
     n_releases_allowed: int = 20
     n_guesses_allowed: int = 10
     attack_rule: AttackRule = AttackRule()
+    counts: str = LATEST
 
     @property
     def all_knowledge_files(self) -> list[FileRole]:

@@ -23,7 +23,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from tokumei.contest.edition import ContestTerms, Edition, FileRole, files_in
 from tokumei.contest.log import Log, locked_log, read_log
 from tokumei.contest.season import PlayedGuess, PlayedRelease, Season
 from tokumei.contest.secret import Secret, public_digest
-from tokumei.contest.setting import SETTING, read_setting
+from tokumei.contest.setting import SETTING, read_counts, read_setting
 from tokumei.core.errors import InputError, NotFound, PromiseBroken
 
 PUBLIC, SECRET, RANKING = "public", "secret", "ranking.json"
@@ -55,8 +55,8 @@ class Contest:
 
     @cached_property
     def terms(self) -> ContestTerms:
-        """What its edition says of itself."""
-        return self.edition.terms
+        """What its edition says of itself, and which releases count."""
+        return replace(self.edition.terms, counts=read_counts(self.folder / SETTING))
 
     @cached_property
     def key(self) -> Secret:
@@ -65,13 +65,13 @@ class Contest:
 
     def season(self) -> Season:
         """Read what its log tells now."""
-        return Season.of(self.terms, read_log(self.folder))
+        return Season.of(self.terms, read_log(self.folder), self.edition.rank)
 
     @contextmanager
     def writing(self) -> Iterator[tuple[Log, Season]]:
         """Hold the log, and give what it tells, while one step is added."""
         with locked_log(self.folder) as log:
-            yield log, Season.of(self.terms, log.lines)
+            yield log, Season.of(self.terms, log.lines, self.edition.rank)
 
     @contextmanager
     def draft(self) -> Iterator[Path]:

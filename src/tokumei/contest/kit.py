@@ -10,14 +10,15 @@ from __future__ import annotations
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tokumei.contest.custom.edition import CustomEdition
-from tokumei.contest.edition import ContestTerms, Edition, FileRole, files_in
+from tokumei.contest.edition import LATEST, ContestTerms, Edition, FileRole, files_in
 from tokumei.contest.folder import PUBLIC, Contest, files_below
 from tokumei.contest.rules_page import rules_text
 from tokumei.contest.season import ATTACK, CLOSED
-from tokumei.contest.setting import SETTING, read_setting, write_setting
+from tokumei.contest.setting import SETTING, read_setting, with_counts, write_setting
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name, part_options
 from tokumei.data.files.atomic import atomic_path
@@ -41,7 +42,7 @@ def kit_of_contest(contest: Contest, out: Path | str) -> list[str]:
             # Only what the log tells of: a file that was put there by a slip goes to nobody.
             contest.verify(contest.name(path), season.files.get(contest.name(path), ""))
             files[f"{name}/{path.relative_to(folder).as_posix()}"] = path
-    return _write_kit(contest.edition, data, files, Path(out))
+    return _write_kit(contest.edition, data, files, Path(out), contest.terms.counts)
 
 
 def kit_of_edition(
@@ -73,11 +74,14 @@ def is_kit(folder: Path | str) -> bool:
     return (Path(folder) / SETTING).is_file() and (Path(folder) / "data").is_dir()
 
 
-def _write_kit(edition: Edition, data: dict[str, Path], files: dict[str, Path], out: Path) -> list[str]:
+def _write_kit(
+    edition: Edition, data: dict[str, Path], files: dict[str, Path], out: Path, counts: str = LATEST
+) -> list[str]:
+    terms = replace(edition.terms, counts=counts)
     texts = {
-        SETTING: write_setting(edition),
-        "RULES.md": rules_text(edition.terms, "en"),
-        "RULES.ja.md": rules_text(edition.terms, "ja"),
+        SETTING: with_counts(write_setting(edition), counts if counts != LATEST else None),
+        "RULES.md": rules_text(terms, "en"),
+        "RULES.ja.md": rules_text(terms, "ja"),
         "README.md": readme_text(edition),
     }
     with tempfile.TemporaryDirectory() as folder:

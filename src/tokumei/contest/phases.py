@@ -24,7 +24,7 @@ from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below
 from tokumei.contest.log import start_log
 from tokumei.contest.season import ATTACK, CLOSED, PlayedGuess, Season
 from tokumei.contest.secret import Secret, public_digest
-from tokumei.contest.setting import SETTING, source_of, write_setting
+from tokumei.contest.setting import SETTING, source_of, with_counts, write_setting
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.core.progress import step
@@ -55,11 +55,14 @@ def prepare(
     *,
     seed: int | None = None,
     source: Path | None = None,
+    counts: str | None = None,
 ) -> Contest:
     """Make the folder of a new contest: data and knowledge, a key, and the first line of the log.
 
     seed: makes the key from a number, for rehearsals; a contest that matters has none and draws its key afresh.
     source: what the data is sampled from; made up where missing, unless a contest of one's own names a file.
+    counts: which of a team's releases counts: its latest, its best, or the one chosen by the team; the latest if None,
+        unless a contest of one's own says another.
     """
     folder = Path(folder)
     source = source or source_of(edition)
@@ -72,7 +75,7 @@ def prepare(
         contest.path(SECRET).mkdir(mode=0o700, parents=True)
         for new in (data, knowledge):
             new.mkdir(parents=True)
-        contest.path(SETTING).write_bytes(write_setting(edition).encode())
+        contest.path(SETTING).write_bytes(with_counts(write_setting(edition), counts).encode())
         contest.path(SECRET, "key").write_text(key.written(), encoding="ascii")
         edition.make_data(data, seed=key.seed("data"), source=source)
         bar.advance()
@@ -109,7 +112,7 @@ def score(contest: Contest, given: Path) -> ReleaseScore:
 
 
 def submit(contest: Contest, team: str, given: Path) -> Submitted:
-    """Take a team's release, if it passes the check; the last one taken is the one that counts."""
+    """Take a team's release, if it passes the check; which one counts is the contest's rule."""
     season = contest.season()
     season.check_may_submit(team)
     data, knowledge = OpenFiles(contest.data_files(season)), contest.knowledge_files(season)
@@ -128,8 +131,15 @@ def submit(contest: Contest, team: str, given: Path) -> Submitted:
     return Submitted(team, number, contest.terms.n_releases_allowed - number, found)
 
 
+def choose(contest: Contest, team: str, number: int) -> None:
+    """Let one of a team's releases count, by its number, where the rules leave that to teams."""
+    with contest.writing() as (log, season):
+        season.check_may_choose(team, number)
+        log.append("choose", {"team": team, "number": number})
+
+
 def publish(contest: Contest) -> list[str]:
-    """End the anonymizing: show each team's last release and the knowledge; give the teams that are shown."""
+    """End the anonymizing: show each team's release that counts and the knowledge; give the teams that are shown."""
     season = contest.season()
     season.check_may_publish()
     data = contest.data_files(season)
@@ -150,7 +160,7 @@ def publish(contest: Contest) -> list[str]:
         with contest.writing() as (log, now):
             now.check_may_publish()
             if now.counting_releases() != releases:
-                raise NotAllowed("A release came in while publishing; publish again.")
+                raise NotAllowed("A release came in, or another was chosen, while publishing; publish again.")
             places = {
                 draft / "releases": contest.path(PUBLIC, "releases"),
                 draft / "knowledge": contest.path(PUBLIC, "knowledge"),

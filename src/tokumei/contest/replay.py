@@ -18,7 +18,6 @@ from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, PromiseBroken, TokumeiError
 from tokumei.core.progress import step
 
-
 # The steps that may write the ranking.
 RANKS = ("close", "disqualify", "readmit")
 
@@ -61,7 +60,7 @@ def _check_rules(contest: Contest, lines: list[LogLine]) -> None:
         commitment = ""
     if commitment != lines[0].facts.get("commitment"):
         raise PromiseBroken(f"{SECRET}/key: is not the key that line 1 of the log commits to.")
-    season = Season(contest.terms)
+    season = Season(contest.terms, contest.edition.rank)
     for line in lines:
         try:
             season.check_may(line)
@@ -74,7 +73,7 @@ def _check_rules(contest: Contest, lines: list[LogLine]) -> None:
 
 def _check_files(contest: Contest, lines: list[LogLine]) -> int:
     """See that every file is as the log tells, and that there are no others."""
-    expected = Season.of(contest.terms, lines).files
+    expected = Season.of(contest.terms, lines, contest.edition.rank).files
     with step("verifying files", len(expected)) as bar:
         for name, digest in expected.items():
             contest.verify(name, digest)
@@ -101,7 +100,7 @@ class _Worker:
     last: int = 0
 
     def work_out(self, lines: list[LogLine]) -> int:
-        self.season = Season(self.contest.terms)
+        self.season = Season(self.contest.terms, self.contest.edition.rank)
         by_step: dict[str, Callable[[LogLine], None]] = {
             "prepare": self._prepare,
             "submit": self._submit,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tokumei.contest.edition import ContestTerms, FileRole, Rule
+from tokumei.contest.edition import BEST, CHOSEN, LATEST, ContestTerms, FileRole, Rule
 
 Language = Literal["en", "ja"]
 
@@ -33,7 +33,7 @@ class _Words:
     releases_allowed: str
     guesses_allowed: str
     hidden: str
-    counts: str
+    counts: Mapping[str, str]
     refused: str
     own: str
 
@@ -54,7 +54,7 @@ ENGLISH = _Words(
     phases="Phases",
     steps=(
         "**Anonymize.** Teams submit releases. Each is checked, and scored if it passes.",
-        "**Publish.** The organizer publishes each team's last release in an order that tells nothing.",
+        "**Publish.** The organizer publishes each team's release that counts in an order that tells nothing.",
         "**Attack.** Teams submit guesses at each other's releases. Each is checked, then judged by the truth.",
         "**Close.** The teams are ranked.",
     ),
@@ -62,7 +62,13 @@ ENGLISH = _Words(
     releases_allowed="Releases of a team in all: {:,}.",
     guesses_allowed="Guesses of a team at one release with one level of knowledge: {:,}.",
     hidden="How right a guess was is told when the attacks are over.",
-    counts="The last release that passed the check is the one that counts.",
+    counts={
+        LATEST: "The last release that passed the check is the one that counts.",
+        BEST: "The best release that passed the check is the one that counts: the one that would be ranked first among "
+        "the team's, without attacks; of equals the last.",
+        CHOSEN: "The release that the team chose is the one that counts, until releases are published; the last that "
+        "passed the check where it chose none.",
+    },
     refused="A submission that fails its check is refused with its faults. Run by hand, a contest does not count "
     "it as an attempt; a server does.",
     own="A team does not attack itself.",
@@ -83,7 +89,7 @@ JAPANESE = _Words(
     phases="フェーズ",
     steps=(
         "**匿名加工**:チームは加工データを提出します。検査に通れば採点します。",
-        "**公開**:主催者は各チームの最後の加工データを、元の順序がわからない並びで公開します。",
+        "**公開**:主催者は各チームの採用された加工データを、元の順序がわからない並びで公開します。",
         "**攻撃**:チームは他チームの加工データに対する推定を提出します。検査のあと、正解と照合します。",
         "**終了**:順位を決定します。",
     ),
@@ -91,7 +97,13 @@ JAPANESE = _Words(
     releases_allowed="加工データの提出:1 チームあたり {:,} 回。",
     guesses_allowed="推定の提出:1 つの加工データと 1 つの知識レベルごとに {:,} 回。",
     hidden="推定の正解率は、攻撃フェーズの終了後に公表します。",
-    counts="検査に通った最後の加工データを採用します。",
+    counts={
+        LATEST: "検査に通った最後の加工データを採用します。",
+        BEST: "検査に通った加工データのうち最も良いものを採用します。"
+        "攻撃がないとした場合にチーム内で 1 位になるもので、同点なら最後のものです。",
+        CHOSEN: "チームが選んだ加工データを採用します。加工データの公開まで選び直せます。"
+        "選ばない場合は、検査に通った最後のものを採用します。",
+    },
     refused="検査に通らない提出は誤りの一覧とともに差し戻します。手作業で運営するコンテストでは回数に数えませんが、"
     "サーバーで運営するコンテストでは数えます。",
     own="自チームへの攻撃はできません。",
@@ -123,7 +135,7 @@ def rules_text(terms: ContestTerms, language: Language = "en") -> str:
         words.releases_allowed.format(terms.n_releases_allowed),
         words.guesses_allowed.format(terms.n_guesses_allowed),
         words.hidden,
-        words.counts,
+        words.counts[terms.counts],
         words.refused,
         words.own,
     ]

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tokumei.contest.edition import Attempt, ContestTerms, GuessScore, ReleaseScore, TeamEntry
+from tokumei.contest.counting_rule import Rank, which_counts
+from tokumei.contest.edition import CHOSEN, Attempt, ContestTerms, GuessScore, ReleaseScore, TeamEntry
 from tokumei.contest.log import LOG, LogLine
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
 
@@ -47,17 +48,20 @@ class Season:
     """
 
     terms: ContestTerms
+    rank: Rank
     phase: str = ANONYMIZE
     releases: list[PlayedRelease] = field(default_factory=list)
     guesses: dict[int, PlayedGuess] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     # Teams of which nothing counts any more.
     disqualified: set[str] = field(default_factory=set)
+    # The number of the release that a team chose.
+    choices: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, terms: ContestTerms, lines: Iterable[LogLine]) -> Season:
+    def of(cls, terms: ContestTerms, lines: Iterable[LogLine], rank: Rank) -> Season:
         """Read a whole log."""
-        season = cls(terms)
+        season = cls(terms, rank)
         for line in lines:
             season.read(line)
         return season
@@ -74,6 +78,8 @@ class Season:
         if line.step == "submit":
             score = ReleaseScore.of(facts["score"])
             self.releases.append(PlayedRelease(line.number, facts["team"], facts["number"], facts["files"], score))
+        elif line.step == "choose":
+            self.choices[facts["team"]] = facts["number"]
         elif line.step == "publish":
             self.phase = ATTACK
         elif line.step == "attack":
@@ -92,9 +98,16 @@ class Season:
         self.files.update(facts.get("files", {}))
 
     def counting_releases(self) -> dict[str, PlayedRelease]:
-        """Give the last release of each team, which is the one that counts, in the order of their names."""
-        last = {release.team: release for release in self.releases}
-        return {team: last[team] for team in sorted(last)}
+        """Give the release of each team that counts by the rule of the contest, in the order of their names."""
+        found: dict[str, list[PlayedRelease]] = {}
+        for release in self.releases:
+            found.setdefault(release.team, []).append(release)
+        return {team: self._counting(found[team]) for team in sorted(found)}
+
+    def _counting(self, releases: list[PlayedRelease]) -> PlayedRelease:
+        number = self.choices.get(releases[0].team)
+        chosen = next((place for place, one in enumerate(releases) if one.number == number), None)
+        return releases[which_counts(self.terms.counts, [one.score for one in releases], self.rank, chosen)]
 
     def entries(self) -> list[TeamEntry]:
         """Gather what the ranking is made of: neither releases nor guesses of teams that are disqualified."""
@@ -150,6 +163,16 @@ class Season:
         if self.n_releases(team) >= self.terms.n_releases_allowed:
             raise NotAllowed(f"The team '{team}' has used all of its {self.terms.n_releases_allowed} releases.")
 
+    def check_may_choose(self, team: str, number: int) -> None:
+        """Refuse a choice out of its phase, where the rules leave none, or of what is no release of the team."""
+        self.check_phase(ANONYMIZE, "Choosing a release")
+        if self.terms.counts != CHOSEN:
+            raise NotAllowed(
+                f"Teams do not choose in this contest: of a team's releases the {self.terms.counts} counts."
+            )
+        if not any((one.team, one.number) == (team, number) for one in self.releases):
+            raise NotFound(f"The team '{team}' has no release number {number} that passed the check.")
+
     def check_may_publish(self) -> None:
         """Refuse to publish nothing, or twice."""
         self.check_phase(ANONYMIZE, "Publishing")
@@ -202,6 +225,8 @@ class Season:
         if line.step == "submit":
             self.check_may_submit(facts["team"])
             _check_number(facts["number"], self.n_releases(facts["team"]) + 1)
+        elif line.step == "choose":
+            self.check_may_choose(facts["team"], facts["number"])
         elif line.step == "publish":
             self.check_may_publish()
         elif line.step == "attack":

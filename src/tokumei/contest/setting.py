@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tokumei.contest.edition import Edition
+from tokumei.contest.edition import COUNTS, LATEST, Edition
 from tokumei.contest.registry import EDITIONS
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name, part_options
 from tokumei.data.files.toml import Where, parse_toml, read_toml
 
 SETTING = "contest.toml"
+RULE = "counts"
 
 
 def read_setting(path: Path) -> Edition:
@@ -28,6 +29,8 @@ def parse_setting(text: str, *, file: str = SETTING, folder: Path = Path()) -> E
 
 def _edition_of(where: Where, found: Mapping[str, Any], folder: Path) -> Edition:
     """Make the edition that a file names; one that names none is a contest of one's own."""
+    _counts(where, found)
+    found = {name: value for name, value in found.items() if name != RULE}
     if "edition" not in found:
         # Only here: it knows every metric and attack, and an evaluation of a built-in edition should not wait for that.
         from tokumei.contest.custom.edition import custom_edition_of
@@ -37,6 +40,37 @@ def _edition_of(where: Where, found: Mapping[str, Any], folder: Path) -> Edition
     if not isinstance(name, str) or not isinstance(options, dict):
         raise InputError.of('edition = "NAME" and a table [options]', file=where.file)
     return EDITIONS.make(name, **{key: _tuples(value) for key, value in options.items()})
+
+
+def read_counts(path: Path) -> str:
+    """Read which of a team's releases counts in a contest; its latest, where the file says nothing."""
+    return _counts(*read_toml(path))
+
+
+def counts_said(text: str) -> str | None:
+    """Give which of a team's releases counts, where the text of a contest's file says so."""
+    where, found = parse_toml(text, SETTING)
+    return _counts(where, found) if RULE in found else None
+
+
+def with_counts(text: str, counts: str | None) -> str:
+    """Write into the text of a contest's file which release of a team counts, unless it says so or it is the usual."""
+    if counts is None:
+        return text
+    if counts not in COUNTS:
+        raise InputError.of(f"one of {', '.join(COUNTS)}", option=RULE, value=counts)
+    said = counts_said(text)
+    if said not in (None, counts):
+        raise InputError.of(f"what the file says, {said}", option=RULE, value=counts)
+    # Before the first section, since what follows one belongs to it.
+    return text if said is not None or counts == LATEST else f'{RULE} = "{counts}"\n\n{text}'
+
+
+def _counts(where: Where, found: Mapping[str, Any]) -> str:
+    said = found.get(RULE, LATEST)
+    if said not in COUNTS:
+        raise where.fault(f"which release of a team counts: {', '.join(COUNTS)}", RULE, value=said)
+    return str(said)
 
 
 def source_of(edition: Edition) -> Path | None:

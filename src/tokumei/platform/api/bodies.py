@@ -87,6 +87,10 @@ class NewContest(Schedule):
     options: Annotated[dict[Line, Line], Field(max_length=50, default_factory=dict)]
     own_toml: Annotated[Text, Field(max_length=100_000)] = ""
     is_public: bool = True
+    counts: Annotated[
+        Literal["latest", "best", "chosen"] | None,
+        Field(description="Which release of a team counts; if none, its latest."),
+    ] = None
     board: Literal["live", "frozen", "hidden"] = "live"
     digits_shown: Annotated[int, Field(ge=0, le=6)] = 3
     shows_guess_scores: bool = False

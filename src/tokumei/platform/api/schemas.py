@@ -98,8 +98,9 @@ class Rules(Schema):
 
 
 class Limits(Schema):
-    """How often a team may submit, and what it sees of scores while the contest runs."""
+    """Which release of a team counts, how often it may submit, and what it sees of scores while the contest runs."""
 
+    counts: str
     releases_a_day: int
     releases_in_all: int
     guesses_a_day: int

@@ -35,6 +35,7 @@ ACTIONS: Mapping[str, str | Promise] = {
     "remove_organizer": gettext_lazy("removed an organizer"),
     "message": gettext_lazy("wrote to teams"),
     "answer": gettext_lazy("answered a question"),
+    "choose": gettext_lazy("chose the release that counts"),
 }
 DETAILS: Mapping[str, str | Promise] = {
     "opens_at": gettext_lazy("Opens"),
@@ -62,6 +63,7 @@ DETAILS: Mapping[str, str | Promise] = {
     "invitation": gettext_lazy("Invitation"),
     "question": gettext_lazy("Question"),
     "text": gettext_lazy("Text"),
+    "submission": gettext_lazy("Submission"),
 }
 LONGEST_SHOWN = 300
 WORDS: Mapping[str, str | Promise] = {str(value): label for value, label in (*Board.choices, *State.choices)}

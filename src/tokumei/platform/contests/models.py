@@ -49,6 +49,14 @@ class Board(models.TextChoices):
     HIDDEN = "hidden", _("Hidden until the end")
 
 
+class Counts(models.TextChoices):
+    """Which of a team's releases counts."""
+
+    LATEST = "latest", _("The latest that was scored")
+    BEST = "best", _("The best that was scored")
+    CHOSEN = "chosen", _("The one that the team chooses")
+
+
 class Contest(models.Model):
     """One contest: an edition of the registry, or one's own by a TOML file."""
 
@@ -79,6 +87,7 @@ class Contest(models.Model):
     digits_shown = models.PositiveSmallIntegerField(default=3)
     # Whether teams see how right their guesses were before the contest ends.
     shows_guess_scores = models.BooleanField(default=False)
+    counts = models.CharField(max_length=10, choices=Counts.choices, default=Counts.LATEST)
     releases_a_day = models.PositiveSmallIntegerField(default=5)
     releases_in_all = models.PositiveSmallIntegerField(default=20)
     guesses_a_day = models.PositiveSmallIntegerField(default=20)
@@ -159,6 +168,9 @@ class Participation(models.Model):
     # From then on nothing of the team counts; everybody reads why.
     disqualified_at = models.DateTimeField(null=True, blank=True)
     disqualified_for = models.CharField(max_length=500, blank=True)
+    # The release that the team wants to count, where the rules leave that to teams.
+    chosen = models.ForeignKey("Submission", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    chosen_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         """A team takes part once."""

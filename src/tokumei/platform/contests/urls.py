@@ -28,6 +28,7 @@ urlpatterns = [
     path("submissions/<str:submission>", taking_part.submission, name="submission"),
     path("submissions/<str:submission>/state", taking_part.state, name="state"),
     path("submissions/<str:submission>/report", taking_part.report, name="report"),
+    path("submissions/<str:submission>/choose", teamwork.choose, name="choose"),
     path("submissions/<str:submission>/note", teamwork.note, name="note"),
     path("submissions/<str:submission>/log", teamwork.log, name="submission_log"),
     path("submissions/<str:submission>/files/<str:name>", taking_part.submitted, name="submitted"),

@@ -19,7 +19,7 @@ from tokumei.core.errors import TokumeiError
 from tokumei.core.registry import Option, part_options, read_option
 from tokumei.data.files.reading import Reading
 from tokumei.platform.contests.forms import TAKEN, BoardForm, LimitsForm, MomentField, ScheduleForm, TextsForm
-from tokumei.platform.contests.models import Board, Contest
+from tokumei.platform.contests.models import Board, Contest, Counts
 from tokumei.platform.telling import in_words
 
 WHAT, DATA, RULES, DETAILS, PEOPLE, FINISH = STEPS = ("what", "data", "rules", "details", "people", "finish")
@@ -183,11 +183,17 @@ class DetailsForm(TextsForm, ScheduleForm, LimitsForm, BoardForm):
     is_public = forms.BooleanField(
         label=_("Public"), required=False, initial=True, help_text=_("Otherwise teams join by your invitation only.")
     )
+    counts = forms.ChoiceField(
+        label=_("Which release of a team counts"),
+        choices=Counts.choices,
+        required=False,
+        help_text=_("The best is the one that would be ranked first among the team's own, without attacks."),
+    )
     groups = (
         (_("Contest"), ("title", "slug", "is_public")),
         (_("Texts"), ("description", "description_ja")),
         (_("Schedule"), ("opens_at", "attacks_open_at", "closes_at")),
-        (_("Limits"), ("releases_a_day", "releases_in_all", "guesses_a_day", "guesses_on_one")),
+        (_("Limits"), ("counts", "releases_a_day", "releases_in_all", "guesses_a_day", "guesses_on_one")),
         (_("Scoreboard"), ("board", "digits_shown", "shows_guess_scores")),
     )
 
@@ -200,6 +206,10 @@ class DetailsForm(TextsForm, ScheduleForm, LimitsForm, BoardForm):
     def grouped(self) -> list[tuple[Any, list[forms.BoundField]]]:
         """Give the fields in groups, each with its title."""
         return [(title, [self[name] for name in names]) for title, names in self.groups]
+
+    def clean_counts(self) -> str:
+        """Take the usual rule where none is said."""
+        return self.cleaned_data["counts"] or str(Counts.LATEST)
 
     def clean_slug(self) -> str:
         """Refuse a name that is taken."""
@@ -216,6 +226,7 @@ def usual_details() -> dict[str, object]:
         "opens_at": start,
         "attacks_open_at": start + timedelta(days=14),
         "closes_at": start + timedelta(days=21),
+        "counts": Counts.LATEST,
         "releases_a_day": 5,
         "guesses_a_day": 20,
         "board": Board.LIVE,

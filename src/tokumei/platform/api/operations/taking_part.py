@@ -16,7 +16,7 @@ from tokumei.platform.api.operations.contests import Limit, Offset, send
 from tokumei.platform.api.operations.router import FILES_AS_BODY, REFUSALS, SENDS_A_FILE, router
 from tokumei.platform.api.serializers import give_attempts, give_contest, give_submission, give_team
 from tokumei.platform.contests.models import Contest, Participation, Submission
-from tokumei.platform.contests.services import joining, showing, submitting
+from tokumei.platform.contests.services import joining, showing, submitting, teamwork
 from tokumei.platform.contests.services.contests import find_contest
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.files.incoming import uploads_of
@@ -136,6 +136,17 @@ def submitted_file(request: ApiRequest, key: bodies.Key, name: bodies.FileName) 
     """Send a submitted file back."""
     found = showing.submitted_file(showing.find_submission(request.auth.user, key), name)
     return send(found.open("rb"), name)
+
+
+@router.post("/submissions/{key}/choose", auth=SUBMIT, tags=TAGS, response={200: schemas.SubmissionOut} | REFUSALS)
+def choose(request: ApiRequest, key: bodies.Key) -> schemas.SubmissionOut:
+    """Let a scored release be the one that counts, until attacks begin, where the rules leave that to teams."""
+    user = request.auth.user
+    found = showing.find_submission(user, key)
+    if not found.team.memberships.filter(user=user).exists():
+        raise NotFound(_("There is no such submission."))
+    teamwork.choose(found, user)
+    return give_submission(found, user)
 
 
 def _own(contest: Contest, user: User) -> Participation:

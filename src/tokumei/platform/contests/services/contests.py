@@ -15,13 +15,13 @@ from django.db.models import Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from tokumei.contest.setting import source_of
+from tokumei.contest.setting import counts_said, source_of
 from tokumei.core.errors import InputError, NotAllowed, NotFound
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.formats import READ, TEXT_SUFFIXES
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests.models import Announcement, Board, Contest, Phase
+from tokumei.platform.contests.models import Announcement, Board, Contest, Counts, Phase
 from tokumei.platform.contests.services.actions import record, record_changes
 from tokumei.platform.contests.services.editions import edition_of, terms_of
 from tokumei.platform.contests.services.news import tell_announcement
@@ -92,12 +92,13 @@ def create_contest(
     guesses_on_one: int | None = None,
     description: str = "",
     description_ja: str = "",
+    counts: str | None = None,
 ) -> Contest:
     """Make a contest of an edition, or of one's own TOML text, and have its data prepared.
 
     source: what the data is sampled from; made up where missing.
     reading: how the source is read, such as which of its columns is the customer.
-    The limits in all are the edition's where none are given.
+    The limits in all are the edition's where none are given; the latest release counts, unless another rule is said.
     """
     if not user.may_organize:
         raise NotAllowed(_("Only organizers make contests."))
@@ -110,6 +111,7 @@ def create_contest(
         edition=edition,
         options=dict(options or {}),
         own_toml=own_toml,
+        counts=counts or counts_said(own_toml) or Counts.LATEST,
         organizer=user,
         is_public=is_public,
         opens_at=opens_at,

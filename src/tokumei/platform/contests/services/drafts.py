@@ -22,6 +22,7 @@ from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from tokumei.contest.setting import counts_said
 from tokumei.core.errors import InputError, NotAllowed, NotFound
 from tokumei.data.files.formats import READ
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -169,6 +170,8 @@ class Plan:
         for name, value in details.items():
             if value not in (None, ""):
                 setattr(made, name, value)
+        # What a text of one's own says of it holds.
+        made.counts = counts_said(made.own_toml) or made.counts
         return made
 
     @cached_property
@@ -238,6 +241,8 @@ def publish(draft: ContestDraft, by: User) -> Contest:
         raise NotAllowed(_("The contest has to be tried out as it stands before it is published."))
     path = source_file(draft)
     details = plan.forms[DETAILS].cleaned_data
+    if plan.contest is not None:
+        details["counts"] = plan.contest.counts
     source = None if path is None else LyingFile(path, path.name)
     with transaction.atomic():
         made = contests.create_contest(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from tokumei.contest.edition import ContestTerms, Edition
 from tokumei.contest.registry import EDITIONS
-from tokumei.contest.setting import parse_setting, write_setting
+from tokumei.contest.setting import parse_setting, with_counts, write_setting
 from tokumei.platform.contests.models import Contest
 
 
@@ -16,16 +17,16 @@ def edition_of(contest: Contest) -> Edition:
 
 
 def terms_of(contest: Contest) -> ContestTerms:
-    """Give what the edition of a contest says of itself."""
-    return edition_of(contest).terms
+    """Give what the edition of a contest says of itself, and which releases count."""
+    return replace(edition_of(contest).terms, counts=str(contest.counts))
 
 
 def setting_of(contest: Contest) -> str:
     """Give the text of a contest's contest.toml."""
     if contest.own_toml:
-        return contest.own_toml
+        return with_counts(contest.own_toml, str(contest.counts))
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in contest.options.items()}
-    return write_setting(EDITIONS.make(contest.edition, **options))
+    return with_counts(write_setting(EDITIONS.make(contest.edition, **options)), str(contest.counts))
 
 
 @lru_cache(maxsize=64)

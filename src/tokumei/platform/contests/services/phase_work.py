@@ -16,9 +16,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from tokumei.contest.counting_rule import which_counts
+from tokumei.contest.edition import ReleaseScore
 from tokumei.platform.contests import reasons
-from tokumei.platform.contests.models import FINAL_STATES, Contest, Kind, Participation, State, Submission
-from tokumei.platform.contests.services.editions import setting_of
+from tokumei.platform.contests.models import FINAL_STATES, Contest, Counts, Kind, Participation, State, Submission
+from tokumei.platform.contests.services.editions import edition_of, setting_of
 from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
 from tokumei.platform.jobs.models import Job
@@ -78,21 +80,49 @@ def _end_empty(contest: Contest) -> None:
 
 
 def counting_releases(contest: Contest, until: datetime | None = None) -> dict[int, Submission]:
-    """Give the last scored release of each team that takes part, by the team's number."""
+    """Give the scored release of each team that counts, by the team's number; only of teams that take part."""
     scored = _scored_releases(contest)
     if until is not None:
         scored = scored.filter(at__lte=until)
     gone = teams_that_count_no_more(contest)
-    # Which they are first: a score is long, and a contest has many that count no more.
-    last = dict(scored.order_by("at", "pk").values_list("team", "pk"))
-    counting = scored.filter(pk__in=[pk for team, pk in last.items() if team not in gone])
-    return {one.team_id: one for one in counting.select_related("team").order_by("at", "pk")}
+    if contest.counts == Counts.LATEST:
+        # Which they are first: a score is long, and a contest has many that count no more.
+        last = dict(scored.order_by("at", "pk").values_list("team", "pk"))
+        counting = scored.filter(pk__in=[pk for team, pk in last.items() if team not in gone])
+        return {one.team_id: one for one in counting.select_related("team").order_by("at", "pk")}
+    found: dict[int, list[Submission]] = {}
+    for one in scored.exclude(team__in=gone).select_related("team").order_by("at", "pk"):
+        found.setdefault(one.team_id, []).append(one)
+    chosen = chosen_releases(contest, until)
+    return {team: the_one_that_counts(contest, releases, chosen) for team, releases in found.items()}
+
+
+def chosen_releases(contest: Contest, until: datetime | None = None) -> set[int]:
+    """Give the numbers of the releases that teams chose, where the rules leave that to them."""
+    if contest.counts != Counts.CHOSEN:
+        return set()
+    chosen = contest.participations.exclude(chosen=None)
+    if until is not None:
+        chosen = chosen.filter(chosen_at__lte=until)
+    return {number for number in chosen.values_list("chosen", flat=True) if number is not None}
+
+
+def the_one_that_counts(contest: Contest, releases: list[Submission], chosen: set[int]) -> Submission:
+    """Give the one of a team's scored releases that counts; they are in the order in which they came."""
+    if contest.counts == Counts.LATEST:
+        return releases[-1]
+    place = next((place for place, one in enumerate(releases) if one.pk in chosen), None)
+    scores = [ReleaseScore.of(one.score or {}) for one in releases]
+    return releases[which_counts(contest.counts, scores, edition_of(contest).rank, place)]
 
 
 def counting_key(contest: Contest, team: int) -> str | None:
     """Give the key of the release by which a team is ranked."""
     if contest.participations.filter(team=team).exclude(withdrawn_at=None, disqualified_at=None).exists():
         return None
+    if contest.counts != Counts.LATEST:
+        found = counting_releases(contest).get(team)
+        return None if found is None else found.key
     scored = _scored_releases(contest).filter(team=team)
     return scored.order_by("-at", "-pk").values_list("key", flat=True).first()
 

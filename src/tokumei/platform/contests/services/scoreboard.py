@@ -22,9 +22,11 @@ from tokumei.platform.contests.services.bands import in_band
 from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.contests.services.editions import edition_of, terms_of
 from tokumei.platform.contests.services.phase_work import (
+    chosen_releases,
     counting_releases,
     scored_guesses,
     teams_that_count_no_more,
+    the_one_that_counts,
 )
 
 Made = TypeVar("Made")
@@ -148,10 +150,10 @@ def _name(what: str, contest: Contest, seen: object) -> str:
 
 
 def version_of(contest: Contest) -> tuple[object, ...]:
-    """Give what is another whenever a submission has been scored or a team came or went: a name for what is kept."""
+    """Give what is another once a submission was scored or chosen, or a team came or went: a name for what is kept."""
     scored = contest.submissions.filter(state=State.SCORED).aggregate(n=Count("pk"), last=Max("finished_at"))
     gone = contest.participations.aggregate(
-        Count("withdrawn_at"), Max("withdrawn_at"), Count("disqualified_at"), Max("disqualified_at")
+        Count("withdrawn_at"), Max("withdrawn_at"), Count("disqualified_at"), Max("disqualified_at"), Max("chosen_at")
     )
     return contest.folder_key, *scored.values(), *gone.values()
 
@@ -192,17 +194,21 @@ def history(contest: Contest, viewer: User | None) -> list[HistoryPoint]:
 def _history(contest: Contest, seen: Visibility) -> list[HistoryPoint]:
     edition, moments = edition_of(contest), _moments(contest, seen)
     releases: dict[str, ReleaseScore] = {}
+    came: dict[str, list[Submission]] = {}
+    chosen = chosen_releases(contest, seen.until)
     guesses: dict[str, list[Attempt]] = {}
     shown: dict[str, tuple[float | None, int]] = {}
     points = []
     wanted = _spread(len(moments))
     # What follows from the submissions up to one of them is worked out once, however many come after it.
     known: dict[int, list[tuple[str, float | None, int]]] = cache.get(_name("ranked", contest, seen), {})
-    ranked, so_far = {}, 0
+    ranked, so_far = {}, hash(tuple(sorted(chosen)))
     for number, one in enumerate(moments):
         so_far = hash((so_far, one.pk, one.finished_at))
         if one.kind == Kind.RELEASE:
-            releases[one.team.slug] = ReleaseScore.of(one.score or {})
+            came.setdefault(one.team.slug, []).append(one)
+            counts = the_one_that_counts(contest, came[one.team.slug], chosen)
+            releases[one.team.slug] = ReleaseScore.of(counts.score or {})
         elif one.target is not None:
             attempt = Attempt(one.team.slug, one.knowledge, GuessScore.of(one.score or {}))
             guesses.setdefault(one.target.slug, []).append(attempt)

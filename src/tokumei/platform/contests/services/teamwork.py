@@ -7,8 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from tokumei.core.errors import NotAllowed
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests.models import Contest, Submission
+from tokumei.platform.contests.models import Contest, Counts, Kind, Participation, Phase, State, Submission
+from tokumei.platform.contests.services.actions import record
 from tokumei.platform.contests.services.scoreboard import history
 from tokumei.platform.contests.services.showing import Shown
 
@@ -29,6 +35,26 @@ class PlaceThen:
     def fall(self) -> int:
         """By how many places it fell."""
         return -self.rise
+
+
+def choose(submission: Submission, by: User) -> None:
+    """Let a release be the one that counts, where the rules leave that to teams; noted in the contest's log."""
+    with transaction.atomic():
+        # A change of phase holds this lock while it looks what counts.
+        found = Participation.objects.select_for_update().select_related("contest")
+        own = found.get(contest=submission.contest_id, team=submission.team_id)
+        submission.refresh_from_db()
+        if not can_choose(own.contest, submission):
+            raise NotAllowed(_("Teams choose a scored release until attacks begin, where the rules let them."))
+        own.chosen, own.chosen_at = submission, timezone.now()
+        own.save(update_fields=["chosen", "chosen_at"])
+        record(own.contest, by, "choose", team=submission.team.slug, submission=submission.key)
+
+
+def can_choose(contest: Contest, submission: Submission) -> bool:
+    """Whether a team may let this submission count now."""
+    is_scored_release = (submission.kind, submission.state) == (Kind.RELEASE, State.SCORED)
+    return contest.counts == Counts.CHOSEN and is_scored_release and contest.phase_at() == Phase.ANONYMIZE
 
 
 def places_of(contest: Contest, team: str, viewer: User) -> list[PlaceThen]:

@@ -20,7 +20,7 @@ from tokumei.platform.contests.models import Contest, Kind, Participation, Phase
 from tokumei.platform.contests.services import joining, showing, submitting
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.services.phase_work import counting_key
-from tokumei.platform.contests.services.teamwork import places_of
+from tokumei.platform.contests.services.teamwork import can_choose, places_of
 from tokumei.platform.contests.views.finding import find, find_one, frame, is_captain
 from tokumei.platform.contests.words import fault_lines, knowledge_levels, name_in_words, score_tables
 from tokumei.platform.error_pages import status_of
@@ -159,6 +159,7 @@ def submission(request: UserRequest, submission: Submission) -> HttpResponse:
     shown = frame(request, submission.contest) | _result(request, submission)
     shown |= {
         "counts": counting_key(submission.contest, submission.team_id) == submission.key,
+        "can_choose": is_own and can_choose(submission.contest, submission),
         "note_form": NoteForm(initial={"note": submission.note}) if is_own else None,
     }
     return render(request, "contests/submission.html", shown)

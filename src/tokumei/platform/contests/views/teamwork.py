@@ -58,6 +58,14 @@ def note(request: UserRequest, submission: Submission) -> HttpResponse:
     return redirect("contests:submission", submission.key)
 
 
+@access("member", of=find_own, methods="POST")
+def choose(request: UserRequest, submission: Submission) -> HttpResponse:
+    """Let a release be the one that counts."""
+    teamwork.choose(submission, request.user)
+    messages.success(request, _("This release counts now."))
+    return redirect("contests:submission", submission.key)
+
+
 @access("member", of=find_own)
 def log(request: UserRequest, submission: Submission) -> HttpResponse:
     """Send all that happened to a submission as one file."""
