@@ -27,6 +27,7 @@ from tests.platform.sites import do_jobs
 from tokumei.platform.access import Route
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import services as tokens
+from tokumei.platform.notices.calendar import token_of
 
 UNSAFE = [route for route in page_routes() if route.access and route.access.unsafe_methods]
 NEW_PASSWORD = "another horse battery"
@@ -207,7 +208,11 @@ def test_new_password_ends_all_other_sessions_and_tokens(world: World, change: A
     bearer = {"Authorization": f"Bearer {token}"}
     assert elsewhere.get("/account").status_code == 200
     assert Client().get("/api/v1/me", headers=bearer).status_code == 200
+    calendar = f"/calendar/{token_of(world.user('member'))}.ics"
+    assert Client().get(calendar).status_code == 200
     here = change(world)
+    # Whoever was in the account may have seen the address of the calendar.
+    assert Client().get(calendar).status_code == 404
     assert elsewhere.get("/account").status_code == 302
     assert Client().get("/api/v1/me", headers=bearer).status_code == 401
     assert here.get("/account").status_code == (200 if change is changed_by_form else 302)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 from tests.platform.security.world import (
     PASSWORD,
     ROLES,
@@ -26,11 +27,38 @@ from tests.platform.sites import do_jobs
 from tokumei.platform.access import Route
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api.models import Token
-from tokumei.platform.contests.models import Announcement, Contest, ContestInvitation, Submission
+from tokumei.platform.contests.models import (
+    Announcement,
+    Contest,
+    ContestInvitation,
+    FileCheck,
+    OrganizerAction,
+    Participation,
+    Question,
+    Submission,
+)
+from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, Recipient
 from tokumei.platform.names import FORMULA_STARTS, inert_cell
+from tokumei.platform.notices.models import Notice
 from tokumei.platform.teams.models import Team
 
 MARKUP = "\"'><xss onload=1>{{7*7}}</title></script><script>xss()</script>"
+HOSTILE_MARKDOWN = f"""{MARKUP}
+
+# {MARKUP}
+
+[a](javascript:xss()) [b](//evil.example) [c](data:text/html,x) [d](/\\evil.example) ![e](javascript:xss())
+
+<iframe src="javascript:xss()"></iframe>
+
+| {MARKUP} |
+|---|
+| ![x](//evil.example/pixel.gif) |
+
+```{MARKUP}
+{MARKUP}
+```
+"""
 FORMULA = "=cmd|' /C calc'!A0"
 UNSEEN = ("\u202e", "\u2066", "\u200b", "\x1b", "\x00", "\x07", "\ufeff", "\u2028", "\x85", "\U000e0041")
 LINKS = ("href", "src", "action", "formaction", "xlink:href", "data")
@@ -79,6 +107,16 @@ def marked(world: World) -> World:
     Contest.objects.update(title=MARKUP, trouble=MARKUP, trouble_details=MARKUP)
     ContestInvitation.objects.update(note=MARKUP)
     Token.objects.update(name=MARKUP[:60])
+    Contest.objects.update(description=HOSTILE_MARKDOWN, description_ja=HOSTILE_MARKDOWN)
+    Question.objects.update(text=HOSTILE_MARKDOWN, answer=HOSTILE_MARKDOWN)
+    Notice.objects.update(says=MARKUP, text=HOSTILE_MARKDOWN, text_ja=HOSTILE_MARKDOWN)
+    Submission.objects.update(note=MARKUP)
+    Participation.objects.filter(team__slug="grey-team").update(disqualified_at=timezone.now(), disqualified_for=MARKUP)
+    OrganizerAction.objects.update(details={"text": MARKUP, MARKUP: MARKUP})
+    FileCheck.objects.update(notes=[{"was": "excel", "file": MARKUP, "sheet": MARKUP}])
+    PublishedOffer.objects.update(name=MARKUP, words=MARKUP, trouble=MARKUP)
+    Recipient.objects.update(organization=MARKUP[:60], about=MARKUP)
+    LevelRequest.objects.update(recipient=MARKUP, purpose=MARKUP, problem=MARKUP, remarks=[MARKUP])
     for contest in Contest.objects.all():
         Announcement.objects.create(contest=contest, title=MARKUP, text=MARKUP + "\n\n" + MARKUP)
     fault = {"expected": MARKUP, "file": MARKUP, "line": 1, "column": MARKUP, "value": MARKUP}

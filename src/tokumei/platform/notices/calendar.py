@@ -33,7 +33,9 @@ EVENTS: list[Callable[[User], Iterable[Event]]] = []
 def token_of(user: User) -> str:
     """Give the unguessable part of the address of somebody's calendar; it is kept nowhere."""
     number = Preferences.objects.filter(user=user).values_list("calendar_number", flat=True).first() or 0
-    digest = salted_hmac("tokumei.calendar", f"{user.pk}:{number}", algorithm="sha256").hexdigest()
+    # A new password voids it, as it ends sessions: whoever was in the account may have seen the address.
+    facts = f"{user.pk}:{number}:{user.get_session_auth_hash()}"
+    digest = salted_hmac("tokumei.calendar", facts, algorithm="sha256").hexdigest()
     return f"{user.pk}-{digest[:40]}"
 
 
