@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.cases import IN_EVERY_RUN, OF_MANY, VARIABLE
 from tests.postgres_server import postgres_programs, postgres_server
+from tests.scheduling import FileByFile, mark_slow, put_slow_first
 
 Write = Callable[..., Path]
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -36,6 +37,20 @@ def pytest_configure(config: pytest.Config) -> None:
         suppress_health_check=[HealthCheck.too_slow],
     )
     settings.load_profile("tokumei")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
+    """Say which of several processes runs which tests."""
+    return FileByFile(config, log)
+
+
+# First, so that `-m` knows what is slow.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Say which tests are slow, and let them come first."""
+    mark_slow(items)
+    put_slow_first(items)
 
 
 @pytest.fixture(scope="session")

@@ -97,14 +97,12 @@ def test_duckdb_on_random_tables_agrees_with_local(tmp_path: Path, rows: list[An
     check_engine_agrees(frame_of(rows), "duckdb", tmp_path)
 
 
-@pytest.mark.xdist_group("postgres")
 @MANY
 @given(st.lists(ROW, min_size=1, max_size=30))
 def test_postgres_on_random_tables_agrees_with_local(postgres_engine: str, tmp_path: Path, rows: list[Any]) -> None:
     check_engine_agrees(frame_of(rows), postgres_engine, tmp_path)
 
 
-@pytest.mark.xdist_group("spark")
 @FEW
 @given(st.lists(ROW, min_size=1, max_size=30))
 def test_spark_on_random_tables_agrees_with_local(spark_engine: str, tmp_path: Path, rows: list[Any]) -> None:
@@ -126,12 +124,10 @@ def test_duckdb_on_files_agrees_with_local(tmp_path: Path) -> None:
     check_files_count_alike("duckdb", tmp_path)
 
 
-@pytest.mark.xdist_group("postgres")
 def test_postgres_on_files_agrees_with_local(postgres_engine: str, tmp_path: Path) -> None:
     check_files_count_alike(postgres_engine, tmp_path)
 
 
-@pytest.mark.xdist_group("spark")
 def test_spark_on_files_agrees_with_local(spark_engine: str, tmp_path: Path) -> None:
     check_files_count_alike(spark_engine, tmp_path)
 
@@ -154,17 +150,14 @@ def test_value_without_a_label_is_named_on(engine: str, tmp_path: Path) -> None:
     check_unlabeled_value_is_named(engine, tmp_path)
 
 
-@pytest.mark.xdist_group("postgres")
 def test_value_without_a_label_is_named_on_postgres(postgres_engine: str, tmp_path: Path) -> None:
     check_unlabeled_value_is_named(postgres_engine, tmp_path)
 
 
-@pytest.mark.xdist_group("spark")
 def test_value_without_a_label_is_named_on_spark(spark_engine: str, tmp_path: Path) -> None:
     check_unlabeled_value_is_named(spark_engine, tmp_path)
 
 
-@pytest.mark.xdist_group("postgres")
 def test_postgres_table_by_name_is_counted_in_index(postgres_engine: str) -> None:
     import psycopg
 
@@ -177,7 +170,6 @@ def test_postgres_table_by_name_is_counted_in_index(postgres_engine: str) -> Non
         assert counts.to_frame().rows() == [("f", 31, 2), ("m", 35, 1), (None, 35, 1)]
 
 
-@pytest.mark.xdist_group("postgres")
 def test_postgres_without_such_a_table_says_so(postgres_engine: str) -> None:
     with pytest.raises(InputError, match="a file that exists or a table of the engine"):
         count_classes("nobody", ["sex"], engine=postgres_engine)

@@ -182,7 +182,6 @@ def test_duckdb_on_random_histories_gives_the_bytes_of_plain_python(tmp_path: Pa
     check_engine(rows, "duckdb", tmp_path)
 
 
-@pytest.mark.xdist_group("postgres")
 @MANY
 @given(ROWS)
 def test_postgres_on_random_histories_gives_the_bytes_of_plain_python(
@@ -191,7 +190,6 @@ def test_postgres_on_random_histories_gives_the_bytes_of_plain_python(
     check_engine(rows, postgres_engine, tmp_path)
 
 
-@pytest.mark.xdist_group("spark")
 @FEW
 @given(ROWS)
 def test_spark_on_random_histories_gives_the_bytes_of_plain_python(

@@ -55,14 +55,12 @@ def test_identifiers_are_refused_and_rows_shuffled_on(
     check_care(engine, tmp_path, capsys)
 
 
-@pytest.mark.xdist_group("postgres")
 def test_identifiers_are_refused_and_rows_shuffled_on_postgres(
     postgres_engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check_care(postgres_engine, tmp_path, capsys)
 
 
-@pytest.mark.xdist_group("spark")
 def test_identifiers_are_refused_and_rows_shuffled_on_spark(
     spark_engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -57,7 +57,6 @@ def test_partitions_are_columns_of_text(engine: str, tmp_path: Path) -> None:
     check_partitions(engine, tmp_path)
 
 
-@pytest.mark.xdist_group("spark")
 def test_partitions_are_columns_of_text_on_spark(spark_engine: str, tmp_path: Path) -> None:
     check_partitions(spark_engine, tmp_path)
     escaped = tmp_path / "escaped" / f"town={quote('津')}"

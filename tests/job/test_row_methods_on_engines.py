@@ -103,7 +103,6 @@ def test_release_with_sensitive_values_is_the_one_made_in_memory(
     check_alike(people, "duckdb", tmp_path, "mondrian", options)
 
 
-@pytest.mark.xdist_group("postgres")
 @MANY
 @given(people=TABLES, method=st.sampled_from(METHODS))
 def test_release_on_postgres_is_the_one_made_in_memory(
@@ -112,7 +111,6 @@ def test_release_on_postgres_is_the_one_made_in_memory(
     check_alike(people, postgres_engine, tmp_path, method, {})
 
 
-@pytest.mark.xdist_group("spark")
 @FEW
 @given(people=TABLES)
 def test_release_on_spark_is_the_one_made_in_memory(spark_engine: str, tmp_path: Path, people: pl.DataFrame) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from tests.journey.commands import Done, tokumei
 
+pytestmark = pytest.mark.slow
+
 TOY, SUCCESS, ATTACKERS = "knowledge-toy", "pwscup2017-success", "knowledge-attackers"
 # What another package would bring: a study that says nothing of its difference, one that fails, one that dies.
 OWN = '''

@@ -26,6 +26,8 @@ from tests.platform.sites import QUICK, ROOT, Site, end_group, make_person, site
 from tokumei.contest.editions.pwscup2018.edition import Pwscup2018
 from tokumei.platform.contests.models import Contest, Phase
 
+pytestmark = pytest.mark.slow
+
 SCREENSHOTS = Path(os.environ.get("TOKUMEI_SCREENSHOTS") or ROOT / "build" / "screenshots")
 EDITION = Pwscup2018(n_customers=8)
 UNLABELED = """() => [...document.querySelectorAll("main input:not([type=hidden]), main select, main img")]

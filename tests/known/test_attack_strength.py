@@ -20,6 +20,8 @@ from tokumei.contest.editions.pwscup2017.files import read_history, read_knowled
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
 
+pytestmark = pytest.mark.slow
+
 SEED = 2017
 
 

@@ -37,11 +37,9 @@ def test_adult_is_counted_as_known_on(shared_data: Path, engine: str) -> None:
     check_adult(shared_data, engine)
 
 
-@pytest.mark.xdist_group("postgres")
 def test_adult_is_counted_as_known_on_postgres(shared_data: Path, postgres_engine: str) -> None:
     check_adult(shared_data, postgres_engine)
 
 
-@pytest.mark.xdist_group("spark")
 def test_adult_is_counted_as_known_on_spark(shared_data: Path, spark_engine: str) -> None:
     check_adult(shared_data, spark_engine)

@@ -10,6 +10,8 @@ from tokumei.contest.editions.pwscup2017.files import read_history, read_knowled
 from tokumei.job.harden_history import harden_history
 from tokumei.report.evaluation import CONTEST_UTILITIES
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_attack_is_under_the_bound_at_the_use_of_the_docs(shared_data: Path, tmp_path: Path) -> None:
     folder = shared_data / "pwscup2017"

@@ -57,7 +57,6 @@ def new_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]
         admin.execute("DROP DATABASE tokumei_restored WITH (FORCE)")
 
 
-@pytest.mark.xdist_group("postgres")
 def test_running_server_restored_elsewhere_has_the_same_scoreboard_and_goes_on(
     both_databases: str,
     served: Site,
@@ -291,7 +290,6 @@ def test_folder_or_database_in_use_is_refused(
         restore(tmp_path / "real.tar.gz", tmp_path / "other")
 
 
-@pytest.mark.xdist_group("postgres")
 def test_job_that_somebody_planted_in_a_backup_is_forgotten(
     both_databases: str, served: Site, new_address: str, tmp_path: Path
 ) -> None:

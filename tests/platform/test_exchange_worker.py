@@ -23,6 +23,8 @@ from tokumei.platform.jobs import reasons
 from tokumei.platform.jobs.models import Job, Outcome
 from tokumei.platform.teams import services as teams
 
+pytestmark = pytest.mark.slow
+
 # Read by every process that starts: at a stage of its work the limited one waits there, until it is killed or let go.
 PAUSES = """
 import os, pathlib, time
@@ -117,7 +119,6 @@ def wait_answered(request: LevelRequest) -> None:
     wait_until(is_answered, 120)
 
 
-@pytest.mark.xdist_group("postgres")
 def test_exchange_job_killed_at_each_stage_ends_in_one_offer_and_one_answer(both_databases: str, site: Site) -> None:
     stages = ("offer-counted", "desk-made")
     for stage in stages:

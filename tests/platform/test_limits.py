@@ -20,7 +20,6 @@ from tokumei.platform.jobs.models import Job
 N_PARALLEL = 50
 
 
-@pytest.mark.xdist_group("postgres")
 def test_fifty_at_once_for_the_last_attempt_leave_one(both_databases: str, site: Site) -> None:
     contest = make_contest("red", releases_in_all=3)
     for _ in range(2):

@@ -28,6 +28,8 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.api import bearer
 from tokumei.platform.api.server import api
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = 25
 # Without a token every answer is the same.
 EXAMPLES_WITHOUT = 8

@@ -82,7 +82,6 @@ def pass_to(column: str, phase: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("postgres")
 def test_contest_is_played_on_machines_that_share_no_folder(site: Site, store: str, tmp_path: Path) -> None:  # noqa: F811
     shared = {"TOKUMEI_STORE": f"s3://{BUCKET}/contests", "TOKUMEI_STORE_URL": store} | CREDENTIALS
     serve = ("serve", "--port", "0", "--no-jobs")

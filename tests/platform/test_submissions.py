@@ -50,7 +50,6 @@ def test_release_that_breaks_a_rule_is_refused_with_lines(site: Site) -> None:
     assert (number["file"], number["line"], number["value"]) == ("R.csv", 3, "x")
 
 
-@pytest.mark.xdist_group("postgres")
 def test_fault_that_quotes_what_no_database_takes_is_kept(both_databases: str, site: Site) -> None:
     contest = make_contest("red")
     given = {"R": SimpleUploadedFile("R.csv", b"11\n2\x000\n30\n40\n50\n" + b"6" * 5000 + b"x\n")}

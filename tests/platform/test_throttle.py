@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from datetime import timedelta
 
-import pytest
 from django.db import connection
 from tests.platform.sites import Site
 
@@ -14,7 +13,6 @@ from tokumei.platform.accounts.throttle import allow
 from tokumei.platform.errors import TooMany
 
 
-@pytest.mark.xdist_group("postgres")
 def test_limit_holds_when_many_come_at_once(both_databases: str, site: Site) -> None:
     gate, passed = threading.Barrier(12), []
 

@@ -26,6 +26,8 @@ from tests.platform.sites import (
 from tokumei.platform.contests.models import Contest, Phase, State, Submission
 from tokumei.platform.jobs.models import Job
 
+pytestmark = pytest.mark.slow
+
 SLOW_ROWS = f"{SLOW} 20 30 40 50 60"
 # What the same release gets when nothing disturbs it: 901 stands for 10, 8.91 off, by six rows.
 SLOW_SCORE = {"details": {"moved": 8.91}, "utility": 8.91 / 6, "safety": None, "flags": []}
@@ -54,7 +56,6 @@ def assert_one_undisturbed_result(submission: Submission, n_attempts: int) -> No
     assert (row.is_done, row.is_running, row.n_attempts) == (True, False, n_attempts)
 
 
-@pytest.mark.xdist_group("postgres")
 def test_killed_processes_at_each_stage_leave_one_result_equal_to_the_undisturbed(
     both_databases: str, site: Site
 ) -> None:

@@ -18,6 +18,8 @@ from tokumei.cli.catalogue import catalogue, registries
 from tokumei.cli.main import built
 from tokumei.core.registry import part_options
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")

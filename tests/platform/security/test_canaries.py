@@ -46,6 +46,8 @@ from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.running import run
 from tokumei.platform.logs import JsonLines
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = {"option-n_customers": "20"}
 PLAIN = ("", "contests/", "teams/", "metrics", "health", "account/tokens", "api/v1/submissions", "api/v1/contests")
 CANARY = "canary-5ec7e7"

@@ -29,6 +29,8 @@ from tests.platform.security.world import (
 
 from tokumei.platform.access import Route
 
+pytestmark = pytest.mark.slow
+
 WHOSE = ("public", "private", "closed", "open")
 # Where a right address may still be empty: no such reset was asked for.
 EMPTY = {"reset/<str:user>/<str:token>", "verify/<str:token>"}

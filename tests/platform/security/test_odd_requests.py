@@ -28,6 +28,8 @@ from tests.platform.sites import do_jobs
 
 from tokumei.platform.access import Route
 
+pytestmark = pytest.mark.slow
+
 # As they stand in an address, after its quoting is undone or not.
 ODD = (
     "../../../../secret-key",
