@@ -23,10 +23,11 @@ def run(function: str, asked: dict[str, Any], seconds: float) -> ChildAnswer:
     )
 
 
-def test_work_has_less_of_the_processors_than_pages() -> None:
-    answer = run("tell_priority", {}, 60)
-    assert answer.result == {"nice": min(os.nice(0) + limits.NICENESS, 19)}
-    assert limits.NICENESS == 15
+def test_work_has_less_of_the_processors_than_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TOKUMEI_JOB_NICENESS", raising=False)
+    assert limits._niceness() == 10
+    monkeypatch.setattr(process, "NICENESS", 10)
+    assert run("tell_priority", {}, 60).result == {"nice": min(os.nice(0) + 10, 19)}
 
 
 def test_time_that_a_job_stood_back_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@
 | TOKUMEI_JOB_STALE_SECONDS | after how long without a sign of life a job is taken over             | 15        |
 | TOKUMEI_JOB_RETRY_SECONDS | how long to wait before a failed job is tried again, twice as long next | 3         |
 | TOKUMEI_JOB_ORPHAN_SECONDS | how old files of an upload that broke off must be to be removed      | 60        |
-| TOKUMEI_JOB_NICENESS      | how far jobs stand back for pages, from 0 to 19, as of `nice`         | 15        |
+| TOKUMEI_JOB_NICENESS      | how far jobs stand back for pages, from 0 to 19, as of `nice`         | 10        |
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_FILE_BYTES = 2 * 1024**3
 
 
 def _niceness() -> int:
-    given = os.environ.get("TOKUMEI_JOB_NICENESS") or "15"
+    given = os.environ.get("TOKUMEI_JOB_NICENESS") or "10"
     if given not in map(str, range(20)):
         raise InputError.of("a whole number from 0 to 19", column="TOKUMEI_JOB_NICENESS", value=given)
     return int(given)
