@@ -8,6 +8,8 @@ import os
 VARIABLE = "TOKUMEI_TEST_MANY"
 # One in so many cases of a test that has hundreds is tried in every run, and never fewer than so many.
 SHARE, LEAST = 6, 40
+# The same where each case runs many searches.
+COSTLY_SHARE, COSTLY_LEAST = 4, 12
 # What a property that says nothing is tried on.
 IN_EVERY_RUN, OF_MANY = 40, 100
 
@@ -20,3 +22,8 @@ def has_many() -> bool:
 def cases(n: int) -> int:
     """Give how many of n cases to try now."""
     return n if has_many() else max(LEAST, n // SHARE)
+
+
+def costly_cases(n: int) -> int:
+    """Give how many of n cases to try now, each of which takes as long as a whole test."""
+    return n if has_many() else max(COSTLY_LEAST, n // COSTLY_SHARE)

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import costly_cases
 
 from tokumei.anonymize.search.problem import Problem
 from tokumei.anonymize.table.pak import Pak
@@ -55,7 +56,7 @@ def test_pak_below_starts_at_no_more_classes_than_predicted() -> None:
     assert starts == {False: 4, True: 3}
 
 
-@settings(max_examples=80)
+@settings(max_examples=costly_cases(80))
 @given(st.lists(ROW, min_size=3, max_size=60), st.integers(1, 4), st.integers(1, 12), st.sampled_from([0.0, 0.2]))
 def test_pak_that_goes_finer_finds_the_most_classes_that_hold(
     rows: list[Any], k: int, z: int, suppression: float

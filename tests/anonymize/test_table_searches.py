@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cases import cases
+from tests.cases import cases, costly_cases
 
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableSearch, searches
 from tokumei.anonymize.search.problem import Problem
@@ -84,7 +84,7 @@ def search_by(name: str) -> TableSearch:
     return made
 
 
-@settings(max_examples=60)
+@settings(max_examples=costly_cases(60))
 @given(st.lists(ROW, min_size=3, max_size=40), st.sampled_from(["prec", "ncp", "entropy"]))
 def test_every_method_that_claims_a_proof_has_the_least_loss(rows: list[Any], loss: str) -> None:
     requirements = requirement("k", rows)
@@ -97,7 +97,7 @@ def test_every_method_that_claims_a_proof_has_the_least_loss(rows: list[Any], lo
             assert found.judged.loss == pytest.approx(least), name
 
 
-@settings(max_examples=40)
+@settings(max_examples=costly_cases(40))
 @given(st.lists(ROW, min_size=3, max_size=40), st.sampled_from(LOSS_NAMES), st.sampled_from([0.1, 0.5]))
 def test_every_method_with_suppression_finds_a_node_that_holds(rows: list[Any], loss: str, suppression: float) -> None:
     least = Exhaustive().search(problem(rows, requirement("k", rows), loss, suppression)).judged.loss

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.core.errors import InputError
 from tokumei.job.job_file import Job
@@ -25,7 +26,7 @@ values = st.recursive(
 sections = st.dictionaries(names, values, max_size=4)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(150), deadline=None)
 @given(roles=sections, method=st.lists(sections, min_size=1, max_size=3), other=sections)
 def test_what_is_written_is_read_the_same(
     roles: dict[str, Any], method: list[dict[str, Any]], other: dict[str, Any]

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import costly_cases
 
 from tokumei.anonymize.search.packed import PackedLattice, lay_fields
 from tokumei.counting.class_counts import ClassCounts
@@ -25,7 +26,7 @@ def three_levels(name: str) -> Hierarchy:
 ROW = st.tuples(st.none() | st.sampled_from(LETTERS), st.sampled_from(LETTERS), st.sampled_from("xyz") | st.none())
 
 
-@settings(max_examples=60)
+@settings(max_examples=costly_cases(60))
 @given(st.lists(ROW, min_size=1, max_size=40))
 def test_every_node_rolled_up_equals_every_node_counted(rows: list[tuple[str | None, str, str | None]]) -> None:
     frame = pl.DataFrame(rows, schema={"a": pl.String, "b": pl.String, "s": pl.String}, orient="row")
