@@ -40,7 +40,7 @@ def test_braces_of_a_set_are_no_place_for_a_parameter() -> None:
         (Fault("UTF-8"), "UTF-8 の文字"),
         (Fault("7 cells"), "7 個のセル"),
         (Fault("lines of at most 1,000 bytes"), "1行 1,000 バイト以内"),
-        (Fault("one of a, b"), "次のいずれか:a, b"),
+        (Fault("one of a, b"), "次のいずれか：a, b"),
     ],
 )
 def test_faults_of_any_file_are_said_in_japanese(fault: Fault, said: str) -> None:
@@ -49,8 +49,8 @@ def test_faults_of_any_file_are_said_in_japanese(fault: Fault, said: str) -> Non
 
 def test_what_a_check_found_is_said_in_japanese_and_cells_are_left_alone() -> None:
     assert found_in_japanese(Fault("x", value="1,234 rows")) == "1,234 行"
-    assert found_in_japanese(Fault("x", value="3 cells: a,b,c")) == "3 個のセル:a,b,c"
+    assert found_in_japanese(Fault("x", value="3 cells: a,b,c")) == "3 個のセル：a,b,c"
     # A cell that happens to read so is the team's own text.
     assert found_in_japanese(Fault("x", column="item", value="5 rows")) == "5 rows"
     fault = Fault("a whole number", file="R.csv", line=2, value="x", rule="number")
-    assert sentence_in_japanese(fault) == "R.csv 2行目:「x」があります。必要なもの:整数(規則 number)"
+    assert sentence_in_japanese(fault) == "R.csv、行 2：「x」があります。必要なもの：整数（ルール number）"

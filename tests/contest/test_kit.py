@@ -13,7 +13,7 @@ from tokumei.contest.kit import is_kit, kit_of_contest, kit_of_edition, open_kit
 from tokumei.core.errors import PromiseBroken
 
 PUBLIC = {
-    *("README.md", "RULES.md", "RULES.ja.md", "contest.toml", "data/D.csv", "sample/release/R.csv"),
+    *("README.md", "README.ja.md", "RULES.md", "RULES.ja.md", "contest.toml", "data/D.csv", "sample/release/R.csv"),
     *("sample/knowledge/K50.csv", "sample/knowledge/K100.csv", "sample/published/P.csv", "sample/truth/F.csv"),
     "sample/guess/G.csv",
 }
@@ -96,5 +96,8 @@ def test_unpacked_kit_checks_scores_and_judges_its_sample(contest: Contest, tmp_
 def test_kit_of_an_edition_alone_has_data_of_its_own(tiny: Edition, tmp_path: Path) -> None:
     assert set(kit_of_edition(tiny, tmp_path / "kit.zip")) == PUBLIC
     with zipfile.ZipFile(tmp_path / "kit.zip") as kit:
-        readme = kit.read("README.md").decode()
-    assert "tokumei check --edition tiny --data D=data/D.csv sample/release/R.csv" in readme
+        readmes = [kit.read(name).decode() for name in ("README.md", "README.ja.md")]
+    command = "$ tokumei check --edition tiny --data D=data/D.csv sample/release/R.csv"
+    assert all(command in text for text in readmes)
+    assert "チーム用キット" in readmes[1]
+    assert readmes[0].count("\n|") == readmes[1].count("\n|")

@@ -184,4 +184,4 @@ def test_faults_of_an_upload_are_in_the_readers_language(contest: Contest, log_i
     script: Any = {"x-upload": "yes", "accept-language": "ja"}
     answer = log_in(alice).post("/contests/cup/check", {}, headers=script)
     assert answer.status_code == 400
-    assert answer.json()["message"] == "R.csv:必要なもの:ファイル R.csv"
+    assert answer.json()["message"] == "R.csv：必要なもの：ファイル R.csv"

@@ -14,7 +14,7 @@ from django.utils import timezone
 from tests.platform.conftest import LogIn
 from tests.platform.contest_plays import odd_edition, open_contest, release  # noqa: F401 - fixtures among them.
 
-from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore, TeamEntry
+from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore, Standing, TeamEntry
 from tokumei.contest.places import place_teams
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, State, Submission

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 WORDS = {
     "en": {"begin": "Begin", "save": "Save and see the risk", "make": "Make the release", "home": "Take home"},
-    "ja": {"begin": "始める", "save": "保存してリスクを見る", "make": "公開データを作る", "home": "持ち帰る"},
+    "ja": {"begin": "始める", "save": "保存してリスクを見る", "make": "加工データを作る", "home": "持ち帰る"},
 }
 
 

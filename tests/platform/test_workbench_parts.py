@@ -183,7 +183,7 @@ def test_japanese_pages_say_reasons_methods_and_faults_in_japanese(alice: User, 
     }
     shown["protect"] = client.get(f"/workbench/{piece.key}/protect").content.decode()
     assert "見出しがそう示し" in shown[""]
-    assert "条件を満たす中で損失が最小の段階を採ります" in shown["protect"]
+    assert "条件を満たす中で損失が最小のレベルを採ります" in shown["protect"]
     assert "検察官" in shown["risk"]
     for below, page in shown.items():
         assert '<span lang="en">' not in page, below

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+from tokumei.contest.fault_words import told_in_japanese
+from tokumei.contest.registry import EDITIONS
+from tokumei.core.errors import UnknownPart
 from tokumei.core.registry import part_options
 from tokumei.hierarchy.builders import BUILDERS
 from tokumei.inspection.kinds import KINDS
 from tokumei.job.hierarchies import made_hierarchy
 from tokumei.job.inspect_table import inspect_columns
+from tokumei.report.japanese_errors import ERRORS
 from tokumei.report.japanese_texts import FORMS, in_japanese
 from tokumei.report.sweep import default_grid
 
@@ -77,9 +86,65 @@ def test_forms_have_the_same_names_on_both_sides_and_unknown_texts_stay_unknown(
     def names(text: str) -> set[str]:
         return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
-    for english, japanese in FORMS.items():
+    for english, japanese in (FORMS | ERRORS).items():
         assert names(japanese) <= names(english)
     assert in_japanese("a sentence that nobody wrote") is None
     said = in_japanese("codes of people or records: 400 different codes written as A0000, as its header says")
     assert said == "個人やレコードの番号：A0000 の形の 400 種類の番号です（見出しのとおり）"
     assert in_japanese("at most 500 columns") == "500 列以下"
+
+
+def test_every_option_of_an_edition_is_said_in_japanese() -> None:
+    options = {option.help for name in EDITIONS for option in part_options(EDITIONS.get(name))}
+    assert [text for text in options if text and in_japanese(text) is None] == []
+
+
+@cache
+def _written() -> set[str]:
+    """Give every text of the library with {} for what is put into it."""
+    texts = set()
+    for file in (Path(__file__).resolve().parents[2] / "src" / "tokumei").rglob("*.py"):
+        if file.name.startswith("japanese_"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                parts = [part.value if isinstance(part, ast.Constant) else "{}" for part in node.values]
+                texts.add("".join(map(str, parts)))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.add(node.value)
+    return texts
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\{\w*\}|\b\d+\b", "{}", text)
+
+
+def test_every_error_that_has_japanese_words_is_one_that_the_library_says() -> None:
+    """What it says of formulas is put together from two texts, and Python says where TOML is wrong."""
+    said = {_bare(text) for text in _written()}
+    unsaid = [text for text in ERRORS if _bare(text) not in said]
+    assert [text for text in unsaid if not re.search(r"parentheses, \{functions\}|at line", text)] == []
+
+
+@pytest.mark.parametrize(
+    ("english", "japanese"),
+    [
+        (
+            "R.csv, line 3: found '4 rows', expected at least 6 rows",
+            "R.csv、行 3：「4 行」があります。必要なもの：6 行以上",
+        ),
+        ("option k: found 'x', expected a whole number", "オプション k：「x」があります。必要なもの：整数"),
+        ("D.csv, column age: expected a number\n… and 13 more", "D.csv、列 age：必要なもの：数値\n…ほか 13 件"),
+        (
+            str(UnknownPart("edition", "odd", ["one", "two"])),
+            "「odd」という名前のものはありません。使えるもの：one, two",
+        ),
+        (
+            "3 of 9 rows would have to be left out, of which 1 may be.",
+            "9 行のうち 3 行を除外しなければなりません（除外できるのは 1 行まで）。",
+        ),
+    ],
+)
+def test_error_that_was_stored_is_told_in_japanese(english: str, japanese: str) -> None:
+    assert told_in_japanese(english) == japanese
+    assert told_in_japanese("nobody wrote this sentence\n" + english) is None

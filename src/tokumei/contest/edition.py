@@ -217,7 +217,7 @@ class AttackRule:
         """The rule in Japanese."""
         if len(self.levels) < 2:
             return "最良の推定の成功率とする"
-        return "知識レベルごとの最良の推定の成功率の、全レベルでの平均とする(推定のないレベルは 0)"
+        return "知識レベルごとの最良の推定の成功率の、全レベルでの平均とする（推定のないレベルは 0）"
 
 
 @dataclass(frozen=True)

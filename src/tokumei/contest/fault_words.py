@@ -6,31 +6,32 @@ import re
 from collections.abc import Mapping, Sequence
 
 from tokumei.core.errors import Fault
+from tokumei.report.japanese_texts import in_japanese as text_in_japanese
 
 # By what was expected, as the checks have it, with the same {names}.
 JAPANESE: Mapping[str, str] = {
     # Forms of files and cells.
     "cells without quotes": "引用符で囲まないセル",
-    "data in the first line, not a header": "1行目からデータ(ヘッダーなし)",
+    "data in the first line, not a header": "1行目からデータ（ヘッダーなし）",
     "a file with content, not an empty one": "空でないファイル",
     "an empty cell after DEL": "DEL の後は空のセル",
     "the header {header}": "ヘッダー {header}",
     "a customer id of 1 to 9 digits": "1〜9桁の顧客ID",
-    "a pseudonym of letters, digits, _ or -, other than DEL": "英数字、_、- からなる仮名(DEL を除く)",
+    "a pseudonym of letters, digits, _ or -, other than DEL": "英数字、_、- からなる仮名（DEL を除く）",
     "a pseudonym of 1 to 20 letters, digits, _ or -": "英数字、_、- からなる20文字以内の仮名",
     "a pseudonym of 1 to 20 letters, digits, _ or -, other than DEL": (
-        "英数字、_、- からなる20文字以内の仮名(DEL を除く)"
+        "英数字、_、- からなる20文字以内の仮名（DEL を除く）"
     ),
     "a pseudonym of 1 to 9 digits, the first not 0, or * in all cells": "先頭が 0 でない1〜9桁の仮名、または全セル *",
     "one of 0": "0",
     "one of f, m": "f または m",
-    "a real date YYYY/M/D without leading zeros": "実在する日付 YYYY/M/D(先頭の 0 なし)",
-    "a real time h:mm, the hour without leading zeros": "実在する時刻 h:mm(時の先頭の 0 なし)",
+    "a real date YYYY/M/D without leading zeros": "実在する日付 YYYY/M/D（先頭の 0 なし）",
+    "a real time h:mm, the hour without leading zeros": "実在する時刻 h:mm（時の先頭の 0 なし）",
     "a price above 0 of at most 5 digits and 2 decimals, without leading zeros": (
-        "整数部5桁・小数部2桁以内の正の単価(先頭に余分な 0 なし)"
+        "整数部5桁・小数部2桁以内の正の単価（先頭に余分な 0 なし）"
     ),
-    "a quantity of 1 to 6 digits, without leading zeros": "1〜6桁の数量(先頭の 0 なし)",
-    "a row number, counted from 1": "行番号(1から数える)",
+    "a quantity of 1 to 6 digits, without leading zeros": "1〜6桁の数量（先頭の 0 なし）",
+    "a row number, counted from 1": "行番号（1から数える）",
     "the name of a country": "国名",
     "a pseudonym of letters, digits, _ or -": "英数字、_、- からなる仮名",
     "a pseudonym of 1 to 9 digits, the first not 0": "先頭が 0 でない1〜9桁の仮名",
@@ -47,12 +48,14 @@ JAPANESE: Mapping[str, str] = {
         "1〜9文字の英大文字・数字の商品ID、異なる1〜100個の集合 {{a;b;…}}、または *"
     ),
     "a price above 0 of at most 5 digits and 2 decimals, without leading zeros, a range [lo;hi] of two such with "
-    "lo ≤ hi, or *": "整数部5桁・小数部2桁以内の正の単価(先頭に余分な 0 なし)、下限が上限以下の範囲 [lo;hi]、または *",
+    "lo ≤ hi, or *": (
+        "整数部5桁・小数部2桁以内の正の単価（先頭に余分な 0 なし）、下限が上限以下の範囲 [lo;hi]、または *"
+    ),
     "a quantity of 1 to 6 digits, without leading zeros, a range [lo;hi] of two such with lo ≤ hi, or *": (
-        "1〜6桁の数量(先頭の 0 なし)、下限が上限以下の範囲 [lo;hi]、または *"
+        "1〜6桁の数量（先頭の 0 なし）、下限が上限以下の範囲 [lo;hi]、または *"
     ),
     # Rows against the original.
-    "{n_rows:,} rows as in T, in their order": "T と同じ {n_rows:,} 行(順序も同じ)",
+    "{n_rows:,} rows as in T, in their order": "T と同じ {n_rows:,} 行（順序も同じ）",
     "at most {n_most:,} of {n_rows:,} rows deleted": "削除は {n_rows:,} 行のうち {n_most:,} 行まで",
     "at least {n_least:,} of {n_rows:,} rows kept": "{n_rows:,} 行のうち {n_least:,} 行以上を残す",
     "at most {n_rows:,} rows, as X has": "X の行数 {n_rows:,} 行以下",
@@ -65,7 +68,7 @@ JAPANESE: Mapping[str, str] = {
     "{truth} as in T": "T と同じ {truth}",
     "a day of {month}, the month in T": "T と同じ月 {month} の日付",
     "an item of T": "T に現れる商品ID",
-    "items of T, which {item} is not": "T に現れる商品ID({item} は現れない)",
+    "items of T, which {item} is not": "T に現れる商品ID（{item} は現れない）",
     "a cell that may stand for {truth}, as in T": "T の値 {truth} を含むセル",
     "a line of at most {n_most:,} characters": "{n_most:,} 文字以内の行",
     "a set of at most {n_most} items": "{n_most} 個以内の商品の集合",
@@ -92,20 +95,20 @@ JAPANESE: Mapping[str, str] = {
     "a pseudonym of M_release": "M_release に現れる仮名",
     "a date from {first} to {last}, as in T": "T と同じ {first} から {last} までの日付",
     "at most {n_most:,} rows": "{n_most:,} 行以下",
-    "a row of M, from 1 to {n_rows:,}": "M の行番号(1 から {n_rows:,})",
+    "a row of M, from 1 to {n_rows:,}": "M の行番号（1 から {n_rows:,}）",
     "each row of M once": "M の各行を一度だけ",
     "{n_rows:,} row numbers, one for each row of M_release": "M_release の各行に1つずつ、{n_rows:,} 個の行番号",
     # Guesses.
     "a customer of M": "M の顧客ID",
     "a customer of T": "T の顧客ID",
     "one line for each customer": "顧客ごとに1行",
-    "a line for every customer of M, for this one too": "M の全顧客に1行ずつ(この顧客の行がない)",
-    "a line for every customer of T, for this one too": "T の全顧客に1行ずつ(この顧客の行がない)",
+    "a line for every customer of M, for this one too": "M の全顧客に1行ずつ（この顧客の行がない）",
+    "a line for every customer of T, for this one too": "T の全顧客に1行ずつ（この顧客の行がない）",
     "a pseudonym of S or DEL": "S に現れる仮名または DEL",
     "a pseudonym of S, or nothing": "S に現れる仮名、または空",
-    "a pseudonym of the published release": "公開データに現れる仮名",
+    "a pseudonym of the published release": "公開された加工データに現れる仮名",
     "one line for each pseudonym": "仮名ごとに1行",
-    "a row of T, from 1 to {n_rows:,}": "T の行番号(1 から {n_rows:,})",
+    "a row of T, from 1 to {n_rows:,}": "T の行番号（1 から {n_rows:,}）",
     "{n_rows:,} lines, one for each row of S": "S の各行に1行ずつ、{n_rows:,} 行",
 }
 
@@ -114,15 +117,15 @@ JAPANESE: Mapping[str, str] = {
 PATTERNS: Sequence[tuple[re.Pattern[str], str]] = [
     (re.compile(english), japanese)
     for english, japanese in (
-        (r"UTF-8 without a byte order mark", "バイト順マーク(BOM)のない UTF-8"),
+        (r"UTF-8 without a byte order mark", "バイト順マーク（BOM）のない UTF-8"),
         (r"UTF-8(?: \(.*\))?", "UTF-8 の文字"),
-        (r"a line end \\r\\n or \\n, not \\r alone", "改行は \\r\\n または \\n(\\r だけは不可)"),
-        (r"text without NUL bytes \(is it UTF-16\?\)", "NUL バイトのないテキスト(UTF-16 ではありませんか)"),
+        (r"a line end \\r\\n or \\n, not \\r alone", "改行は \\r\\n または \\n（\\r だけは不可）"),
+        (r"text without NUL bytes \(is it UTF-16\?\)", "NUL バイトのないテキスト（UTF-16 ではありませんか）"),
         (r"the line end (\S+) as above", "前の行と同じ改行 {0}"),
-        (r"no carriage return inside a line", "行の途中に復帰文字(\\r)を置かない"),
+        (r"no carriage return inside a line", "行の途中に復帰文字（\\r）を置かない"),
         (
             r"a quote \(\"\) only around a whole cell; inside it is written twice",
-            '引用符(")はセル全体を囲むときだけ(中では二重に書く)',
+            '引用符（"）はセル全体を囲むときだけ（中では二重に書く）',
         ),
         (r"a closing quote for the one opened here", "ここで開いた引用符を閉じる引用符"),
         (r"([\d,]+) cells(?: as in the lines above.*)?", "{0} 個のセル"),
@@ -137,7 +140,7 @@ PATTERNS: Sequence[tuple[re.Pattern[str], str]] = [
         (r"a (?:finite )?number", "数値"),
         (r"a real date YYYY-MM-DD", "実在する日付 YYYY-MM-DD"),
         (r"true or false", "true または false"),
-        (r"one of (.+)", "次のいずれか:{0}"),
+        (r"one of (.+)", "次のいずれか：{0}"),
         (r"a date from (\S+) to (\S+)", "{0} から {1} までの日付"),
         (r"at least one row", "1行以上"),
         (r"the file (\S+): .*", "ファイル {0}"),
@@ -147,8 +150,8 @@ PATTERNS: Sequence[tuple[re.Pattern[str], str]] = [
         (r"a file of at most ([\d,]+) bytes", "{0} バイト以内のファイル"),
         (r"at most ([\d,]+) bytes when unpacked", "展開後 {0} バイト以内"),
         (r"a file that is not empty", "空でないファイル"),
-        (r"a level of knowledge: (.+)", "知識レベル:{0}"),
-        (r"an Excel workbook \(\.xlsx\) with a table.*", "表を含む Excel ブック(.xlsx)"),
+        (r"a level of knowledge: (.+)", "知識レベル：{0}"),
+        (r"an Excel workbook \(\.xlsx\) with a table.*", "表を含む Excel ブック（.xlsx）"),
     )
 ]
 # What checks say of what they found, where it is no cell of the file.
@@ -156,16 +159,24 @@ FOUND: Sequence[tuple[re.Pattern[str], str]] = [
     (re.compile(r"([\d,]+) rows deleted"), "{0} 行を削除"),
     (re.compile(r"([\d,]+) (?:rows|lines)"), "{0} 行"),
     (re.compile(r"([\d,]+) bytes"), "{0} バイト"),
-    (re.compile(r"([\d,]+) cells: (.*)", re.DOTALL), "{0} 個のセル:{1}"),
+    (re.compile(r"([\d,]+) cells: (.*)", re.DOTALL), "{0} 個のセル：{1}"),
     (re.compile(r"an empty line"), "空の行"),
     (re.compile(r"no (\S+\.csv)"), "{0} がない"),
 ]
+# A fault as `str` tells it.
+TOLD = re.compile(
+    r"(?:(?P<file>[^:]+?)??(?:(?:^|, )option (?P<option>[^,:]+))?(?:(?:^|, )line (?P<line>[\d,]+))?"
+    r"(?:(?:^|, )column (?P<column>[^:]+?))?: )?"
+    r"(?:found '(?P<value>.*)', )?expected (?P<expected>.+?)(?: \(rule (?P<rule>[\w-]+)\))?"
+)
 
 
 def in_japanese(fault: Fault) -> str | None:
     """Say what was expected in Japanese, or None where no words are known."""
     words = JAPANESE.get(fault.expected)
-    return _by_pattern(fault.wanted, PATTERNS) if words is None else words.format(**fault.parameters)
+    if words is not None:
+        return words.format(**fault.parameters)
+    return _by_pattern(fault.wanted, PATTERNS) or text_in_japanese(fault.wanted)
 
 
 def found_in_japanese(fault: Fault) -> str | None:
@@ -177,13 +188,33 @@ def found_in_japanese(fault: Fault) -> str | None:
 
 def sentence_in_japanese(fault: Fault) -> str:
     """Tell a whole fault in Japanese, as `str` tells it in English."""
-    where = [fault.file or "", f"{fault.line}行目" if fault.line else "", f"列 {fault.column}" if fault.column else ""]
-    place = " ".join(part for part in where if part)
+    where = {"": fault.file, "オプション ": fault.option, "行 ": fault.line, "列 ": fault.column}
+    place = "、".join(f"{what}{one}" for what, one in where.items() if one)
     found = found_in_japanese(fault)
     there = f"「{found}」があります。" if found else ""
-    rule = f"(規則 {fault.rule})" if fault.rule else ""
-    said = f"{there}必要なもの:{in_japanese(fault) or fault.wanted}{rule}"
-    return f"{place}:{said}" if place else said
+    rule = f"（ルール {fault.rule}）" if fault.rule else ""
+    said = f"{there}必要なもの：{in_japanese(fault) or fault.wanted}{rule}"
+    return f"{place}：{said}" if place else said
+
+
+def told_in_japanese(text: str) -> str | None:
+    """Say in Japanese what `str` of an error says, line by line; None where a line has no words.
+
+    >>> told_in_japanese("R.csv, line 3: found '4 rows', expected at least 6 rows")
+    'R.csv、行 3：「4 行」があります。必要なもの：6 行以上'
+    """
+    lines = [_line_in_japanese(line) for line in text.splitlines()]
+    return None if None in lines else "\n".join(line for line in lines if line is not None)
+
+
+def _line_in_japanese(line: str) -> str | None:
+    if (more := re.fullmatch(r"… and ([\d,]+) more", line)) is not None:
+        return f"…ほか {more[1]} 件"
+    told = TOLD.fullmatch(line)
+    if told is None:
+        return text_in_japanese(line)
+    fault = Fault(**told.groupdict())
+    return None if in_japanese(fault) is None else sentence_in_japanese(fault)
 
 
 def _by_pattern(text: str, patterns: Sequence[tuple[re.Pattern[str], str]]) -> str | None:

@@ -10,19 +10,71 @@ from __future__ import annotations
 import tempfile
 import zipfile
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tokumei.contest.custom.edition import CustomEdition
-from tokumei.contest.edition import LATEST, ContestTerms, Edition, FileRole, files_in
+from tokumei.contest.edition import LATEST, Edition, FileRole, files_in
 from tokumei.contest.folder import PUBLIC, Contest, files_below
-from tokumei.contest.rules_page import rules_text
+from tokumei.contest.rules_page import Language, rules_text
 from tokumei.contest.season import ATTACK, CLOSED
 from tokumei.contest.setting import SETTING, read_setting, with_counts, write_setting
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name, part_options
 from tokumei.data.files.atomic import atomic_path
 
+
+@dataclass(frozen=True)
+class _Words:
+    """The fixed words of the page that a team reads first, in one language."""
+
+    title: str
+    rules: str
+    columns: tuple[str, str]
+    release: str
+    knowledge: str
+    no_knowledge: str
+    published: str
+    truth: str
+    guess: str
+    later: str
+    commands: tuple[str, ...]
+
+
+ENGLISH = _Words(
+    title="{}: kit for teams",
+    rules="`RULES.md` are the rules. In Japanese (日本語): `README.ja.md`, `RULES.ja.md`.",
+    columns=("in this kit", "holds"),
+    release="a sample release: {}",
+    knowledge="knowledge drawn for the sample; the real one comes when attacks begin",
+    no_knowledge="nothing: attackers of this contest know all data",
+    published="what attackers see of the sample: {}",
+    truth="the truth behind it: {}",
+    guess="a sample attack on it: {}",
+    later="what attackers know and see; in the kit once attacks have begun",
+    commands=(
+        "Run in this folder, these check and score a release as the organizer will, with the same digits. Use your own",
+        "files in place of the sample's. Until the real knowledge is handed out, scores of safety that need it are",
+        "those against the sample's knowledge, and differ a little from the organizer's.",
+    ),
+)
+JAPANESE = _Words(
+    title="{}：チーム用キット",
+    rules="ルールは `RULES.ja.md` にあります。英語版（English）は `README.md` と `RULES.md` です。",
+    columns=("このキットにあるもの", "内容"),
+    release="加工データの例：{}",
+    knowledge="例のために抽出した知識。本番の知識は攻撃フェーズの開始時に配布されます",
+    no_knowledge="なし（このコンテストの攻撃者はデータのすべてを知っています）",
+    published="例のうち攻撃者に見えるもの：{}",
+    truth="その正解：{}",
+    guess="それに対する攻撃の例：{}",
+    later="攻撃者が知り、見るもの。攻撃フェーズの開始後にキットに入ります",
+    commands=(
+        "このフォルダーで次のコマンドを実行すると、運営者と同じ検査と評価ができ、同じ桁まで一致します。例のファイルの",
+        "代わりに自分のファイルを使ってください。本番の知識が配布されるまでは、知識を使う安全性のスコアは例の知識による",
+        "もので、運営者のスコアとは少し異なります。",
+    ),
+)
 # The first day that a zip file can hold.
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 # Everybody may know the seed of the sample: no real seed is ever made from it.
@@ -82,7 +134,8 @@ def _write_kit(
         SETTING: with_counts(write_setting(edition), counts if counts != LATEST else None),
         "RULES.md": rules_text(terms, "en"),
         "RULES.ja.md": rules_text(terms, "ja"),
-        "README.md": readme_text(edition),
+        "README.md": readme_text(edition, "en"),
+        "README.ja.md": readme_text(edition, "ja"),
     }
     with tempfile.TemporaryDirectory() as folder:
         _play_sample(edition, data, Path(folder))
@@ -121,42 +174,34 @@ def _play_sample(edition: Edition, data: dict[str, Path], folder: Path) -> None:
         bar.advance()
 
 
-def readme_text(edition: Edition) -> str:
-    """Write the page that a team reads first: what is in the kit, and the commands."""
-    terms = edition.terms
-    folders = {
-        "data/": _listed(terms.data_files),
-        "sample/release/": f"a sample release: {_listed(terms.release_files)}",
-        "sample/knowledge/": _knowledge_words(terms),
-        "sample/published/": f"what attackers see of the sample: {_listed(terms.published_files)}",
-        "sample/truth/": f"the truth behind it: {_listed(terms.truth_files)}",
-        "sample/guess/": f"a sample attack on it: {_listed(terms.guess_files)}",
-        "knowledge/, releases/": "what attackers know and see; in the kit once attacks have begun",
+def readme_text(edition: Edition, language: Language = "en") -> str:
+    """Write the page that a team reads first, in English or Japanese: what is in the kit, and the commands."""
+    terms, words = edition.terms, JAPANESE if language == "ja" else ENGLISH
+    roles = {
+        "data/": ("{}", terms.data_files),
+        "sample/release/": (words.release, terms.release_files),
+        "sample/knowledge/": (words.knowledge if terms.all_knowledge_files else words.no_knowledge, ()),
+        "sample/published/": (words.published, terms.published_files),
+        "sample/truth/": (words.truth, terms.truth_files),
+        "sample/guess/": (words.guess, terms.guess_files),
+        "knowledge/, releases/": (words.later, ()),
     }
     lines = [
-        f"# {terms.title}: kit for teams",
+        f"# {words.title.format(terms.title_ja if language == 'ja' else terms.title)}",
         "",
-        "`RULES.md` are the rules, `RULES.ja.md` the same in Japanese (日本語の規則は `RULES.ja.md`).",
+        words.rules,
         "",
-        "| in this kit | holds |",
+        f"| {words.columns[0]} | {words.columns[1]} |",
         "|---|---|",
-        *(f"| `{name}` | {holds} |" for name, holds in folders.items()),
+        *(f"| `{name}` | {holds.format(_listed(files, language))} |" for name, (holds, files) in roles.items()),
         "",
-        "Run in this folder, these check and score a release as the organizer will, with the same digits. Use your own",
-        "files in place of the sample's. Until the real knowledge is handed out, scores of safety that need it are",
-        "those against the sample's knowledge, and differ a little from the organizer's.",
+        *words.commands,
         "",
         "```console",
         *(f"$ {command}" for command in team_commands(edition)),
         "```",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _knowledge_words(terms: ContestTerms) -> str:
-    if not terms.all_knowledge_files:
-        return "nothing: attackers of this contest know all data"
-    return "knowledge drawn for the sample; the real one comes when attacks begin"
 
 
 def team_commands(edition: Edition) -> list[str]:
@@ -187,5 +232,7 @@ def _typed(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def _listed(roles: Sequence[FileRole]) -> str:
+def _listed(roles: Sequence[FileRole], language: Language) -> str:
+    if language == "ja":
+        return "、".join(f"`{role.file_name}`（{role.holds_ja}）" for role in roles)
     return "; ".join(f"`{role.file_name}` ({role.holds})" for role in roles)

@@ -36,7 +36,7 @@ LOSSES: Mapping[str, Said] = {
     ),
     "date": (
         "Mean days by which purchases were moved, as a share of a month: 0 if none was, 1 if all by a month.",
-        "購入日の平均のずれ(1か月に対する割合)。0 は変更なし、1 は1か月分のずれ。",
+        "購入日の平均のずれ（1か月に対する割合）。0 は変更なし、1 は1か月分のずれ。",
     ),
     "price": (
         "Mean relative change of prices: 0 if none was changed, 1 if all were changed beyond bounds.",
@@ -49,7 +49,7 @@ LOSSES: Mapping[str, Said] = {
     ),
     "rfm-table": (
         "Error of the customer counts by recency, frequency and money: 0 if the same, 1 if no segment is shared.",
-        "RFM(最終購入日・頻度・金額)別顧客数の誤差。0 は同じ、1 は一致する区分がない状態。",
+        "RFM（最終購入日・頻度・金額）別顧客数の誤差。0 は同じ、1 は一致する区分がない状態。",
     ),
     "crosstab": (
         "Error of the mean unit price by decade of birth and country: 0 if the same; it has no upper end.",
@@ -57,7 +57,7 @@ LOSSES: Mapping[str, Said] = {
     ),
     "association-rules": (
         "Error of support, confidence and lift of the best rules of joint purchases: 0 if the same, 1 if lost.",
-        "併売の相関ルール(支持度・確信度・リフト)の誤差。0 は同じ、1 はすべて失われた状態。",
+        "併売の相関ルール（支持度・確信度・リフト）の誤差。0 は同じ、1 はすべて失われた状態。",
     ),
     "buyers": (
         "Error of the buyers of items by sex and age: 0 if the same, 1 if none is in its place.",
@@ -90,7 +90,7 @@ LOSSES: Mapping[str, Said] = {
     ),
     "crosstab-error": (
         "Share of rows in the wrong cell of two-way tables, labels spread over their values: 0 if none, 1 if all.",
-        "2列のクロス集計で別のセルに入る行の割合(ラベルは値に等分)。0 は皆無、1 はすべて。",
+        "2列のクロス集計で別のセルに入る行の割合（ラベルは値に等分）。0 は皆無、1 はすべて。",
     ),
     "correlation-error": (
         "Error of the correlations of all columns of numbers: 0 if all are the same, 1 if all are turned round.",
@@ -218,13 +218,13 @@ INTERVAL = Measure(
 SAMPLES_FOUND = Measure(
     "sample attacks",
     "The best built-in attack, averaged over the levels of knowledge: 0 if it finds nobody, 1 if everybody.",
-    "組み込みの攻撃のうち最良のもの(知識レベルの平均)。0 は発見なし、1 は全員発見。",
+    "組み込みの攻撃のうち最良のもの（知識レベルの平均）。0 は発見なし、1 は全員発見。",
 )
 CELLS_FOUND = Measure(
     "cell",
     "Share of all cells of F, one for each customer and month, in which the right pseudonym was named: 0 if in none. A "
     "month without purchases has no pseudonym and counts against it, so that even who finds everybody stays below 1.",
-    "F の全セル(顧客×月)のうち仮名を正しく推定した割合。0 は皆無。購入のない月には仮名がなく正解に数えないため、"
+    "F の全セル（顧客×月）のうち仮名を正しく推定した割合。0 は皆無。購入のない月には仮名がなく正解に数えないため、"
     "全員を特定しても 1 に届かないことがある。",
     title="share of all cells of F",
     title_ja="F の全セルに占める割合",

@@ -80,22 +80,22 @@ JAPANESE = _Words(
     release="加工データとして提出するもの",
     published="攻撃者に公開するもの",
     truth="秘密にするもの",
-    knowledge="攻撃者の知識(攻撃フェーズの開始時に配布)",
+    knowledge="攻撃者の知識（攻撃フェーズの開始時に配布）",
     level="知識レベル {}",
     guess="攻撃者が推定として提出するもの",
     no_knowledge="元データのすべて。追加のファイルは配布しません。",
-    release_rules="加工データの規則",
-    guess_rules="推定の規則",
+    release_rules="加工データのルール",
+    guess_rules="推定のルール",
     phases="フェーズ",
     steps=(
-        "**匿名加工**:チームは加工データを提出します。検査に通れば採点します。",
-        "**公開**:主催者は各チームの採用された加工データを、元の順序がわからない並びで公開します。",
-        "**攻撃**:チームは他チームの加工データに対する推定を提出します。検査のあと、正解と照合します。",
-        "**終了**:順位を決定します。",
+        "**匿名加工**：チームは加工データを提出します。検査に通れば採点します。",
+        "**公開**：運営者は各チームの採用された加工データを、元の順序がわからない並びで公開します。",
+        "**攻撃**：チームは他チームの加工データに対する推定を提出します。検査のあと、正解と照合します。",
+        "**終了**：順位を決定します。",
     ),
     limits="回数の上限",
-    releases_allowed="加工データの提出:1 チームあたり {:,} 回。",
-    guesses_allowed="推定の提出:1 つの加工データと 1 つの知識レベルごとに {:,} 回。",
+    releases_allowed="加工データの提出：1 チームあたり {:,} 回。",
+    guesses_allowed="推定の提出：1 つの加工データと 1 つの知識レベルごとに {:,} 回。",
     hidden="推定の正解率は、攻撃フェーズの終了後に公表します。",
     counts={
         LATEST: "検査に通った最後の加工データを採用します。",
@@ -106,7 +106,7 @@ JAPANESE = _Words(
     },
     refused="検査に通らない提出は誤りの一覧とともに差し戻します。手作業で運営するコンテストでは回数に数えませんが、"
     "サーバーで運営するコンテストでは数えます。",
-    own="自チームへの攻撃はできません。",
+    own="自分のチームへの攻撃はできません。",
 )
 
 
@@ -151,7 +151,10 @@ def _file_table(roles: Sequence[FileRole], words: _Words, language: Language) ->
 
 
 def _rule_list(rules: Sequence[Rule], language: Language) -> list[str]:
-    return [f"- **{rule.name}**: {rule.says_ja if language == 'ja' else rule.says}" for rule in rules]
+    return [
+        f"- **{rule.name}**：{rule.says_ja}" if language == "ja" else f"- **{rule.name}**: {rule.says}"
+        for rule in rules
+    ]
 
 
 def _cell(text: str) -> str:

@@ -6,7 +6,7 @@ CommonMark is parsed by markdown-it-py with raw HTML off; of its tree only the e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,19 +39,20 @@ PARSER = MarkdownIt("js-default", {"html": False, "linkify": False, "maxNesting"
 
 
 @lru_cache(maxsize=256)
-def to_html(text: str, highest: int = HIGHEST_HEADING) -> SafeString:
+def to_html(text: str, highest: int = HIGHEST_HEADING, anchors: tuple[str, ...] = ()) -> SafeString:
     """Give a text in Markdown as HTML.
 
     highest: the level that a heading of level 1 becomes.
+    anchors: names for the headings and the rows of tables, in their order.
     """
-    return _all(SyntaxTreeNode(PARSER.parse(text)).children, highest)
+    return _all(SyntaxTreeNode(PARSER.parse(text)).children, highest, iter(anchors))
 
 
-def _all(nodes: Sequence[SyntaxTreeNode], highest: int) -> SafeString:
-    return format_html_join("", "{}", ((_one(node, highest),) for node in nodes))
+def _all(nodes: Sequence[SyntaxTreeNode], highest: int, names: Iterator[str]) -> SafeString:
+    return format_html_join("", "{}", ((_one(node, highest, names),) for node in nodes))
 
 
-def _one(node: SyntaxTreeNode, highest: int) -> SafeString:
+def _one(node: SyntaxTreeNode, highest: int, names: Iterator[str]) -> SafeString:
     kind = node.type
     if kind == "text":
         return format_html("{}", node.content)
@@ -65,10 +66,11 @@ def _one(node: SyntaxTreeNode, highest: int) -> SafeString:
         return format_html("<pre><code>{}</code></pre>", node.content)
     if kind == "image":
         return _link(str(node.attrs.get("src", "")), format_html("{}", node.content or node.attrs.get("src", "")))
-    inside = _all(node.children, highest)
+    inside = _all(node.children, highest, names)
     if kind == "heading":
-        level = min(6, int(node.tag[1:]) + highest - 1)
-        return format_html("<h{}>{}</h{}>", level, inside, level)
+        return _named(f"h{min(6, int(node.tag[1:]) + highest - 1)}", inside, names)
+    if kind == "tr" and node.parent is not None and node.parent.type == "tbody":
+        return _named("tr", inside, names)
     if kind == "ordered_list":
         return format_html('<ol start="{}">{}</ol>', _whole(node.attrs.get("start", 1)), inside)
     if kind == "link":
@@ -77,6 +79,13 @@ def _one(node: SyntaxTreeNode, highest: int) -> SafeString:
         return inside
     name = ELEMENTS.get(kind)
     return inside if name is None else format_html("<{}>{}</{}>", name, inside, name)
+
+
+def _named(element: str, inside: SafeString, names: Iterator[str]) -> SafeString:
+    """Give an element with the next name, where there is one, so that a link can lead to it."""
+    if name := next(names, ""):
+        return format_html('<{} id="{}">{}</{}>', element, name, inside, element)
+    return format_html("<{}>{}</{}>", element, inside, element)
 
 
 def _link(address: str, inside: SafeString) -> SafeString:

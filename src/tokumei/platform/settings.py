@@ -112,6 +112,7 @@ TEMPLATES = [
                 "django.templatetags.i18n",
                 "django.templatetags.static",
                 "tokumei.platform.pages.templatetags.marked",
+                "tokumei.platform.pages.templatetags.helping",
             ],
         },
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.utils.translation import get_language
 
-from tokumei.contest.fault_words import sentence_in_japanese
+from tokumei.contest.fault_words import sentence_in_japanese, told_in_japanese
 from tokumei.core.errors import InputError, TokumeiError
 
 
@@ -20,8 +20,17 @@ def without_folders(error: TokumeiError) -> TokumeiError:
 
 
 def in_words(error: TokumeiError) -> str:
-    """Say what is wrong, as a visitor may read it: faults of files in the reader's language, too."""
+    """Say what is wrong, as a visitor may read it: in the reader's language, as far as it is known there."""
     bare = without_folders(error)
-    if isinstance(bare, InputError) and (get_language() or "").startswith("ja"):
+    if isinstance(bare, InputError) and _is_japanese():
         return "\n".join(sentence_in_japanese(fault) for fault in bare.faults)
-    return str(bare)
+    return told(str(bare))
+
+
+def told(text: str) -> str:
+    """Say what an error of the library said, as it was stored, in the reader's language where it is known there."""
+    return (told_in_japanese(text) or text) if _is_japanese() else text
+
+
+def _is_japanese() -> bool:
+    return (get_language() or "").startswith("ja")

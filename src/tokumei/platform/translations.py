@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,8 @@ Content-Transfer-Encoding: 8bit
 Language: ja
 Plural-Forms: nplurals=1; plural=0;
 """
-LETTERS = "ぁ-んァ-ヶ一-龥々ー」"
-LETTER = f"[{LETTERS}]"
-FULL_WIDTH = dict(zip("(:;?!", "（：；？！", strict=True))
+LETTER = "[ぁ-んァ-ヶ一-龥々ー「」]"
+FULL_WIDTH = dict(zip(":;?!,", "：；？！、", strict=True))
 # Calls that take a text, and where it stands among the arguments: context, singular, plural.
 CALLS = {
     **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop"), (None, 0, None)),
@@ -54,19 +53,22 @@ class Message:
 def collect() -> list[Message]:
     """Find every text of the platform, in the order of files; Django must be set up."""
     found: dict[tuple[str, str], Message] = {}
-    for file in sorted(HERE.rglob("*")):
-        if file.suffix == ".py":
-            messages = _texts_of_code(file)
-        elif file.is_file() and file.is_relative_to(HERE / "templates"):
-            messages = _texts_of_template(file)
-        else:
-            continue
-        name = file.relative_to(HERE).as_posix()
-        for message in messages:
-            known = found.get(message.key, message)
-            files = known.files if name in known.files else (*known.files, name)
-            found[message.key] = replace(known, plural=known.plural or message.plural, files=files)
+    for name, message in _texts():
+        known = found.get(message.key, message)
+        files = known.files if name in known.files else (*known.files, name)
+        found[message.key] = replace(known, plural=known.plural or message.plural, files=files)
     return list(found.values())
+
+
+def _texts() -> Iterator[tuple[str, Message]]:
+    """Give every text with the name of the file that it stands in."""
+    for file in sorted(HERE.rglob("*")):
+        name = file.relative_to(HERE).as_posix()
+        if file.suffix == ".py":
+            yield from ((name, message) for message in _texts_of_code(file))
+        elif file.is_file() and file.is_relative_to(HERE / "templates"):
+            yield from ((name, message) for message in _texts_of_template(file))
+    yield from (("api/operations", message) for message in _texts_of_api())
 
 
 def merge(collected: Iterable[Message], known: Iterable[Message]) -> list[Message]:
@@ -77,19 +79,18 @@ def merge(collected: Iterable[Message], known: Iterable[Message]) -> list[Messag
 
 def full_width(japanese: str) -> str:
     """Give the marks that stand beside Japanese characters in full width, as Japanese is set; code stays as it is."""
-    before = re.sub(rf"(?<={LETTER})([(:;?!])(?! ?https?:)", lambda found: FULL_WIDTH[found[1]], japanese)
-    closed = re.sub(rf"\)(?=[{LETTERS}。、]|$)", _closing(before), before)
-    return re.sub(r"(?<=[？！：；]) (?=\S)", "", closed)
+    marked = re.sub(rf"(?<={LETTER})[:;?!,](?! ?https?:)|(?<![/\d]):(?={LETTER})", _wide, japanese)
+    # Brackets around Japanese, or after it; those of placeholders, links and formulas stay.
+    bracketed = re.sub(rf"(?<={LETTER})\(([^()]*)\)|(?<![%\]\\])\(([^()]*{LETTER}[^()]*)\)", _bracket, marked)
+    return re.sub(r"(?<=[？！：；、]) (?=\S)", "", bracketed)
 
 
-def _closing(text: str) -> Callable[[re.Match[str]], str]:
-    """Close in full width what was opened so."""
+def _wide(found: re.Match[str]) -> str:
+    return FULL_WIDTH[found[0]]
 
-    def close(found: re.Match[str]) -> str:
-        head = text[: found.start()]
-        return "）" if head.rfind("（") > head.rfind("(") else ")"
 
-    return close
+def _bracket(found: re.Match[str]) -> str:
+    return f"（{found[1] or found[2] or ''}）"
 
 
 def read_po(text: str) -> list[Message]:
@@ -169,11 +170,23 @@ def _argument(call: ast.Call, place: int | None) -> str:
     return given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else ""
 
 
+def _texts_of_api() -> Iterator[Message]:
+    """Give what the operations of the API do, by their docstrings, and the groups they are listed in."""
+    from tokumei.platform.api.server import api
+
+    operations = [one for methods in api.get_openapi_schema()["paths"].values() for one in methods.values()]
+    texts = {text for one in operations for text in (one["tags"][0], one["description"])}
+    # By the alphabet, since their order is that in which modules came to be imported.
+    yield from map(Message, sorted(texts))
+
+
 def _texts_of_template(file: Path) -> Iterator[Message]:
     from django.template import engines
     from django.templatetags.i18n import BlockTranslateNode, TranslateNode
     from django.utils.translation import trim_whitespace
 
+    # Texts that stand as an argument of a tag or a filter.
+    yield from (Message(text) for text in re.findall(r'\b_\("([^"]+)"\)', file.read_text("utf-8")))
     nodes: Any = engines["django"].from_string(file.read_text("utf-8")).template.nodelist  # type: ignore[attr-defined]
     for node in nodes.get_nodes_by_type((TranslateNode, BlockTranslateNode)):
         context = node.message_context.var.literal if node.message_context else ""

@@ -19,16 +19,16 @@ JAPANESE = {
     ),
     "The release lost {loss} of its detail by {name}, where 0 is nothing and 1 is all.": "失われた情報は {name} で "
     "{loss} です（0 は損失なし、1 はすべて）。",
-    "Not all bounds hold: {failed}.": "満たされていない条件があります: {failed}。",
+    "Not all bounds hold: {failed}.": "満たされていない条件があります：{failed}。",
     "All {n} bounds that were set hold; {reviewer} decides, until {until}.": "設定した {n} "
-    "個の条件をすべて満たしています。判断者: {reviewer}、期限: {until}。",
+    "個の条件をすべて満たしています。判断者：{reviewer}、期限：{until}。",
     "the reviewer (not named)": "審査者（記載なし）",
     "further notice": "定めなし",
     "What was done": "行ったこと",
     "column": "列",
     "role": "役割",
     "what became of it": "処理",
-    "level": "一般化の段階",
+    "level": "一般化のレベル",
     "identifier": "識別子",
     "quasi-identifier": "準識別子",
     "sensitive": "機微な属性",
@@ -61,7 +61,7 @@ JAPANESE = {
     "Risks: prosecutor, journalist and marketer.": "検察官・ジャーナリスト・マーケターの各モデルによるリスク。",
     "Of a population of {n} people, {before} are estimated to be alone by the original's columns and {after} by the "
     "release's (Pitman's model, Hoshino 2001).": "母集団 {n} 人のうち、元データの列では {before} "
-    "人、提供データでは {after} 人が一意と推定されます（Pitman モデル、Hoshino 2001）。",
+    "人、加工データでは {after} 人が一意と推定されます（Pitman モデル、Hoshino 2001）。",
     "How many are alone in the whole population was not estimated: its size is not in the job.": (
         "母集団一意数は推定していません（ジョブに母集団の大きさがありません）。"
     ),
@@ -121,7 +121,7 @@ JAPANESE = {
         "当てずっぽうでは {blind} です。全期間で正しく特定されるのは顧客の {always} です。"
     ),
     "No bound was set; {reviewer} decides, until {until}.": (
-        "条件は設定されていません。判断者: {reviewer}、期限: {until}。"
+        "条件は設定されていません。判断者：{reviewer}、期限：{until}。"
     ),
     "By it {share} of the pseudonyms lead to their customers, where blind guessing leads {blind} there.": (
         "この攻撃で仮名の {share} が顧客に結び付きます。当てずっぽうでは {blind} です。"

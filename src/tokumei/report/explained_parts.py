@@ -49,7 +49,7 @@ LOSSES: dict[str, tuple[str, ...]] = {
     "model": (
         "Prediction lost",
         "How much worse a model predicts that learned from the release; 0: no worse, 1: it learned nothing.",
-        "公開データで学習したモデルの予測がどれだけ悪くなるかです。0 なら同じ、1 なら何も学べません。",
+        "加工データで学習したモデルの予測がどれだけ悪くなるかです。0 なら同じ、1 なら何も学べません。",
     ),
     "row-count": (
         "Rows gone",
@@ -64,7 +64,7 @@ LOSSES: dict[str, tuple[str, ...]] = {
     "association-rules": (
         "Change of rules",
         "How far the best rules of what is bought together moved; 0: not at all, 1: at worst.",
-        "同時購買の主な規則がどれだけ変わったかです。0 なら変化なし、1 なら最悪です。",
+        "同時購買の主なルールがどれだけ変わったかです。0 なら変化なし、1 なら最悪です。",
     ),
     "buyers": (
         "Change of who buys",
@@ -156,7 +156,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "intersection": (
         "intersection",
         "Holds several releases of the same people together.",
-        "同じ人々の複数の公開データを突き合わせます。",
+        "同じ人々の複数の加工データを突き合わせます。",
     ),
     "tfidf": (
         "tfidf",

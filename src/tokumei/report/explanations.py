@@ -159,17 +159,17 @@ SCORES: dict[str, tuple[str, ...]] = {
     "success": (
         "guessed right",
         "The best guess among all that fit is right.",
-        "当てはまるものの中からの推測が当たる人の割合です。",
+        "当てはまるものの中からの推定が当たる人の割合です。",
     ),
     "linked-certain": (
         "known for certain across releases",
         "The same where the records of one person can be linked.",
-        "一人のレコードを公開データ間で結び付けられる場合の同じ割合です。",
+        "一人のレコードを加工データ間で結び付けられる場合の同じ割合です。",
     ),
     "linked-success": (
         "guessed right across releases",
         "The same where the records of one person can be linked.",
-        "一人のレコードを公開データ間で結び付けられる場合の同じ割合です。",
+        "一人のレコードを加工データ間で結び付けられる場合の同じ割合です。",
     ),
     "found": (
         "customers found",

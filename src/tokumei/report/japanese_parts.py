@@ -4,7 +4,7 @@ from __future__ import annotations
 
 METHODS = {
     "Go down from the top, the most promising node first, until time is up; the best node met is the result.": (
-        "最も粗い段階から有望な順に下り、時間内で見つかった最良のものを採ります。"
+        "最も粗いレベルから有望な順に下り、時間内で見つかった最良のものを採ります。"
     ),
     "Go up one level at a time, in the attribute with the most labels, until the node holds (Sweeney 1997).": (
         "ラベルの最も多い列を一段ずつ粗くし、条件を満たすまで続けます（Sweeney 1997）。"
@@ -13,10 +13,10 @@ METHODS = {
         "雑音を加えた集計表を公開し、誰か一人の有無で結果が大きく変わらないようにします。"
     ),
     "Count every node and take the one that holds with the least loss: slow, and right by definition.": (
-        "すべての段階の組を数え、条件を満たす中で損失が最小のものを採ります。遅いものの、定義どおりです。"
+        "すべてのレベルの組を数え、条件を満たす中で損失が最小のものを採ります。遅いものの、定義どおりです。"
     ),
     "Find all nodes that hold, for one attribute, then two, and so on, each from those that held with one fewer.": (
-        "条件を満たす段階を、列一つ、二つ、…と、前の結果をもとにすべて見つけます。"
+        "条件を満たすレベルを、列一つ、二つ、…と、前の結果をもとにすべて見つけます。"
     ),
     "Let a table of your own say what values become: its rows are ranges of one column, its columns of the other.": (
         "自作の表で、値の置き換え方を指定します。"
@@ -38,13 +38,13 @@ METHODS = {
     ),
     "Add random numbers with mean 0 to numbers.": "数値に平均 0 の乱数を加えます。",
     "Find every minimal node by halving sublattices, tag what follows, and take the one with the least loss.": (
-        "部分束を半分ずつ調べて極小の段階をすべて見つけ、損失が最小のものを採ります。"
+        "部分束を半分ずつ調べて極小のレベルをすべて見つけ、損失が最小のものを採ります。"
     ),
     "Take the node that holds with the least loss, equal to looking at every node.": (
-        "条件を満たす中で損失が最小の段階を採ります。すべてを調べた結果と同じです。"
+        "条件を満たす中で損失が最小のレベルを採ります。すべてを調べた結果と同じです。"
     ),
     "Count a few small nodes, draw the power law through their k, and start at the node nearest to what it predicts.": (
-        "いくつかの段階の k からべき乗則を推定し、予測に最も近い段階から探します。"
+        "いくつかのレベルの k からべき乗則を推定し、予測に最も近いレベルから探します。"
     ),
     "Split all rows by the labels of one column, and each part again by its own widest label, until none can be "
     "split.": ("一つの列のラベルで行を分け、それぞれをさらに最も広いラベルで、分けられなくなるまで分割します。"),
@@ -52,7 +52,7 @@ METHODS = {
         "一定の確率で値を残し、それ以外は列の値から等確率で引きます。"
     ),
     "Look first at the node that loses least of all that are predicted to hold, and let each look correct the next.": (
-        "条件を満たすと予測される中で損失が最小の段階から調べ、結果で次の予測を直します。"
+        "条件を満たすと予測される中で損失が最小のレベルから調べ、結果で次の予測を直します。"
     ),
     "Release a simple random sample of the rows, in an order drawn at random.": (
         "行を単純無作為に抽出し、無作為な順に並べて公開します。"
@@ -142,7 +142,7 @@ STEPS = {
     ),
     "Share of the rows an attacker knows, for the risk limit.": "上の確率で、攻撃者が知る行の割合。",
     "Put the category of each item in its place, by an item hierarchy.": "商品を、商品の階層の分類に置き換えます。",
-    "Level of the hierarchy, 0 for the items themselves.": "階層の段階。0 は商品そのもの。",
+    "Level of the hierarchy, 0 for the items themselves.": "階層のレベル。0 は商品そのもの。",
     "First characters that are kept without a hierarchy.": "階層がない場合に残す先頭の文字数。",
 }
 BUILDERS = {
@@ -156,15 +156,15 @@ BUILDERS = {
         "数値は区間にして二つずつまとめ、順序のあるラベルは隣どうしをまとめます。文字列はそのままです。"
     ),
     "Whether intervals hold as many rows or are as wide each.": "区間の行数をそろえるか、幅をそろえるか。",
-    "How many intervals the first level of numbers has.": "数値の最初の段階の区間の数。",
-    "How many neighbors of labels become one at each level.": "各段階でまとめる隣どうしのラベルの数。",
+    "How many intervals the first level of numbers has.": "数値の最初のレベルの区間の数。",
+    "How many neighbors of labels become one at each level.": "各レベルでまとめる隣どうしのラベルの数。",
     "Whether the values are numbers, or text in its alphabet.": "値が数値か、文字順の文字列か。",
     "Numbers become intervals of one width, then intervals of several times that width.": (
-        "数値を同じ幅の区間にし、次の段階ではその何倍かの幅にします。"
+        "数値を同じ幅の区間にし、次のレベルではその何倍かの幅にします。"
     ),
-    "Width of the intervals of the first level.": "最初の段階の区間の幅。",
+    "Width of the intervals of the first level.": "最初のレベルの区間の幅。",
     "For each further level, how many intervals of the one before make one.": (
-        "次の段階ごとに、前の段階の区間をいくつまとめるか。"
+        "次のレベルごとに、前のレベルの区間をいくつまとめるか。"
     ),
     "Where an interval starts; none starts one at the smallest value.": "区間の始まり。空なら最小の値から始めます。",
     "Values below it get one label.": "これより小さい値は一つのラベルになります。",
@@ -172,7 +172,7 @@ BUILDERS = {
     "Ages become nine, five or three bands (Oguri's thesis, table 7).": (
         "年齢を 9・5・3 区分にします（小栗の論文、表 7）。"
     ),
-    "The levels by their number of bands, among 9, 5 and 3, finest first.": "段階の区分数。9・5・3 から、細かい順に。",
+    "The levels by their number of bands, among 9, 5 and 3, finest first.": "レベルの区分数。9・5・3 から細かい順に。",
     "The 47 prefectures become nine regions, then east and west (Oguri's thesis, table 7).": (
         "47 都道府県を 9 地方、さらに東西にまとめます（小栗の論文、表 7）。"
     ),
@@ -184,9 +184,9 @@ BUILDERS = {
     ),
     "The YAML file.": "YAML ファイル。",
     "Values become named groups, then runs of so many neighbors.": "値を名前のある組にし、次に隣どうしをまとめます。",
-    "The groups of the first level, each as name=value|value|…": "最初の段階の組。名前=値|値|… の形。",
+    "The groups of the first level, each as name=value|value|…": "最初のレベルの組。名前=値|値|… の形。",
     "For each further level, how many neighbors of the level before make one.": (
-        "次の段階ごとに、前の段階の隣どうしをいくつまとめるか。"
+        "次のレベルごとに、前のレベルの隣どうしをいくつまとめるか。"
     ),
     "The order of the values; else that of the groups, the numbers or the alphabet.": (
         "値の順序。空なら組・数値・文字の順です。"
@@ -194,7 +194,7 @@ BUILDERS = {
     "Characters are masked from the right: 12345, 1234*, 123**, …, *.": (
         "右から文字を隠します：12345、1234*、123**、…、*。"
     ),
-    "How many more characters each level masks.": "段階ごとに隠す文字数。",
+    "How many more characters each level masks.": "レベルごとに隠す文字数。",
     "The character that stands for a masked one.": "隠した文字の代わりの文字。",
     "Sex is told or not told: male and female become *.": "性別を示すか示さないか：男女を * にします。",
     "The values as the column writes them.": "列での値の書き方。",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from tokumei.report.japanese_errors import EDITION_OPTIONS, ERRORS
 from tokumei.report.japanese_parts import PARTS
 
 # What columns are, by the words that the kinds have for it.
@@ -141,7 +142,7 @@ FORMS = {
     "text in {encoding}": "{encoding} の文字",
     "a whole Parquet file, which ends with PAR1": "途中で切れていない Parquet ファイル",
     "a Parquet file, which starts with PAR1": "Parquet ファイル",
-    "an Excel workbook (.xlsx), which is a zip file ({why})": "Excel ブック (.xlsx)（{why}）",
+    "an Excel workbook (.xlsx), which is a zip file ({why})": "Excel ブック（.xlsx）",
     "a column named {role}, or {how}": "「{role}」の列",
     "a {role} in every row": "すべての行に {role}",
     "a customer in every row that holds anything": "内容のあるすべての行に顧客",
@@ -151,13 +152,16 @@ FORMS = {
 }
 
 
+WHOLE = {**KINDS, **FORMS, **ERRORS, **PARTS, **EDITION_OPTIONS}
+
+
 def in_japanese(text: str) -> str | None:
     """Say a sentence of the library in Japanese; None where no form of it is known.
 
     >>> in_japanese("ages: its header says so, and whole numbers from 18 to 89, as ages are")
     '年齢：見出しがそう示し、18 から 89 までの整数で、年齢のようです'
     """
-    known = KINDS.get(text) or FORMS.get(text) or PARTS.get(text)
+    known = WHOLE.get(text)
     if known is not None:
         return known
     kind, mark, reason = text.partition(": ")
@@ -181,7 +185,7 @@ def _within(name: str, part: str) -> str | None:
 def _forms() -> list[tuple[re.Pattern[str], str]]:
     """Give the forms as patterns, those with more of their own words first."""
     found = []
-    for english, japanese in FORMS.items():
+    for english, japanese in (FORMS | ERRORS).items():
         if "{" in english:
             # Names of one letter stand for numbers.
             pattern = re.sub(r"\\{(\w)\\}", r"(?P<\1>[0-9.,%-]+)", re.escape(english))

@@ -22,7 +22,7 @@ JAPANESE_LAW = {
     ),
     "deleted information is kept safe (削除情報等の安全管理)": ("削除情報等の安全管理"),
     "{column} tells years of birth of people over 89, as {year}": (
-        "{column} に 89 歳を超える人の生年があります（例: {year}）"
+        "{column} に 89 歳を超える人の生年があります（例：{year}）"
     ),
     "singling out": ("個人の選び出し（singling out）"),
     "linkability": ("連結可能性（linkability）"),
@@ -52,17 +52,17 @@ JAPANESE_LAW = {
     "rows are alone by {known}": ("{known} で一意になる行があります"),
     "some rows are alone by {known}": ("{known} で一意になる行があります"),
     "the attack {attack} was not tried": ("攻撃 {attack} は試していません"),
-    "a value that one row alone has: {columns}": ("一行だけにある値: {columns}"),
-    "values that few rows have: {columns}": ("少数の行だけにある値: {columns}"),
+    "a value that one row alone has: {columns}": ("一行だけにある値：{columns}"),
+    "values that few rows have: {columns}": ("少数の行だけにある値：{columns}"),
     "every value of every column stands in {n} rows or more": ("どの列のどの値も {n} 行以上にあります"),
-    "bounds that do not hold: {failed}": ("満たされていない条件: {failed}"),
+    "bounds that do not hold: {failed}": ("満たされていない条件：{failed}"),
     "the smallest class has {k} rows; no bound was set": ("最小の同値類は {k} 行です。条件は設定されていません"),
     "the smallest class has {k} rows, and {n} bounds hold": ("最小の同値類は {k} 行で、{n} 個の条件を満たします"),
     "where the seed, the mapping and the recipe lie is not known here": (
         "乱数の種・対応表・加工方法の保管場所は、ここでは分かりません"
     ),
-    "others can read the processing information: {listed}": ("加工方法等情報を他人が読めます: {listed}"),
-    "kept apart, readable by its owner alone: {listed}": ("別に管理し、所有者だけが読めます: {listed}"),
+    "others can read the processing information: {listed}": ("加工方法等情報を他人が読めます：{listed}"),
+    "kept apart, readable by its owner alone: {listed}": ("別に管理し、所有者だけが読めます：{listed}"),
     "{columns} was drawn at random; it links until {table}, which leads back, is destroyed": (
         "{columns} は無作為に割り当てました。元に戻せる {table} を廃棄するまでは連結します"
     ),
@@ -70,11 +70,11 @@ JAPANESE_LAW = {
     "{column} has more than the first three digits of a postal code": (
         "{column} に郵便番号の先頭三桁を超える値があります"
     ),
-    "{column} has areas of 20,000 people or fewer: {areas}": ("{column} に人口 2 万人以下の地域があります: {areas}"),
+    "{column} has areas of 20,000 people or fewer: {areas}": ("{column} に人口 2 万人以下の地域があります：{areas}"),
     "no place below a state but areas of more than 20,000 people": (
         "州より小さい区分はありません（人口 2 万人を超える三桁の地域を除く）"
     ),
-    "{column} tells more than the year, as in {value}": ("{column} は年より細かい値を含みます（例: {value}）"),
+    "{column} tells more than the year, as in {value}": ("{column} は年より細かい値を含みます（例：{value}）"),
     "{column} tells an age of {age}": ("{column} に {age} 歳の値があります"),
     "no date finer than a year, no age over 89": ("年より細かい日付も、89 歳を超える年齢もありません"),
     "Expert Determination (45 CFR 164.514(b)(1)), outline: the expert and their experience; the "
@@ -82,7 +82,7 @@ JAPANESE_LAW = {
     "the data and each column's replicability, availability and distinguishability; the methods and "
     "the measured risk; why it is "
     "very small; until when the determination holds.": (
-        "専門家による判定（45 CFR 164.514(b)(1)）の骨子: 専門家とその経験、提供先とその知識、データと各列の再現性・"
+        "専門家による判定（45 CFR 164.514(b)(1)）の骨子：専門家とその経験、提供先とその知識、データと各列の再現性・"
         "入手可能性・識別性、手法と測定されたリスク、リスクが極めて小さい理由、判定の有効期限。"
     ),
 }

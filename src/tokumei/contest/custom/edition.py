@@ -48,8 +48,8 @@ SCORE_SEED = 0
 
 STRATEGIES: Mapping[str, Strategy] = {HISTORY: OwnPurchases(), TABLE: OwnMicrodata()}
 DATA = (FileRole("T", "the original data", "元データ"),)
-RELEASE = (FileRole("A", "the release, row by row as T", "加工データ(行の順序は T と同じ)"),)
-PUBLISHED = (FileRole("S", "the rows that were kept, shuffled", "公開データ(残った行を並べ替えたもの)"),)
+RELEASE = (FileRole("A", "the release, row by row as T", "加工データ（行の順序は T と同じ）"),)
+PUBLISHED = (FileRole("S", "the rows that were kept, shuffled", "公開される加工データ（残った行を並べ替えたもの）"),)
 TRUTH = (FileRole("F", "the truth", "正解"),)
 GUESS = (FileRole("Fh", "a guess of the truth", "正解の推定"),)
 
@@ -96,7 +96,7 @@ class CustomEdition(Edition):
             f"{settings.formula.text}, lower is better: U is the loss of use, S {self._safety_says}."
         )
         summary_ja = settings.summary_ja or (
-            f"参加者は{what_ja}を加工し、互いに公開データの再識別を試みる。"
+            f"参加者は{what_ja}を加工し、互いに加工データの再識別を試みる。"
             f"順位は {settings.formula.text} の小さい順とする。U は有用性の損失、S は{self._safety_says_ja}。"
         )
         return ContestTerms(

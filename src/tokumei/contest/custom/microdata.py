@@ -104,7 +104,7 @@ class OwnMicrodata:
             Rule(
                 "row-of-t",
                 "Line i is the row of T, counted from 1, that row i of S is believed to be; one may be named twice.",
-                "i 行目は S の i 行目に対応すると推定した T の行番号(1から数える)とする。重複してもよい。",
+                "i 行目は S の i 行目に対応すると推定した T の行番号（1から数える）とする。重複してもよい。",
             ),
             Rule("row-for-row", "There is one line for each row of S.", "S の各行についてちょうど1行ずつ書く。"),
         )

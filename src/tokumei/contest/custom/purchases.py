@@ -151,7 +151,7 @@ class OwnPurchases:
             Rule(
                 FORM,
                 "The file is UTF-8 text; its header is customer and the months of T, such as 2011-01.",
-                "ファイルは UTF-8 の CSV とし、ヘッダーは customer と T の各月(2011-01 など)とする。",
+                "ファイルは UTF-8 の CSV とし、ヘッダーは customer と T の各月（2011-01 など）とする。",
             ),
             Rule("each-customer-once", "Every customer of T has one line.", "T の全顧客についてちょうど1行ずつ書く。"),
             Rule(

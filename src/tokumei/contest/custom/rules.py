@@ -42,7 +42,7 @@ def release_rules(settings: Settings, strategy: Strategy) -> tuple[Rule, ...]:
         Rule(
             "least-kept",
             f"At least {checks.least_kept:.0%} of the rows are kept, and at least one.",
-            f"少なくとも{checks.least_kept:.0%}の行(最低1行)を残す。",
+            f"少なくとも{checks.least_kept:.0%}の行（最低1行）を残す。",
         ),
     ]
     if checks.values_of_original:
@@ -51,13 +51,13 @@ def release_rules(settings: Settings, strategy: Strategy) -> tuple[Rule, ...]:
             Rule(
                 "values-of-original",
                 f"Values of these columns occur in the same column of T: {columns}.",
-                f"次の列の値は T の同じ列に現れるものに限る:{columns}。",
+                f"次の列の値は T の同じ列に現れるものに限る：{columns}。",
             )
         )
     if checks.unchanged:
         columns = ", ".join(checks.unchanged)
         rules.append(
-            Rule("unchanged", f"These columns stay as in T: {columns}.", f"次の列は T のままとする:{columns}。")
+            Rule("unchanged", f"These columns stay as in T: {columns}.", f"次の列は T のままとする：{columns}。")
         )
     return (*rules, *strategy.release_rules(settings))
 

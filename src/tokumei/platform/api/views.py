@@ -48,7 +48,7 @@ def guide(request: HttpRequest) -> HttpResponse:
         for method in METHODS:
             if method in methods:
                 operation = methods[method]
-                groups.setdefault(operation["tags"][0], []).append(_line(path, method, operation))
+                groups.setdefault(_(operation["tags"][0]), []).append(_line(path, method, operation))
     return render(request, "api/guide.html", {"groups": groups})
 
 
@@ -57,7 +57,7 @@ def _line(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
     return {
         "method": method.upper(),
         "path": path,
-        "says": operation["description"],
+        "says": _(operation["description"]),
         "query": [one["name"] for one in operation["parameters"] if one["in"] == "query"],
         "takes": next(iter(body), ""),
         "needs_token": "security" in operation,

@@ -20,7 +20,7 @@ from tokumei.core.registry import Option, part_options, read_option
 from tokumei.data.files.reading import Reading
 from tokumei.platform.contests.forms import TAKEN, BoardForm, LimitsForm, MomentField, ScheduleForm, TextsForm
 from tokumei.platform.contests.models import Board, Contest, Counts
-from tokumei.platform.telling import in_words
+from tokumei.platform.telling import in_words, told
 
 WHAT, DATA, RULES, DETAILS, PEOPLE, FINISH = STEPS = ("what", "data", "rules", "details", "people", "finish")
 OWN_TABLE, OWN_HISTORY = "own-table", "own-history"
@@ -115,7 +115,7 @@ class OptionsForm(forms.Form):
                 label=one.name,
                 required=False,
                 max_length=500,
-                help_text=one.help,
+                help_text=told(one.help),
                 widget=forms.TextInput(attrs={"placeholder": _written(one.default), "spellcheck": "false"}),
             )
 

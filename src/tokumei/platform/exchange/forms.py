@@ -19,6 +19,7 @@ from tokumei.platform.exchange.services.offers import TAKEN
 from tokumei.platform.names import check_text
 from tokumei.platform.teams.models import Team
 from tokumei.platform.teams.services import teams_of
+from tokumei.platform.telling import in_words
 
 
 class PlainTextField(forms.CharField):
@@ -229,7 +230,7 @@ class HostForm(NewOfferForm):
             for text in listed:
                 read_criterion(text)
         except TokumeiError as error:
-            raise ValidationError(str(error)) from None
+            raise ValidationError(in_words(error)) from None
         if not listed:
             raise ValidationError(_("Give at least one criterion."))
         return listed

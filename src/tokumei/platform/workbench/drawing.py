@@ -8,6 +8,8 @@ from typing import Any
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from tokumei.platform.workbench.labels import labels
+
 # In the units of the figures, which the page scales to its width.
 BAR, GAP, LABEL, WIDTH = 20, 8, 150, 640
 SPARK_WIDTH, SPARK_HEIGHT = 132, 34
@@ -176,14 +178,10 @@ def frontier(points: Sequence[Mapping[str, Any]], *, title: str, x_name: str, y_
             for x, y in [place(one)]
         ),
     )
-    # Releases that are the same lie on one point, which then has all of their numbers.
-    together: dict[tuple[int, int], list[int]] = {}
-    for number, one in made:
-        together.setdefault((round(place(one)[0] / 5), round(place(one)[1] / 5)), []).append(number)
     names = format_html_join(
         "",
         '<text class="small" x="{}" y="{}" text-anchor="middle">{}</text>',
-        ((5 * x, 5 * y - 11, ", ".join(map(str, numbers))) for (x, y), numbers in together.items()),
+        ((f"{x:.1f}", f"{y:.1f}", text) for x, y, text in labels([(number, place(one)) for number, one in made])),
     )
     path = format_html('<polyline class="frontier" points="{}"/>', line)
     return _figure(axes + path + dots + names, PLOT_WIDTH, PLOT_HEIGHT, title)

@@ -14,7 +14,6 @@ from tokumei.contest.fault_words import in_japanese as fault_in_japanese
 from tokumei.core.errors import Fault
 from tokumei.platform.jobs.models import Job
 from tokumei.report.explanations import explain
-from tokumei.report.japanese_texts import in_japanese
 
 Words = Mapping[str, str | Promise]
 # What is worse than this is shown as a warning.
@@ -104,17 +103,12 @@ def language() -> str:
     return (get_language() or "en").partition("-")[0]
 
 
-def library_text(text: str) -> str:
-    """Say a sentence of the library in the reader's language, as far as it is known there."""
-    return (in_japanese(text) or text) if language() == "ja" else text
-
-
 def fault_text(fault: Mapping[str, Any]) -> str:
     """Say what a fault lacks in the reader's language, as far as that is known there."""
     expected = str(fault["expected"])
     if language() != "ja":
         return expected
-    return fault_in_japanese(Fault(expected)) or in_japanese(expected) or expected
+    return fault_in_japanese(Fault(expected)) or expected
 
 
 def number_lines(measures: Mapping[str, Any], after: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:

@@ -96,31 +96,37 @@ class Pwscup2015(Edition):
         """What the edition says of itself."""
         return ContestTerms(
             title="PWSCUP 2015",
-            title_ja="PWSCUP 2015(匿名加工・再識別コンテスト Ice & Fire)",
+            title_ja="PWSCUP 2015（匿名加工・再識別コンテスト Ice & Fire）",
             summary=f"Teams anonymize microdata X, one row a household, with {len(self.quasi_identifiers)} "
             f"quasi-identifiers and {len(self.sensitive)} amounts. They may change any cell and leave out up to half "
             "of the rows, and hand in the rows Y with the number of the row of X that each came from. Y is published "
             "in an order that tells nothing. Attackers know all of X and name the row of X behind every row of Y. "
             "Teams are ranked in each of thirteen indices; the lowest sum of ranks wins. Attackers have a board of "
             "their own. Row numbers that disagree with the data are flagged.",
-            summary_ja=f"1行が1世帯のミクロデータ X(準識別子 {len(self.quasi_identifiers)} 列、数値属性 "
-            f"{len(self.sensitive)} 列)を加工する。セルの変更と半数までの行の削除ができ、加工データ Y と各行の元の"
+            summary_ja=f"1行が1世帯のミクロデータ X（準識別子 {len(self.quasi_identifiers)} 列、数値属性 "
+            f"{len(self.sensitive)} 列）を加工する。セルの変更と半数までの行の削除ができ、加工データ Y と各行の元の"
             "行番号 I を提出する。Y は行をシャッフルして公開する。攻撃者は X をすべて知り、Y の各行の元の行番号を"
             "推定する。13の指標のそれぞれで順位を付け、その合計が小さいチームを上位とする。攻撃の成績は別の順位表とする。"
-            "データと食い違う行番号(山岡匿名化)には注意が付く。",
-            data_files=(FileRole("X", "the microdata, with a header", "ミクロデータ(ヘッダー付き)"),),
+            "データと食い違う行番号（山岡匿名化）には注意が付く。",
+            data_files=(FileRole("X", "the microdata, with a header", "ミクロデータ（ヘッダー付き）"),),
             release_files=(
-                FileRole("Y", "the anonymized rows, with the header of X", "匿名加工データ(X と同じヘッダー付き)"),
+                FileRole("Y", "the anonymized rows, with the header of X", "加工データ（X と同じヘッダー付き）"),
                 FileRole("I", "for each row of Y its row number in X", "Y の各行に対応する X の行番号"),
             ),
-            published_files=(FileRole("Y", "the anonymized rows, shuffled", "シャッフルした匿名加工データ"),),
+            published_files=(FileRole("Y", "the anonymized rows, shuffled", "シャッフルした加工データ"),),
             truth_files=(
                 FileRole(
-                    "I", "for each row published its row number in X", "公開データの各行に対応する X の行番号(正解)"
+                    "I",
+                    "for each row published its row number in X",
+                    "公開された加工データの各行に対応する X の行番号（正解）",
                 ),
             ),
             guess_files=(
-                FileRole("Q", "for each row published the guessed row number in X", "公開データの各行の行番号の推定"),
+                FileRole(
+                    "Q",
+                    "for each row published the guessed row number in X",
+                    "公開された加工データの各行の行番号の推定",
+                ),
             ),
             knowledge_files={"": ()},
             release_rules=RELEASE_RULES,

@@ -11,14 +11,14 @@ CLASS_SIZE_MEASURES = (
     Measure(
         "safety",
         "How many rows share their quasi-identifiers, S1 and S2; no attack is tried for these.",
-        "準識別子が同じ行の数(S1、S2)。攻撃によらない指標。",
+        "準識別子が同じ行の数（S1、S2）。攻撃によらない指標。",
         title="Class sizes",
         title_ja="クラスの大きさ",
     ),
     Measure(
         "S1",
         "Rows in the smallest class of equal quasi-identifiers, k: 1 if somebody is unique; more is better.",
-        "準識別子が同じ行のまとまりの最小行数(k)。1 は唯一の行がある状態で、大きいほどよい。",
+        "準識別子が同じ行のまとまりの最小行数（k）。1 は唯一の行がある状態で、大きいほどよい。",
     ),
     Measure(
         "S2",

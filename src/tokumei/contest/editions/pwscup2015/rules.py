@@ -34,7 +34,7 @@ ONE_NUMBER_EACH = Rule(
     "行番号は Y の各行に1つずつ、Y と同じ順序で書く。",
 )
 ROW_OF_X = Rule(
-    "row-of-x", "A row number is that of a row of X, counted from 1.", "行番号は X の行番号(1から数える)とする。"
+    "row-of-x", "A row number is that of a row of X, counted from 1.", "行番号は X の行番号（1から数える）とする。"
 )
 RELEASE_RULES = (
     FILE_FORM,
@@ -47,7 +47,7 @@ RELEASE_RULES = (
     Rule(
         "half-kept",
         "Y has at least half as many rows as X, rounded up.",
-        "Y には X の半数(端数切り上げ)以上の行を残す。",
+        "Y には X の半数（端数切り上げ）以上の行を残す。",
     ),
     Rule(
         "code-form",

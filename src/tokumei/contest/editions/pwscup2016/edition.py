@@ -64,16 +64,16 @@ LEAST_SUPPORT, LEAST_INVOICES = 0.01, 3
 NO_IDEA = 0
 
 DATA = (
-    FileRole("M", "the customers: id, sex, birth date, country", "顧客データ:顧客ID、性別、生年月日、国"),
+    FileRole("M", "the customers: id, sex, birth date, country", "顧客データ：顧客ID、性別、生年月日、国"),
     FileRole(
         "T",
         "the purchases: customer, invoice, date, time, item, price, quantity",
-        "購買履歴:顧客ID、伝票ID、購入日、購入時刻、商品ID、単価、数量",
+        "購買履歴：顧客ID、伝票ID、購入日、購入時刻、商品ID、単価、数量",
     ),
 )
 RELEASED = (
-    FileRole("M_release", "M′: the customers under pseudonyms", "M′:仮名にした顧客データ"),
-    FileRole("T_release", "T′: the purchases under pseudonyms", "T′:仮名にした購買履歴"),
+    FileRole("M_release", "M′: the customers under pseudonyms", "M′：仮名にした顧客データ"),
+    FileRole("T_release", "T′: the purchases under pseudonyms", "T′：仮名にした購買履歴"),
 )
 PERMUTATION = FileRole("P", "which row of M each row of M_release came from", "M_release の各行の元となった M の行番号")
 GUESS = FileRole("Q", "a guess of P", "P の推定")
@@ -122,8 +122,8 @@ class Pwscup2016(Edition):
             ),
             summary_ja=(
                 "参加者は顧客データ M と購買履歴 T を仮名化・加工して提出し、あわせて加工後の各顧客の元の行番号 P を"
-                "提出する。攻撃者は M と T の全体を知り、P を推定する(最大知識攻撃者)。順位は (U + E) / 2 の小さい順と"
-                f"する。U は三つの有用性損失の{joined_ja}、E は最も成功した攻撃の再識別率である。"
+                "提出する。攻撃者は M と T の全体を知り、P を推定する（最大知識攻撃者）。順位は (U + E) / 2 の小さい順"
+                f"とする。U は三つの有用性損失の{joined_ja}、E は最も成功した攻撃の再識別率である。"
             ),
             data_files=DATA,
             release_files=(*RELEASED, PERMUTATION),

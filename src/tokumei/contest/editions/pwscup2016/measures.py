@@ -22,7 +22,7 @@ MEASURES = (
     Measure(
         "mean_price_error",
         "The error of the mean unit prices in the currency of the data: 0 if the same; it has no upper end.",
-        "平均単価の誤差(データの通貨単位)。0 は同じ。上限はない。",
+        "平均単価の誤差（データの通貨単位）。0 は同じ。上限はない。",
     ),
     Measure(
         "contradicted",

@@ -107,7 +107,7 @@ RELEASE_RULES = (
     Rule(
         "permutation",
         "Line i of P is the row of M that row i of M_release came from, counted from 1; each row stands there once.",
-        "P の i 行目は M_release の i 行目の元となった M の行番号(1から数える)とし、各番号はちょうど一度だけ現れる。",
+        "P の i 行目は M_release の i 行目の元となった M の行番号（1から数える）とし、各番号はちょうど一度だけ現れる。",
     ),
 )
 GUESS_RULES = (
@@ -120,7 +120,7 @@ GUESS_RULES = (
     Rule(
         "row-of-m",
         "Each line of Q is a row number of M, counted from 1; one customer may be named for several.",
-        "Q の各行は M の行番号(1から数える)とする。同じ番号を何度書いてもよい。",
+        "Q の各行は M の行番号（1から数える）とする。同じ番号を何度書いてもよい。",
     ),
 )
 

@@ -112,7 +112,7 @@ class Pwscup2017(Edition):
         levels = ", ".join(f"{share} %" for share in self.known)
         return ContestTerms(
             title="PWSCUP 2017",
-            title_ja="PWSCUP 2017(匿名加工・再識別コンテスト)",
+            title_ja="PWSCUP 2017（匿名加工・再識別コンテスト）",
             summary="Teams anonymize one year of purchases, T, row by row: they replace customers by pseudonyms that "
             "may change from month to month, and may change or delete up to half of the rows. What is left is shuffled "
             f"and published. Attackers know {levels} of the rows of T, items cut to two characters, and name the "
@@ -122,7 +122,7 @@ class Pwscup2017(Edition):
             f"knowledge, or the guesses of other teams, whichever is more; of guesses, {self.attack_rule.says}.",
             summary_ja="1年分の購買履歴 T を行ごとに加工する。顧客IDを月ごとに変えてもよい仮名に置き換え、値の変更や"
             f"半数までの行の削除ができる。残った行をシャッフルして公開する。攻撃者は T の {levels} の行"
-            "(商品IDは先頭2文字)を知り、全顧客の各月の仮名を推定する。順位は "
+            "（商品IDは先頭2文字）を知り、全顧客の各月の仮名を推定する。順位は "
             f"{self.utility_weight:g}·U + {self.safety_weight:g}·S の小さい順で、U は7つの有用性指標の最悪値、"
             "S は攻撃の成功率で、全知識レベルでの平均が最大の組み込み攻撃と、他チームの推定の、大きい方とする。"
             f"他チームの推定は、{self.attack_rule.says_ja}。",
@@ -130,19 +130,19 @@ class Pwscup2017(Edition):
                 FileRole(
                     "M",
                     "customers: id, sex, birth decade, country; nobody is alone with these three",
-                    "顧客マスター(ID、性別、生年代、国。2-匿名性を満たす)",
+                    "顧客マスター（ID、性別、生年代、国。2-匿名性を満たす）",
                 ),
                 FileRole(
                     "T",
                     "purchases: customer, invoice, date, time, item, price, quantity",
-                    "購買履歴(顧客ID、伝票ID、日付、時刻、商品ID、単価、数量)",
+                    "購買履歴（顧客ID、伝票ID、日付、時刻、商品ID、単価、数量）",
                 ),
             ),
             release_files=(
-                FileRole("AT", "the anonymized T, row by row in its order", "匿名加工データ A(T)(T と同じ行順)"),
+                FileRole("AT", "the anonymized T, row by row in its order", "加工データ A(T)（T と同じ行順）"),
             ),
-            published_files=(FileRole("S", "the rows kept, shuffled", "残った行をシャッフルした公開データ"),),
-            truth_files=(FileRole("F", "the pseudonym of each customer in each month", "各顧客の各月の仮名(正解)"),),
+            published_files=(FileRole("S", "the rows kept, shuffled", "加工データの残った行をシャッフルしたもの"),),
+            truth_files=(FileRole("F", "the pseudonym of each customer in each month", "各顧客の各月の仮名（正解）"),),
             guess_files=(
                 FileRole("Fh", "the guessed pseudonym of each customer in each month", "各顧客の各月の仮名の推定"),
             ),
@@ -157,7 +157,7 @@ class Pwscup2017(Edition):
 
     def _knowledge_role(self, share: int) -> FileRole:
         return FileRole(
-            f"T{share}", f"{share} % of T, items cut to two characters", f"T の {share} % の行(商品IDは先頭2文字)"
+            f"T{share}", f"{share} % of T, items cut to two characters", f"T の {share} % の行（商品IDは先頭2文字）"
         )
 
     def make_data(self, folder: Path, *, seed: int, source: Path | None = None) -> None:

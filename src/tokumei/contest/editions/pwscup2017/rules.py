@@ -47,7 +47,7 @@ RELEASE_RULES = (
     Rule(
         "half-kept",
         "At least half of the rows, rounded down, are kept.",
-        "少なくとも半数(端数切り捨て)の行を残す。",
+        "少なくとも半数（端数切り捨て）の行を残す。",
     ),
     Rule(
         "deleted-whole",
@@ -93,7 +93,7 @@ GUESS_RULES = (
     Rule(
         "pseudonym-of-s",
         f"The twelve other cells, December 2010 to November 2011, are each a pseudonym of S or {DELETED}.",
-        f"残り12セル(2010年12月〜2011年11月)は S に現れる仮名または {DELETED} とする。",
+        f"残り12セル（2010年12月〜2011年11月）は S に現れる仮名または {DELETED} とする。",
     ),
 )
 

@@ -66,7 +66,7 @@ class Pwscup2018(Edition):
         """What the edition says of itself."""
         return ContestTerms(
             title="PWSCUP 2018",
-            title_ja="PWSCUP 2018(匿名加工・再識別コンテスト)",
+            title_ja="PWSCUP 2018（匿名加工・再識別コンテスト）",
             summary="Teams generalize one year of purchases, T, row by row: each cell stays, or becomes a set of "
             "items, a range or *, and always may stand for the true value; every customer gets one pseudonym. The rows "
             "kept are published sorted as text. Attackers know all of T and name the customers of as many pseudonyms "
@@ -82,18 +82,18 @@ class Pwscup2018(Edition):
                 FileRole(
                     "T",
                     "purchases: customer, date, item, price, quantity",
-                    "購買履歴(顧客ID、日付、商品ID、単価、数量)",
+                    "購買履歴（顧客ID、日付、商品ID、単価、数量）",
                 ),
             ),
             release_files=(
-                FileRole("A", "the generalized T, row by row in its order", "匿名加工データ A(T と同じ行順)"),
+                FileRole("A", "the generalized T, row by row in its order", "加工データ A（T と同じ行順）"),
             ),
             published_files=(
-                FileRole("A_published", "A′: the rows kept, sorted as text", "公開データ A′(残った行を文字列順に整列)"),
+                FileRole("A_published", "A′: the rows kept, sorted as text", "A′：残った行を文字列順に並べたもの"),
             ),
-            truth_files=(FileRole("F", "the customer of each pseudonym", "各仮名の顧客(正解)"),),
+            truth_files=(FileRole("F", "the customer of each pseudonym", "各仮名の顧客（正解）"),),
             guess_files=(
-                FileRole("Fh", "F′: the guessed customer of some pseudonyms", "F′(任意個の仮名についての顧客の推定)"),
+                FileRole("Fh", "F′: the guessed customer of some pseudonyms", "F′（任意個の仮名についての顧客の推定）"),
             ),
             knowledge_files={"": ()},
             release_rules=RELEASE_RULES,

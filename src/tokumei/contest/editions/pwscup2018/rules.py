@@ -70,7 +70,7 @@ RELEASE_RULES = (
     Rule(
         "date-form",
         "The date is a real one written YYYY/M/D, with or without leading zeros, a range [lo;hi] of two such, or *.",
-        "購入日は実在する日付 YYYY/M/D(先頭の 0 は付けても付けなくてもよい)、その範囲 [lo;hi]、または * とする。",
+        "購入日は実在する日付 YYYY/M/D（先頭の 0 は付けても付けなくてもよい）、その範囲 [lo;hi]、または * とする。",
     ),
     Rule(
         "item-form",
@@ -100,7 +100,7 @@ RELEASE_RULES = (
     Rule(
         "holds-truth",
         "A cell may stand for the value of T: it is that value, a set that has it, a range around it, or *.",
-        "セルは T の値を含むこと(その値自身、それを含む集合や範囲、または *)。",
+        "セルは T の値を含むこと（その値自身、それを含む集合や範囲、または *）。",
     ),
 )
 GUESS_RULES = (
@@ -108,7 +108,7 @@ GUESS_RULES = (
     Rule(
         "pseudonym-of-release",
         "The first cell of a line is a pseudonym of the published release.",
-        "各行の先頭セルは公開データに現れる仮名とする。",
+        "各行の先頭セルは公開された加工データに現れる仮名とする。",
     ),
     Rule(
         "customer-of-t",

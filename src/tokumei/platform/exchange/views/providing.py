@@ -169,7 +169,7 @@ def trust(request: UserRequest, published: PublishedOffer) -> HttpResponse:
         try:
             recipients.trust(published, request.user, **form.cleaned_data)
         except TokumeiError as error:
-            form.add_error("username", str(error))
+            form.add_error("username", in_words(error))
         else:
             messages.success(request, _("Saved."))
             return redirect("exchange:desk", published=published.slug)

@@ -1,12 +1,14 @@
-"""Texts in Markdown, and the one in the reader's language where there are two."""
+"""Texts in Markdown, in the reader's language where there are two, and sentences of the library."""
 
 from __future__ import annotations
 
 from django import template
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from tokumei.platform.marked_text import to_html
+from tokumei.platform.telling import told
 
 register = template.Library()
 
@@ -23,3 +25,10 @@ def spoken(thing: object, name: str) -> str:
     plain, japanese = str(getattr(thing, name)), str(getattr(thing, f"{name}_ja"))
     is_japanese = (get_language() or "").startswith("ja")
     return (japanese or plain) if is_japanese else (plain or japanese)
+
+
+@register.filter
+def library(text: str | None) -> str:
+    """Show a sentence of the library in the reader's language; one that is not known there is marked as English."""
+    said, is_japanese = told(text or ""), (get_language() or "").startswith("ja")
+    return said if not is_japanese or said != text else format_html('<span lang="en">{}</span>', said)

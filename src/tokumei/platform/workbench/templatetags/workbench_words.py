@@ -14,13 +14,6 @@ register = template.Library()
 
 
 @register.filter
-def library(text: str | None) -> str:
-    """Show a sentence of the library in the reader's language; one that is not known there is marked as English."""
-    said = words.library_text(text or "")
-    return said if words.language() != "ja" or said != text else format_html('<span lang="en">{}</span>', said)
-
-
-@register.filter
 def expected(fault: Mapping[str, Any]) -> str:
     """Show what a fault lacks in the reader's language."""
     said = words.fault_text(fault)
