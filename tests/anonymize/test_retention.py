@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +9,6 @@ from hypothesis import strategies as st
 from tokumei.anonymize.perturbing.retention import (
     estimated_counts,
     largest_retention,
-    retention_matrix,
     retention_pk,
 )
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -16,6 +16,11 @@ from tokumei.core.seeds import generator
 from tokumei.measure.safety._pk import pk_of_matrices
 
 N_VALUES = st.lists(st.integers(1, 6), min_size=1, max_size=3)
+
+
+def retention_matrix(retain: float, n_values: int) -> npt.NDArray[np.float64]:
+    """Give the probability of every released value (column) from every original one (row)."""
+    return retain * np.eye(n_values) + (1 - retain) / n_values
 
 
 def test_two_values_half_kept_by_hand() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import comb
 
 import polars as pl
 import pytest
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 from tokumei.attack.hypothesis import (
     CHANCE,
     LEVEL,
-    chance_bound,
     chance_of_proof,
     chances_in_class,
     judge_guesses,
@@ -20,6 +20,11 @@ from tokumei.core.errors import InputError
 
 # Table 4 of the report on PWSCUP 2018.
 PRINTED = {7: 7, 10: 10, 11: 10, 12: 11, 15: 13, 24: 18, 30: 22, 49: 34, 90: 59, 99: 64, 990: 606, 999: 612}
+
+
+def chance_bound(n: int, s: int, p: Fraction = CHANCE) -> Fraction:
+    """Bound the chance that s or more of n guesses on a safe release are right: u(p, n, s), which may exceed 1."""
+    return sum((comb(n, k) * p**k for k in range(s, n + 1)), Fraction(0))
 
 
 def test_chance_bound_is_the_sum_of_the_paper() -> None:

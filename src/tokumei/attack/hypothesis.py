@@ -40,11 +40,6 @@ class HypothesisVerdict:
         return self.n_right >= self.n_needed
 
 
-def chance_bound(n: int, s: int, p: Fraction = CHANCE) -> Fraction:
-    """Bound the chance that s or more of n guesses on a safe release are right: u(p, n, s), which may exceed 1."""
-    return sum((comb(n, k) * p**k for k in range(s, n + 1)), Fraction(0))
-
-
 @cache
 def n_needed(n: int, p: Fraction = CHANCE, level: Fraction = LEVEL) -> int:
     """Give r(n): the fewest right guesses of n that prove a release unsafe, and n + 1 where none suffice."""

@@ -29,6 +29,9 @@ DATES = (
     re.compile(rf"([0-9]{{4}})/([0-9]{{1,2}})/([0-9]{{1,2}}){CLOCK}"),
 )
 
+# So many texts are tried before all are: most columns of text hold neither amounts nor dates.
+TRIED_FIRST = 20
+
 T = TypeVar("T", Fraction, dt.date)
 
 

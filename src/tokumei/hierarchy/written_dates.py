@@ -10,7 +10,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchy.date_labels import read_day_label
-from tokumei.hierarchy.leaves import CLOCK, leaf_texts, read_all, read_date
+from tokumei.hierarchy.leaves import CLOCK, TRIED_FIRST, leaf_texts, read_all, read_date
 
 _DAY_OR_MONTH_FIRST = re.compile(rf"([0-9]{{1,2}})([./-])([0-9]{{1,2}})\2([0-9]{{4}}|[0-9]{{2}}){CLOCK}")
 # Eight digits of other years are codes.
@@ -19,8 +19,6 @@ MONTHS_OF_A_YEAR = 12
 DAYS_OF_A_MONTH = 31
 # Two digits of a year are read as spreadsheets do, whenever it is done: 30 is 1930, and 29 is 2029.
 CENTURY_FROM = 1930
-# So many texts are tried before all are: most columns of text hold no dates.
-TRIED_FIRST = 20
 EXPECTED = "a real date, as 2011-03-09, 2011/3/9 or 9.3.2011, in one way in all rows (03/04/2011 alone could be two)"
 
 ReadDate = Callable[[str], dt.date | None]

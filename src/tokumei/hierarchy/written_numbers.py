@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from tokumei.hierarchy.leaves import TRIED_FIRST
+
 # A sign of money before, or it or a unit after the number. Letters before a number make a code of it.
 _AMOUNT = re.compile(
     r"(?P<before>(?:[A-Z]{0,3}[$€£¥￥₩₹]|USD|EUR|GBP|JPY)?)\s?(?P<number>[+-]?[0-9][0-9.,]*)\s?(?P<after>[^\d\s.,]{0,6})"
 )
 _POINT = re.compile(r"[+-]?(0|[1-9][0-9]{0,2}(,[0-9]{3})+|[1-9][0-9]*)(\.[0-9]+)?")
 _COMMA = re.compile(r"[+-]?(0|[1-9][0-9]{0,2}(\.[0-9]{3})+|[1-9][0-9]*)(,[0-9]+)?")
-# So many texts are tried before all are: most columns of text hold no amounts.
-TRIED_FIRST = 20
 
 
 def read_amounts(texts: Sequence[str]) -> list[float] | None:

@@ -19,11 +19,6 @@ from tokumei.measure.safety._pk import pk_of_odds, retention_odds
 Floats = npt.NDArray[np.float64]
 
 
-def retention_matrix(retain: float, n_values: int) -> Floats:
-    """Give the probability of every released value (column) from every original one (row)."""
-    return retain * np.eye(n_values) + (1 - retain) / n_values
-
-
 def retention_pk(retain: float, n_values: Sequence[int], n_records: int) -> float:
     """Give the k of Pk-anonymity of columns with these numbers of values, each kept with the same probability."""
     # Only the two values that are drawn least often matter, and here all are drawn alike.
