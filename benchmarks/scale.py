@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from benchmarks import history_scale
 from benchmarks.measure import Figure, in_new_process
 from tokumei.data.made.survey import make_survey
 
@@ -56,7 +57,9 @@ def run() -> list[Figure]:
         folder = Path(name)
         few = _made(folder / "few", N_ROWS)
         figures = _levels(folder, few, f"{N_ROWS:,} × {N_COLUMNS}")
-        return figures + _groups(folder, _made(folder / "many", N_ROWS, is_mixed=True))
+        figures += _groups(folder, _made(folder / "many", N_ROWS, is_mixed=True))
+        (folder / "history").mkdir()
+        return figures + history_scale.run(folder / "history", N_ROWS)
 
 
 def _levels(folder: Path, rows: tuple[str, list[str]], size: str) -> list[Figure]:

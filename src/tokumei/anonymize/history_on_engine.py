@@ -59,9 +59,10 @@ def release_there(pipeline: Pipeline, history: EngineHistory, *, seed: int) -> N
         last = pipeline.methods[-1] if pipeline.methods else None
         naming = last if isinstance(last, Pseudonyms) else None
         own = seed_of(seed, len(steps) + 1)
-        table = named(naming, history, seed=own)
-        there = table.filter(table.customer.notnull())
-        truth = history.keep("truth", there.select("customer", "period", "pseudonym").distinct())
+        table = named(naming, history, history.table, seed=own)
+        # Names follow from customer and month, so that each is drawn once and not for every row.
+        lives = named(naming, history, history.kept.select("customer", "period").distinct(), seed=own)
+        truth = history.keep("truth", lives.select("customer", "period", "pseudonym"))
         n_lives = _check_names(history, truth)
         bar.advance()
     recipes.append(Recipe("pseudonyms for the whole time", {}, own) if naming is None else recipe_of(naming, own))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.counting.draws import Draws, either, key_of, whole_number
 from tokumei.counting.staging import Staged
+from tokumei.data.history_columns import SCHEMA
 
 # Columns that a row loses when it is deleted; what tells its place stays.
 CELLS = ("customer", "invoice", "date", "time", "item", "price", "quantity", "period", "first", "last")
@@ -79,6 +81,42 @@ def open_history(engine: Any, staged: Staged, folder: Path) -> EngineHistory:
         # Where times stand in the dates, a block of midnights has none.
         is_filled = table.customer.notnull() & table.time.isnull()
         table = table.mutate(time=either(is_filled, whole_number(0), table.time))
+    return EngineHistory(engine, table, staged, folder)
+
+
+def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistory | None:
+    """Open a Parquet file that has the columns of a history in their types, on an engine that numbers its rows.
+
+    None where the file must be read and checked in blocks: for other columns and types, and where a cell is missing
+    that may not be, since there the line is told. Times of day are not read: nothing that is measured needs them.
+    """
+    path = Path(source)
+    if not hasattr(engine, "numbered_rows") or not path.is_file() or path.suffix != ".parquet":
+        return None
+    schema = pl.read_parquet_schema(path)
+    kinds = {**SCHEMA, **({"quantity": pl.Float64()} if schema.get("quantity") == pl.Float64() else {})}
+    roles = tuple(role for role in SCHEMA if role in schema)
+    if not {"customer", "date"} <= set(roles) or any(schema[role] != kinds[role] for role in roles):
+        return None
+    rows = engine.numbered_rows(path)
+    texts = [rows[role] == "" for role in roles if kinds[role] == pl.String()]
+    counts = {role: rows[role].count() for role in roles}
+    empties = {f"empty_{at}": one.sum() for at, one in enumerate(texts)}
+    found = engine.fetch(rows.aggregate(n=rows.count(), **counts, **empties)).row(0, named=True)
+    n_kept = int(found["customer"])
+    if any(found[name] for name in empties) or any(found[role] not in (0, n_kept) for role in roles):
+        return None
+    if any(found[role] != n_kept for role in ("customer", "date")) or "row" in schema:
+        return None
+    date = rows.date
+    day = date.delta(datetime.date(1970, 1, 1), unit="day").cast("int64")
+    period = date.year().cast("int64") * 12 + date.month().cast("int64") - 1
+    cells = {"date": day, "period": period, "first": day - date.day().cast("int64") + 1}
+    table = rows.mutate(**cells)
+    present = tuple(role for role in roles if not n_kept or found[role])
+    left_out = tuple(name for name in schema if name not in SCHEMA)
+    is_whole = schema.get("quantity") != pl.Float64()
+    staged = Staged(str(folder), str(source), int(found["n"]), n_kept, present, is_whole, left_out)
     return EngineHistory(engine, table, staged, folder)
 
 

@@ -249,6 +249,10 @@ class DuckDBEngine(RemoteEngine):
         """Read the files where they are."""
         return self.backend.read_parquet([str(path) for path in paths])
 
+    def numbered_rows(self, path: Path) -> Any:
+        """Read a Parquet file where it is, with the number of each row."""
+        return self.backend.read_parquet(str(path), file_row_number=True).rename(row="file_row_number")
+
     def keep(self, expression: Any, place: Path) -> Any:
         """Write the table to a file, whole or not at all; one that is there was written before."""
         file = place.with_suffix(".parquet")

@@ -15,13 +15,11 @@ from tokumei.attack.elsewhere.judge import Bench, judge_there
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.counting.engine import connect
-from tokumei.counting.engine_history import open_history
-from tokumei.counting.staging import stage_history
 from tokumei.data.files.histories import CONTEST_2018, form_of
 from tokumei.data.files.pseudonyms import is_row_guess, read_pseudonyms
 from tokumei.data.files.reading import Reading
 from tokumei.job.attack_history import Guesses, made_attack, success_of
-from tokumei.job.histories_there import bound, histories_there
+from tokumei.job.histories_there import bound, histories_there, open_there
 from tokumei.job.judge_history import Judged
 from tokumei.report.needs import needs_of
 
@@ -71,7 +69,6 @@ def judge_files_there(
         bound(opened, folder)
         seen = None
         if published is not None:
-            staged = stage_history(published, reading, folder / "published", kind="release")
-            seen = open_history(opened, staged, folder)
+            seen = open_there(opened, published, reading, folder / "published", "release")
         verdict = judge_there(Bench(opened, folder), guessed, right, customers, periods, seen)
     return Judged(success_of(verdict), len(customers))

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.counting.engine import connect
-from tokumei.counting.engine_history import EngineHistory, open_history
+from tokumei.counting.engine_history import EngineHistory, open_history, open_in_place
 from tokumei.counting.staging import stage_history
-from tokumei.data.files.reading import Reading
+from tokumei.data.files.reading import AS_IT_IS, Reading
 
 # What an engine in this process may hold; the rest goes to files.
 MEMORY = "2GB"
@@ -23,15 +23,21 @@ def histories_there(
 ) -> Iterator[dict[str, EngineHistory]]:
     """Open histories (name → file and kind: original, release or knowledge) on one engine.
 
-    Their rows are copied to a folder for temporary files, which the environment may name (TMPDIR).
+    Rows that are not read where they are go to a folder for temporary files, which the environment may name (TMPDIR).
     """
     with tempfile.TemporaryDirectory(prefix="tokumei-") as place, connect(engine) as opened:
         folder = Path(place)
         bound(opened, folder)
         yield {
-            name: open_history(opened, stage_history(source, reading, folder / name, kind=kind), folder)
-            for name, (source, kind) in sources.items()
+            name: open_there(opened, source, reading, folder / name, kind) for name, (source, kind) in sources.items()
         }
+
+
+def open_there(opened: Any, source: Path | str, reading: Reading, place: Path, kind: str) -> EngineHistory:
+    """Open a history on an engine: where it is if it can be, else as rows that were read and checked here."""
+    if reading == AS_IT_IS and (found := open_in_place(opened, source, place.parent)) is not None:
+        return found
+    return open_history(opened, stage_history(source, reading, place, kind=kind), place.parent)
 
 
 def bound(opened: Any, folder: Path) -> None:

@@ -142,7 +142,7 @@ def _write_pieces(made: NamedRows, folder: Path, seed: int, *, deals: bool) -> l
                 if deals:
                     _deal(rows, roles, folder, number)
                 draft = path.with_suffix(".draft")
-                as_history_columns(rows, roles).write_parquet(draft)
+                as_history_columns(rows, roles).write_parquet(draft, compression="lz4")
                 draft.replace(path)
             bar.advance()
     return paths
@@ -165,7 +165,7 @@ def _shuffled(folder: Path, n_pieces: int) -> list[Path]:
         if parts:
             path = folder / f"shuffled-{file:02}.parquet"
             rows = _scan(parts).collect().sort("place", "place_2", "row")
-            rows.drop("place", "place_2", "row").write_parquet(path)
+            rows.drop("place", "place_2", "row").write_parquet(path, compression="lz4")
             paths.append(path)
     if not paths:
         path = folder / "shuffled-none.parquet"

@@ -1,0 +1,75 @@
+"""A large history on DuckDB, from anonymizing to judging, against one pass of reading and writing its rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.measure import Figure, in_new_process
+from tokumei.data.made.retail import write_retail
+
+ROWS_A_CUSTOMER = 100
+ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6")
+# Seconds of processors; what is imported counts, as for whoever types a command.
+TIMED = """
+import time
+started = time.process_time()
+from pathlib import Path
+folder = Path({folder!r})
+{work}
+seconds = time.process_time() - started
+"""
+COPY = """
+import duckdb
+duckdb.read_parquet(str(folder / "history.parquet")).write_parquet(str(folder / "copy.parquet"))
+"""
+ANONYMIZE = """
+from tokumei.anonymize.pipeline import pipeline_of
+from tokumei.data.files.reading import AS_IT_IS
+from tokumei.job.write_history import write_history_on_engine
+steps = pipeline_of({"step": [{"method": "delete", "random": 0.1}, {"method": "perturb"}, {"method": "pseudonyms"}]})
+drafts = {"out": folder / "A.parquet", "published": folder / "S.parquet", "truth": folder / "F.csv"}
+write_history_on_engine(folder / "history.parquet", steps, drafts, out=folder / "A.parquet", engine="duckdb",
+    reading=AS_IT_IS, seed=1)
+"""
+MEASURE = """
+from tokumei.data.files.reading import AS_IT_IS
+from tokumei.job.measure_there import measure_history_there
+measures = ["rfm-table", "item-cf-supply", "item-cf-retail"]
+measure_history_there(folder / "history.parquet", folder / "A.parquet", measures, engine="duckdb", reading=AS_IT_IS)
+"""
+ATTACK = """
+from tokumei.data.files.reading import AS_IT_IS
+from tokumei.job.attack_there import attack_history_there, judge_files_there
+for name in {attacks!r}:
+    done = attack_history_there(folder / "T25.parquet", folder / "S.parquet", name, engine="duckdb", reading=AS_IT_IS)
+    done.write(folder / "Fh.csv")
+    judge_files_there(folder / "Fh.csv", folder / "F.csv", folder / "S.parquet", engine="duckdb", reading=AS_IT_IS)
+"""
+# A quarter of the rows, items by their first two characters.
+KNOWN = """
+import polars as pl
+rows = pl.scan_parquet(folder / "history.parquet").with_columns(pl.col("item").str.slice(0, 2))
+rows.filter(pl.int_range(pl.len()).hash(1) % 4 == 0).sink_parquet(folder / "T25.parquet")
+"""
+
+
+def run(folder: Path, n_rows: int) -> list[Figure]:
+    write_retail(folder / "history.parquet", max(10, n_rows // ROWS_A_CUSTOMER), n_rows=n_rows, seed=1)
+    _timed(folder, KNOWN)
+    floor = _timed(folder, COPY)
+    size = f"{n_rows:,} purchases"
+    figures = [Figure(f"{size}: DuckDB reads and writes them", floor[0], "s", note=f"{floor[1]:.2f} GB")]
+    total, most = 0.0, 0.0
+    for name, work in (
+        ("delete, perturb, pseudonyms, published and truth", ANONYMIZE),
+        ("RFM, ItemCF of a wholesaler and a retailer", MEASURE),
+        ("s1 to s6, each judged", ATTACK.format(attacks=ATTACKS)),
+    ):
+        seconds, memory = _timed(folder, work)
+        total, most = total + seconds, max(most, memory)
+        figures.append(Figure(f"  {name}", seconds, "s", note=f"{memory:.2f} GB, {seconds / floor[0]:.1f} × a pass"))
+    return [*figures, Figure("  all, of a pass", total / floor[0], "×"), Figure("  most memory used", most, "GB", 4)]
+
+
+def _timed(folder: Path, work: str) -> tuple[float, float]:
+    return in_new_process(TIMED.format(folder=str(folder), work=work))
