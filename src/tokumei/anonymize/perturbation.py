@@ -57,17 +57,8 @@ class Original:
         Of the quasi-identifiers only numeric ones are taken, or only the others, if `numeric` says so. No column at all
         is an InputError.
         """
-        for column in columns:
-            if column not in self.frame.columns:
-                expected = f"a released column: {', '.join(self.frame.columns)}"
-                raise InputError.of(expected, option="columns", value=column)
-        if columns:
-            return list(dict.fromkeys(columns))
         own = [name for name in self.quasi_identifiers if numeric is None or (name in self.numeric) == numeric]
-        if not own:
-            kind = "" if numeric is None else " of numbers" if numeric else " of categories"
-            raise InputError.of(f"a quasi-identifier{kind}, or the option columns")
-        return own
+        return chosen_columns(columns, own, self.frame.columns, numeric=numeric)
 
     def numbers(self, column: str) -> Floats:
         """Give a column as numbers; a missing value is NaN, and what is no number of usual size is an InputError."""
@@ -112,6 +103,21 @@ class Perturbed:
     rows: pl.Series | None
     promises: Mapping[str, Score] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def chosen_columns(
+    asked: Sequence[str], own: Sequence[str], released: Sequence[str], *, numeric: bool | None
+) -> list[str]:
+    """Give the columns that are asked for, each of which is released, or else a method's own; none is an InputError."""
+    for column in asked:
+        if column not in released:
+            raise InputError.of(f"a released column: {', '.join(released)}", option="columns", value=column)
+    if asked:
+        return list(dict.fromkeys(asked))
+    if not own:
+        kind = "" if numeric is None else " of numbers" if numeric else " of categories"
+        raise InputError.of(f"a quasi-identifier{kind}, or the option columns")
+    return list(own)
 
 
 def _are_whole(numbers: Floats) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tokumei.anonymize.goal import Goal, released_columns
 from tokumei.anonymize.on_engine import write_regrouped
-from tokumei.anonymize.registry import LocalRecoder, TableSearch
+from tokumei.anonymize.registry import LocalRecoder, Perturber, TableSearch
 from tokumei.anonymize.search.problem import recoded_requirement
 from tokumei.anonymize.tables import recipe_of, write_anonymized
 from tokumei.core.errors import InputError
@@ -68,7 +68,7 @@ def write_table_on_engine(
     wishes, left = split_wishes(left)
     made, left = method_of(method, left)
     refuse_left(left, made, OPTIONS, "anonymize")
-    if not isinstance(made, (TableSearch, LocalRecoder)):
+    if not runs_on_engines(made) or (engine == "local" and isinstance(made, Perturber)):
         raise InputError.of(f"the local engine, which {part_name(made)} needs", option="engine", value=engine)
     where: dict[str, Any] = {"engine": engine, "reading": reading}
     with step("counting"):
@@ -81,6 +81,10 @@ def write_table_on_engine(
             refuse_singling(uniqueness_on(opened.open(source, reading), keep), source)
     trees = trees_of(known, made, asked)
     goal = goal_of(known, made, asked, wishes, trees)
+    if isinstance(made, Perturber):
+        # Their order is drawn anyway, here as there: in their own, rows would tell who is who.
+        done = _drawn(source, goal, trees, out, seed=seed, keep=keep, counts=counts, **where)
+        return _finished(done, known.columns, released_columns(known.columns, qi, goal, keep), started)
     if seed is not None and not keep_order:
         log.info("The seed is not that of the order: on an engine rows are shuffled by lot, anew each time.")
     how: dict[str, Any] = {"keep": keep, "is_shuffled": not keep_order, "counts": counts, **where}
@@ -88,10 +92,18 @@ def write_table_on_engine(
         done = _by_groups(source, goal, trees, out, seed=seed, **how)
     else:
         done = _by_levels(source, goal, trees, out, **how)
-    there = released_columns(known.columns, qi, goal, keep)
-    left_out = [name for name in known.columns if name not in there]
+    return _finished(done, known.columns, released_columns(known.columns, qi, goal, keep), started)
+
+
+def runs_on_engines(method: Any) -> bool:
+    """Whether a method works on other engines than the local one."""
+    return isinstance(method, (TableSearch, LocalRecoder)) or part_name(method) in ("sample", "pram")
+
+
+def _finished(done: TableRelease, names: Sequence[str], there: Sequence[str], started: float) -> TableRelease:
+    """Give a release with the columns that were left out, and how long it took."""
     facts = {**done.facts, "seconds": round(time.perf_counter() - started, 4)}
-    return replace(done, facts=facts, left_out=left_out)
+    return replace(done, facts=facts, left_out=[name for name in names if name not in there])
 
 
 def _by_levels(source: str, goal: Goal, trees: Trees, out: Path, *, keep: Sequence[str], **how: Any) -> TableRelease:
@@ -108,6 +120,24 @@ def _by_levels(source: str, goal: Goal, trees: Trees, out: Path, *, keep: Sequen
         trees.made,
         trees.numeric,
         counts,
+    )
+
+
+def _drawn(source: str, goal: Goal, trees: Trees, out: Path, *, counts: ClassCounts, **how: Any) -> TableRelease:
+    from tokumei.anonymize.perturb_on_engine import write_perturbed
+
+    made = write_perturbed(source, counts.columns, trees.of_columns, goal, out, counts=counts, **how)
+    return TableRelease(
+        None,
+        None,
+        made.recipe,
+        row_facts(goal.method, None, made.counts.n_rows, made.counts, made.n_suppressed, made.recipe),
+        promised(made.checked, made.counts) | dict(made.promises),
+        [],
+        trees.of_columns,
+        trees.made,
+        goal.numeric,
+        made.counts,
     )
 
 

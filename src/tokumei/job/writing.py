@@ -21,7 +21,7 @@ from tokumei.job.asked import split_asked
 from tokumei.job.goal import method_of
 from tokumei.job.plan_table import TablePlan, plan_table
 from tokumei.job.table_release import TableRelease
-from tokumei.job.write_table import write_table_on_engine
+from tokumei.job.write_table import runs_on_engines, write_table_on_engine
 
 log = logging.getLogger("tokumei.notes")
 # More cells than these, of about twenty bytes each in memory, or more bytes of text, are read as a stream.
@@ -98,7 +98,7 @@ def plan_of_files(
     asked, left = split_asked(options)
     made, _ = method_of(method, split_wishes(left)[1])
     sensitive = asked.sensitive_columns()
-    if engine != "local" and isinstance(made, Perturber):
+    if engine != "local" and not runs_on_engines(made):
         raise InputError.of(f"the local engine, which {part_name(made)} needs", option="engine", value=engine)
     needed = [*qi, *sensitive, *keep]
     streams = engine == "local" and is_plain and _streams(source, needed, reading, method, options)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,9 +16,19 @@ from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.counting.recoding import read_as
+from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.leaves import check_covers
 
 USUAL_RETAIN = 0.8
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The probability to keep a value, what it promises, and what the recipe says of it."""
+
+    retain: float
+    promises: Mapping[str, Score]
+    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -55,27 +67,33 @@ class Pram:
 
     def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Draw the values of each column."""
-        self._check_options()
         columns = original.chosen(self.columns, numeric=False)
-        domains = {name: _domain(original, name) for name in columns}
-        n_values = [len(domain) for domain in domains.values()]
-        n_alike = fewest_alike(original, columns, missing_stays=False)
-        retain = USUAL_RETAIN if self.retain is None else self.retain
-        if self.pk is not None:
-            retain = largest_retention(self.pk, n_values, n_alike)
+        hierarchies = original.hierarchies
+        domains = {name: domain_of(original.frame[name], hierarchies.get(name)) for name in columns}
+        n_values = {name: len(domain) for name, domain in domains.items()}
+        decided = self.decide(n_values, fewest_alike(original, columns, missing_stays=False), hierarchies)
         drawn = [
-            _drawn(original.frame[name], domain, retain, generator(seed, "pram", name))
+            _drawn(original.frame[name], domain, decided.retain, generator(seed, "pram", name))
             for name, domain in domains.items()
         ]
         frame, rows = in_random_order(original.frame.with_columns(drawn), generator(seed, "pram"))
-        k = retention_pk(retain, n_values, n_alike)
-        score = Score("pk-anonymity", k, best=math.inf, worst=0, inputs={"n_alike": n_alike, "columns": columns})
+        return Perturbed(frame, rows, decided.promises, decided.facts)
+
+    def decide(self, n_values: Mapping[str, int], n_alike: int, hierarchies: Container[str]) -> Decided:
+        """Choose the probability to keep a value, given how many each column has, and say what it promises."""
+        self._check_options()
+        numbers = list(n_values.values())
+        retain = USUAL_RETAIN if self.retain is None else self.retain
+        if self.pk is not None:
+            retain = largest_retention(self.pk, numbers, n_alike)
+        k = retention_pk(retain, numbers, n_alike)
+        score = Score("pk-anonymity", k, best=math.inf, worst=0, inputs={"n_alike": n_alike, "columns": list(n_values)})
         facts = {
             "retain": retain,
-            "n_values": dict(zip(columns, n_values, strict=True)),
-            "values_that_occur": [name for name in columns if name not in original.hierarchies],
+            "n_values": dict(n_values),
+            "values_that_occur": [name for name in n_values if name not in hierarchies],
         }
-        return Perturbed(frame, rows, {score.name: score}, facts)
+        return Decided(retain, {score.name: score}, facts)
 
     def _check_options(self) -> None:
         if self.retain is not None and self.pk is not None:
@@ -86,10 +104,9 @@ class Pram:
             raise InputError.of("a number from 1 up", option="pk", value=self.pk)
 
 
-def _domain(original: Original, column: str) -> pl.Series:
+def domain_of(values: pl.Series, hierarchy: Hierarchy | None) -> pl.Series:
     """Give the values that can be drawn, each once and in order; a missing one last, if there is any."""
-    values = _comparable(original.frame[column])
-    hierarchy = original.hierarchies.get(column)
+    values = _comparable(values)
     if hierarchy is None:
         domain = values.drop_nulls().unique().sort()
     else:

@@ -35,9 +35,13 @@ class Sample:
 
     def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Draw the rows without replacement."""
-        if not 0 < self.share <= 1:
-            raise InputError.of("a share above 0 and at most 1", option="share", value=self.share)
         n_rows = original.n_rows
-        n_drawn = min(n_rows, max(1, round(self.share * n_rows)))
+        n_drawn = self.n_drawn(n_rows)
         rows = generator(seed, "sample").permutation(n_rows)[:n_drawn]
         return Perturbed(original.frame[rows], pl.Series("row", rows), facts={"n_rows": n_drawn})
+
+    def n_drawn(self, n_rows: int) -> int:
+        """Give how many of so many rows are drawn."""
+        if not 0 < self.share <= 1:
+            raise InputError.of("a share above 0 and at most 1", option="share", value=self.share)
+        return min(n_rows, max(1, round(self.share * n_rows)))

@@ -1,0 +1,152 @@
+"""Sampling and post-randomization where the rows are: every draw is a function of the seed and the number of the row.
+
+Rows of a file are numbered as they stand in it, in one streaming pass. The release comes in an order that the same
+seed draws again on every engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.anonymize.goal import Goal, against_original, check_classes, released_columns
+from tokumei.anonymize.perturbation import chosen_columns
+from tokumei.anonymize.regrouping import row_recipe
+from tokumei.anonymize.rows import check_is_used
+from tokumei.anonymize.search.problem import check_asked
+from tokumei.anonymize.table.pram import Pram, domain_of
+from tokumei.anonymize.table.sample import Sample
+from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
+from tokumei.core.progress import step
+from tokumei.core.registry import part_name
+from tokumei.core.score import Score
+from tokumei.core.seeds import fresh_seed
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.counting.count import column_names, count_classes, with_histograms
+from tokumei.counting.draws import Draws, either, key_of, number
+from tokumei.counting.engine import connect
+from tokumei.data.files.atomic import atomic_path
+from tokumei.data.files.formats import scan_frame
+from tokumei.data.files.parquet import is_glob
+from tokumei.data.files.reading import Reading
+from tokumei.data.release import Recipe
+from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.measure.requirement import Requirement, population_of
+
+ROW, PLACES = "tokumei_row", ("tokumei_place", "tokumei_place_2")
+METHODS = (Sample, Pram)
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedThere:
+    """What was found out about a release that was drawn on its engine."""
+
+    recipe: Recipe
+    checked: Sequence[Requirement]
+    n_suppressed: int
+    counts: ClassCounts
+    promises: Mapping[str, Score] = field(default_factory=dict)
+
+
+def write_perturbed(
+    source: str,
+    quasi_identifiers: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    out: Path,
+    *,
+    counts: ClassCounts,
+    keep: Sequence[str],
+    seed: int | None,
+    engine: str,
+    reading: Reading,
+) -> PerturbedThere:
+    """Draw a release on an engine and write it there; what was written is counted again before it gets its name."""
+    method, name = goal.method, part_name(goal.method)
+    where: dict[str, Any] = {"engine": engine, "reading": reading}
+    columns = released_columns(column_names(source, **where), quasi_identifiers, goal, keep)
+    check_asked(columns, goal.suppression, goal.weights, goal.numeric)
+    check_is_used(goal, quasi_identifiers)
+    if any(population_of(one) is not None for one in goal.requirements):
+        raise InputError.of(f"no requirement of a population: {name} changes values at random")
+    if not Path(source).exists() and not is_glob(source):
+        raise InputError.of(f"a file, whose rows have numbers that {name} draws by", option="engine", value=source)
+    counts = with_histograms(source, counts, goal.sensitive, **where)
+    told = against_original(goal.requirements, counts, moves=True)
+    used = fresh_seed() if seed is None else seed
+    with step(f"anonymizing by {name}"), atomic_path(out) as draft, connect(engine) as opened:
+        # Beside the draft: there is room for it, and nobody else may read it.
+        numbered = draft.with_name("numbered.parquet")
+        rows = scan_frame(source, reading).select(columns).with_columns(pl.selectors.categorical().cast(pl.String))
+        rows.with_row_index(ROW).with_columns(pl.col(ROW).cast(pl.Int64)).sink_parquet(numbered)
+        table = opened.table_of_parts([numbered])
+        draws = Draws.of(opened, key_of(used, name), table[ROW])
+        placed = table.mutate(**{place: draws.whole(at) for at, place in enumerate(PLACES)})
+        promises: Mapping[str, Score] = {}
+        facts: Mapping[str, Any] = {}
+        n_drawn = None
+        if isinstance(method, Sample):
+            n_drawn = method.n_drawn(counts.n_rows)
+            facts = {"n_rows": n_drawn}
+        elif isinstance(method, Pram):
+            placed, promises, facts = _post_randomized(method, opened, placed, hierarchies, goal, counts, columns, used)
+        else:
+            raise TypeError(f"{name} does not run on engines")
+        ordered = placed.order_by(*PLACES, ROW)
+        opened.write((ordered if n_drawn is None else ordered.limit(n_drawn)).select(*columns), draft)
+        numbered.unlink()
+        written = count_classes(draft, list(quasi_identifiers), sensitive=goal.sensitive)
+        try:
+            check_classes(written, told)
+        except PromiseBroken as broken:
+            # Random changes promise nothing of classes; that they were asked to is no fault of theirs.
+            raise CannotAnonymize(f"By {name}, {broken}.") from None
+    recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, used, {**facts, "drawn_by": "md5 of key and row"})
+    return PerturbedThere(recipe, told, counts.n_rows - written.n_rows, written, promises)
+
+
+def _post_randomized(
+    method: Pram,
+    engine: Any,
+    table: Any,
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    counts: ClassCounts,
+    columns: Sequence[str],
+    seed: int,
+) -> tuple[Any, Mapping[str, Score], Mapping[str, Any]]:
+    """Keep or draw the values of each column; a drawn one is joined by its number in the list of values."""
+    known = [name for name in counts.columns if name not in goal.numeric]
+    changed = chosen_columns(method.columns, known, columns, numeric=False)
+    given = {name: tree for name, tree in hierarchies.items() if name in counts.columns}
+    domains = {name: domain_of(_values(engine, table, name), given.get(name)) for name in changed}
+    decided = method.decide({name: len(one) for name, one in domains.items()}, _fewest_alike(counts, changed), given)
+    whole = table.columns
+    for at, (name, domain) in enumerate(domains.items()):
+        draws = Draws.of(engine, key_of(seed, "pram", name), table[ROW])
+        listed = pl.DataFrame({f"at_{at}": range(len(domain)), f"value_{at}": domain})
+        right = engine.labels(listed.cast({f"at_{at}": pl.Int64}))
+        table = table.mutate(**{f"keeps_{at}": draws.share(0), f"drawn_{at}": draws.below(len(domain), 1)})
+        joined = table.inner_join(right, table[f"drawn_{at}"] == right[f"at_{at}"])
+        is_kept = joined[f"keeps_{at}"] < number(decided.retain)
+        table = joined.mutate(**{name: either(is_kept, joined[name], joined[f"value_{at}"])}).select(*whole)
+    return table, decided.promises, decided.facts
+
+
+def _values(engine: Any, table: Any, name: str) -> pl.Series:
+    found: pl.DataFrame = engine.fetch(table.select(name).distinct())
+    return found.to_series()
+
+
+def _fewest_alike(counts: ClassCounts, changed: Sequence[str]) -> int:
+    """Give the fewest rows that agree on the quasi-identifiers that are not changed; all rows if all are."""
+    told = [name for name in counts.columns if name not in changed]
+    if not told:
+        return counts.n_rows
+    classes = counts.values().select(told).rename(dict(zip(told, map(str, range(len(told))), strict=True)))
+    sized = classes.with_columns(n_rows=pl.Series(counts.sizes))
+    return int(sized.group_by(classes.columns).agg(pl.col("n_rows").sum())["n_rows"].min())  # type: ignore[arg-type]
