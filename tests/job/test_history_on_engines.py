@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.cases import has_many
+from tests.journey.commands import tokumei_here
 
 import tokumei as tk
 from tokumei.anonymize.history.delete import COMPARED, Delete
@@ -306,3 +307,19 @@ def test_a_run_that_fails_leaves_nothing_and_one_broken_off_by_hand_all(tmp_path
         with pytest.raises(error), resumable(tmp_path / "A.parquet", [], {"k": 1}):
             raise error
         assert len(list(tmp_path.iterdir())) == n_left
+
+
+def test_a_dry_run_says_passes_memory_and_time_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history_of([("a", DAYS[0], "22a", 1.0, 1)] * 10).write_parquet(tmp_path / "T.parquet")
+    words = ["anonymize", "history", tmp_path / "T.parquet", "--engine", "duckdb", "--dry-run"]
+    words += ["--out", tmp_path / "A.csv"]
+    code, plan = tokumei_here(capsys, *words, "--method", "delete", "--set", "telling=0.1")
+    # To read, name, change and put together; items that stand once, prices, and six kinds of rows alike.
+    assert (code, plan["rows"], plan["passes"]) == (0, 10, 4 + 2 + 7)
+    assert plan["cpu_seconds"] > 0
+    assert [one.name for one in tmp_path.iterdir()] == ["T.parquet"]
+    code, told = tokumei_here(capsys, *words, "--method", "dummies")
+    assert code == 2
+    assert "the local engine, which dummies needs" in told["message"]

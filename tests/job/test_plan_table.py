@@ -74,6 +74,9 @@ def test_plan_tells_what_it_cannot_know_and_refuses_what_would_be_refused(
     write_people(tmp_path / "people.parquet", 10)
     words = ["anonymize", "table", tmp_path / "people.parquet", "--k", "2", "--dry-run", "--out", tmp_path / "o.csv"]
     assert tokumei_here(capsys, *words, "--qi", "agge")[0] == 2
-    assert "noise" in tokumei_here(capsys, *words, "--qi", "age", "--method", "noise", "--engine", "duckdb")[1]["message"]
+    refused = tokumei_here(capsys, *words, "--qi", "age", "--method", "noise", "--engine", "duckdb")[1]
+    assert "noise" in refused["message"]
+        "noise" in tokumei_here(capsys, *words, "--qi", "age", "--method", "noise", "--engine", "duckdb")[1]["message"]
+    )
     (tmp_path / "o.csv").touch()
     assert "--force" in tokumei_here(capsys, *words, "--qi", "age")[1]["message"]

@@ -60,6 +60,10 @@ def anonymize_history(
         bool, typer.Option("--carry-anyway", help="Carry columns even if they single customers out.")
     ] = False,
     engine: EngineOption = "local",
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="On an engine: say how many passes, memory and time it would take, and end."),
+    ] = False,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -86,6 +90,9 @@ def anonymize_history(
         options = [text for text in options or [] if text not in given]
         items = Path(given[-1].partition("=")[2]) if given else None
     typed = part_options(options, anonymize)
+    if dry_run:
+        _plan(file, (method, pipeline, items, typed), outputs, engine, reading, force=force, json=json)
+        return
     with showing_progress(), guarded(outputs, inputs=[file, pipeline, items], force=force) as drafts:
         form = out_format or form_of_release(form_of(file, reading))
         wanted = tuple(names(carry, "--carry")) if carry else ()
@@ -110,6 +117,34 @@ def anonymize_history(
             result = {**done.to_dict(), "out": str(out)}
     # A seed is a name, not an amount.
     show(Answer(result, [Facts({**result, "seed": str(result["seed"])})]), json=json)
+
+
+def _plan(
+    file: Path,
+    asked: tuple[str | None, Path | None, Path | None, dict[str, str]],
+    outputs: dict[str, Path | None],
+    engine: str,
+    reading: Reading,
+    *,
+    force: bool,
+    json: bool,
+) -> None:
+    """Say what anonymizing on an engine would take."""
+    from tokumei.counting.engine import check_engine
+    from tokumei.data.files.outputs import check_outputs
+    from tokumei.job.anonymize_history import steps_of
+    from tokumei.job.plan_history import plan_history
+
+    if engine == "local":
+        raise InputError.of("another engine than the local one, whose work can be told before", option="--dry-run")
+    check_engine(engine)
+    from tokumei.anonymize.history_on_engine import check_engine_can
+
+    check_outputs(outputs, inputs=[file], force=force)
+    steps = steps_of(*asked)
+    check_engine_can(steps)
+    published = outputs["--published"] is not None
+    show(plan_history(file, steps, engine=engine, reading=reading, published=published), json=json)
 
 
 def _anonymize_there(
