@@ -105,6 +105,20 @@ def test_what_is_typed_is_kept_before_any_button(page: Any, organizer: User, log
     page.wait_for_url("**/finish")
 
 
+def test_what_is_typed_while_work_is_under_way_is_not_lost(page: Any, organizer: User, log_in: LogIn) -> None:
+    made = ContestDraft.objects.create(by=organizer, answers={"kind": "odd", "origin": "made"})
+    enter(page, log_in, organizer, "en")
+    page.goto(f"/contests/drafts/{made.key}/finish")
+    page.click("button[value=try]")
+    page.wait_for_selector("[data-poll]")
+    page.click(".wizard button[value=details]")
+    page.wait_for_selector("[data-poll]")
+    page.locator("[name=description]").press_sequentially("not yet left")
+    do_jobs("workbench")
+    page.wait_for_selector("[data-poll]", state="detached")
+    assert page.input_value("[name=description]") == "not yet left"
+
+
 @pytest.mark.parametrize("name", STEPS)
 def test_steps_work_without_scripts(browser: Any, live_server: Any, organizer: User, log_in: LogIn, name: str) -> None:
     made = ContestDraft.objects.create(by=organizer, answers={"kind": "odd"})

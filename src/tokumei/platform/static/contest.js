@@ -103,6 +103,36 @@ window.addEventListener("pageshow", () => {
   for (const bar of document.querySelectorAll("[data-upload] progress")) bar.hidden = true;
 });
 
+// What is typed into a form of several steps is kept without a button, too: files alone wait for one.
+const kept = { form: document.querySelector("form[data-autosave]"), isTyped: false, isSent: false };
+
+async function keep() {
+  const typed = new FormData(kept.form);
+  for (const [name, value] of [...typed]) if (value instanceof File) typed.delete(name);
+  // A name beside its own button is not added before that is pressed.
+  typed.delete("username");
+  kept.isTyped = false;
+  await fetch(kept.form.action, { method: "POST", body: typed, headers: { "X-Autosave": "yes" }, keepalive: true });
+}
+
+if (kept.form) {
+  kept.form.addEventListener("input", () => { kept.isTyped = true; });
+  kept.form.addEventListener("submit", () => { kept.isSent = true; });
+  kept.form.addEventListener("change", (event) => {
+    if (event.target.type !== "file") keep().catch(() => {});
+  });
+}
+
+// A page that shows what is new must lose neither what was typed nor what is being sent, nor a file that was chosen.
+async function reload() {
+  if (kept.form) {
+    const isChosen = [...kept.form.querySelectorAll("input[type=file]")].some((input) => input.files.length > 0);
+    if (kept.isSent || isChosen) return;
+    if (kept.isTyped) await keep();
+  }
+  window.location.reload();
+}
+
 for (const place of document.querySelectorAll("[data-poll]")) {
   const bar = place.querySelector("progress");
   const look = async () => {
@@ -111,7 +141,7 @@ for (const place of document.querySelectorAll("[data-poll]")) {
       if (answer.ok) {
         const now = await answer.json();
         if (now.is_final) {
-          window.location.reload();
+          await reload();
           return;
         }
         place.querySelector("[data-says]").textContent = now.says;
@@ -127,16 +157,4 @@ for (const place of document.querySelectorAll("[data-poll]")) {
     window.setTimeout(look, 0.7 * SECOND);
   };
   look();
-}
-
-// What is typed into a form of several steps is kept without a button, too: files alone wait for one.
-for (const form of document.querySelectorAll("form[data-autosave]")) {
-  form.addEventListener("change", (event) => {
-    if (event.target.type === "file") return;
-    const typed = new FormData(form);
-    for (const [name, value] of [...typed]) if (value instanceof File) typed.delete(name);
-    // A name beside its own button is not added before that is pressed.
-    typed.delete("username");
-    fetch(form.action, { method: "POST", body: typed, headers: { "X-Autosave": "yes" }, keepalive: true }).catch(() => {});
-  });
 }
