@@ -26,7 +26,7 @@ test: check ## Run every check and every test.
 	$(PYTEST)
 
 quick: $(VENV)/ready-to-develop ## Run the tests of the rooms that need no browser, engine, database or process of their own.
-	$(PYTEST) -m "not slow" $(QUICK)
+	$(PYTEST) -m "not slow" --ignore-glob='*engine*' $(QUICK)
 
 coverage: $(VENV)/ready-to-develop ## Run every test and print which lines none of them reaches.
 	$(PYTEST) --cov=tokumei --cov-report=term-missing:skip-covered

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SERVERS = {"spark_engine", "postgres_engine", "browser"}
 
 
-class FileByFile(LoadScopeScheduling):
+class FileByFile(LoadScopeScheduling):  # type: ignore[misc]
     """Gives each file to one process, which makes what its tests share once; files that use Spark are one.
 
     Groups by mark (`xdist_group`) are not used: pytest-xdist 3.8 writes them where pytest 9.2 no longer looks.

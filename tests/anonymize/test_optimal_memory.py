@@ -36,6 +36,7 @@ print(release.k, int(peak.split()[1]) // 1024)
 """
 
 
+@pytest.mark.slow
 def test_dates_and_a_number_of_each_patient_are_anonymized_within_little_memory() -> None:
     done = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-500:]

@@ -117,6 +117,7 @@ def test_full_disk_is_named_and_left_as_it_was(
     assert not list(small_disk.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["parts"], ["data", "describe", "{file}"], ["audit", "{file}", *QI]])
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_output_that_nobody_can_take_is_no_fault(tmp_path: Path, words: list[str], form: list[str]) -> None:

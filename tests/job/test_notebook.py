@@ -84,6 +84,7 @@ def test_session_with_adult_runs_as_typed(shared_data: Path, tmp_path: Path, mon
     check_table(run(OF_A_TABLE, tmp_path, monkeypatch, df=df, next_month=df), len(df))
 
 
+@pytest.mark.slow
 def test_session_with_a_made_shop_runs_as_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = run(OF_A_HISTORY, tmp_path, monkeypatch, df=made_shop())
     found, lost, swept, knowledge = cells["results"]

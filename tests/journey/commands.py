@@ -30,7 +30,7 @@ def tokumei(*arguments: object, cwd: Path | None = None) -> Done:
     with chdir(cwd or "."), redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
         main([str(argument) for argument in arguments])
     assert isinstance(ended.value.code, int)
-    printed, said = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
+    printed, said = (stream.buffer.getvalue().decode() for stream in (out, err))
     return Done(ended.value.code, printed, said)
 
 
