@@ -115,7 +115,7 @@ def test_unhidden_customers_are_those_with_most_rows_and_written_as_they_are() -
 
 
 def test_too_few_customers_left_to_hide_cannot_be_anonymized() -> None:
-    with pytest.raises(CannotAnonymize, match="1 customers cannot"):
+    with pytest.raises(CannotAnonymize, match="1 customer cannot"):
         Generalize(k=2, unhidden=3).anonymize(FOUR, seed=1)
 
 

@@ -36,10 +36,10 @@ def faults_of(read: Callable[..., Any], *args: Any, **options: Any) -> InputErro
 
 # What is in the file, then line, column and value of the first fault, and how what was expected starts.
 SHAPES: dict[str, tuple[bytes, int, str | None, str | None, str]] = {
-    "ragged_short": (b"a,b\n1,2\n3\n", 3, None, "1 cells: 3", "2 cells"),
+    "ragged_short": (b"a,b\n1,2\n3\n", 3, None, "1 cell: 3", "2 cells"),
     "ragged_long": (b"a,b\n1,2,3\n4,5\n", 2, None, "3 cells: 1,2,3", "2 cells"),
     "ragged_blank": (b"a,b\n\n1,2\n", 2, None, "an empty line", "2 cells"),
-    "ragged_after_quoted_line_ends": (b'a,b\n"1\n1",2\n3\n', 4, None, "1 cells: 3", "2 cells"),
+    "ragged_after_quoted_line_ends": (b'a,b\n"1\n1",2\n3\n', 4, None, "1 cell: 3", "2 cells"),
     "empty": (b"", 1, None, "", "a file with content"),
     "header_unnamed": (b"a,\n1,2\n", 1, "2", "", "a name for every column"),
     "header_repeated": (b"a,b,a\n1,2,3\n", 1, "3", "a", "names that differ"),

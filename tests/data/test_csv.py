@@ -173,7 +173,7 @@ def test_lines_above_the_table_are_skipped_and_still_counted(write: Write) -> No
     text = read_csv(path, skip_rows=2)
     assert text.frame.rows() == [("1", "2"), ("3", "4"), ("5", "x")]
     assert text.line_of(2) == 6
-    with pytest.raises(InputError, match="line 8: found '1 cells: 7', expected 2 cells"):
+    with pytest.raises(InputError, match="line 8: found '1 cell: 7', expected 2 cells"):
         read_csv(write(b"title\n\na,b\n1,2\n3,4\n5,6\n7,8\n7\n"), skip_rows=2)
     with pytest.raises(InputError, match="more than the 9 lines to skip"):
         read_csv(path, skip_rows=9)

@@ -167,7 +167,7 @@ def test_an_offer_that_would_prove_a_class_is_refused_with_the_reason(
     assert (found.proven[0].least, found.proven[0].most) == (1, 1)
     # An offer of which this were found is not published.
     monkeypatch.setattr("tokumei.exchange.opening.attack", lambda *_given, **_more: found)
-    with pytest.raises(NotAllowed, match="would prove a class of 1 to 1 rows, fewer than 3"):
+    with pytest.raises(NotAllowed, match="would prove a class of 1 row, fewer than 3"):
         opened(tmp_path, frame, key)
     assert not (tmp_path / "desk").exists()
 

@@ -22,6 +22,24 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("anonymize", "table", "people.csv", *TABLE, "--k", "5", "--out", "m.csv", "--method", "mondrian"),
         *("--seed", "1", "--force"),
     ),
+    "anonymize table --dry-run": (
+        "anonymize",
+        "table",
+        "people.csv",
+        *TABLE,
+        "--k",
+        "5",
+        "--out",
+        "z.csv",
+        "--dry-run",
+    ),
+    "data make survey": (
+        *("data", "make", "survey", "--rows", "50", "--seed", "1", "--out", "survey", "--format", "csv", "--force"),
+    ),
+    "job new": ("job", "new", "people.csv", "--out", "job.toml", "--force"),
+    "run --dry-run": ("run", "own.toml", "--out", "dry", "--dry-run"),
+    "run": ("run", "own.toml", "--out", "dossier", "--force"),
+    "study list": ("study", "list"),
     "anonymize apply": ("anonymize", "apply", "recipe.json", "people.csv", "--out", "y.csv", "--force"),
     "audit": ("audit", "people.csv", "--qi", "sex,age", "--sensitive", "prefecture"),
     "audit --against": (
@@ -89,6 +107,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [*release, *earlier],
         [*release, "--k", "5", *written, "--out", str(folder / "release.csv")],
         *exchange,
+        ["job", "new", str(folder / "people.csv"), "--out", str(folder / "own.toml")],
     ):
         with pytest.raises(SystemExit, match="0"):
             main(command)

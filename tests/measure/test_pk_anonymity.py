@@ -69,9 +69,9 @@ def test_tables_that_do_not_fit_are_input_errors() -> None:
 def test_options_that_do_not_fit_are_input_errors() -> None:
     with pytest.raises(InputError, match=r"option k: found '0\.5', expected at least 1"):
         PkAnonymity(0.5, (), ())
-    with pytest.raises(InputError, match="a probability for each of 2 columns"):
+    with pytest.raises(InputError, match="2 probabilities, one for each column"):
         PkAnonymity(1, ("sex", "town"), (0.5,))
-    with pytest.raises(InputError, match="a number for each of 1 columns"):
+    with pytest.raises(InputError, match="1 number, one for each column"):
         PkAnonymity(1, ("sex",), (0.5,), n_values=(1, 2))
     with pytest.raises(InputError, match=r"option retention: found '1\.5', expected a probability from 0 to 1"):
         PkAnonymity(1, ("sex",), (1.5,)).measure(ORIGINAL, RELEASED)

@@ -9,6 +9,7 @@ from typing import Literal
 import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, FaultList
+from tokumei.core.wording import counted
 from tokumei.counting.recoding import Recoding
 from tokumei.hierarchy.hierarchy import SUPPRESSED
 
@@ -40,7 +41,7 @@ def check_all_seen(frame: pl.DataFrame, recodings: Sequence[Recoding], file: str
         found = rows.group_by("value", maintain_order=True).agg(pl.col("row").min(), n=pl.len())
         for value, row, n_rows in found.head(LISTED_FAULTS).iter_rows():
             expected = (
-                f"a value that the recipe knows (in {n_rows:,} row{'s' if n_rows > 1 else ''}; unseen values are left "
+                f"a value that the recipe knows (in {counted(n_rows, 'row')}; unseen values are left "
                 "out with --unseen suppress, or hidden with --unseen top)"
             )
             faults.add(expected, line=line_of(row), column=one.column, value=value)

@@ -21,6 +21,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
+from tokumei.core.wording import counted
 from tokumei.data.history import History
 
 Met = Literal["usual", "rows", "baskets"]
@@ -134,7 +135,7 @@ class _Sides:
             return cls(true_rows, true_rows, pl.DataFrame({"customer": names, "pseudonym": names}))
         if released.n_rows != original.n_rows:
             expected = f"as many rows as the original, {original.n_rows:,}, deleted ones written as missing"
-            raise InputError.of(expected, file=released.name, value=f"{released.n_rows:,} rows")
+            raise InputError.of(expected, file=released.name, value=counted(released.n_rows, "row"))
         pairs = pl.DataFrame({"customer": original.frame["customer"], "pseudonym": released.frame["customer"]})
         owners = pairs.drop_nulls().unique().cast(pl.Categorical)
         return cls(true_rows, _with_knowledge(released.kept), owners)

@@ -10,6 +10,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
+from tokumei.core.wording import counted
 from tokumei.data.history import History, period_of
 
 KEYS = ["customer", "period"]
@@ -187,7 +188,9 @@ def judge_transactions(guess: pl.Series, truth: pl.DataFrame, published: History
     """
     rows = published.kept.select(pseudonym="customer", period=period_of(pl.col("date")))
     if len(guess) != rows.height:
-        raise InputError.of(f"a customer for each of the {rows.height:,} published rows", value=f"{len(guess):,} lines")
+        raise InputError.of(
+            f"a customer for each of the {rows.height:,} published rows", value=counted(len(guess), "line")
+        )
     owners = truth.select("pseudonym", "period", "customer").unique(["pseudonym", "period"], keep="none")
     whose = rows.join(owners, on=["pseudonym", "period"], how="left", maintain_order="left")["customer"]
     n_right = int((whose == guess).fill_null(False).sum())

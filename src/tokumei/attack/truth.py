@@ -7,6 +7,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
+from tokumei.core.wording import counted
 from tokumei.data.history import History
 
 
@@ -14,7 +15,7 @@ def truth_of(original: History, released: History) -> pl.DataFrame:
     """Give the pseudonym of each customer in each month in which the release has a row: customer, period, pseudonym."""
     if original.n_rows != released.n_rows:
         expected = f"a release with the {original.n_rows:,} rows of the original, in their order"
-        raise InputError.of(expected, file=released.name, value=f"{released.n_rows:,} rows")
+        raise InputError.of(expected, file=released.name, value=counted(released.n_rows, "row"))
     columns = {"customer": original.frame["customer"], "period": original.period}
     rows = pl.DataFrame({**columns, "pseudonym": released.frame["customer"]}).drop_nulls().unique()
     clash = rows.filter(pl.struct("customer", "period").is_duplicated())

@@ -75,7 +75,8 @@ def _name(param: Any, context: Any, is_argument: bool) -> str:
     """Give what is written for a parameter: all its names, and what stands for its value."""
     if is_argument:
         return str(param.display_name_raw)
-    names = ", ".join([*param.opts, *param.secondary_opts])
+    # Short names first: the library keeps those of --help in no order.
+    names = ", ".join(sorted([*param.opts, *param.secondary_opts], key=lambda one: one.startswith("--")))
     if param.is_flag:
         return names
     kind = param.metavar or str(param.display_type_rich(ctx=context) or "")

@@ -11,6 +11,7 @@ import polars as pl
 
 from tokumei.contest.edition import Rule
 from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
+from tokumei.core.wording import counted
 from tokumei.data.files.columns import ColumnType
 from tokumei.data.files.csv import TextFrame
 from tokumei.data.files.strict import StrictFile
@@ -142,7 +143,7 @@ class RowFaults:
         # The first line too many, or the last there is.
         row = max(0, min(n_rows, n_found - 1))
         expected = "{n_rows:,} rows as in T, in their order"
-        self.add(SAME_ROWS.name, expected, row=row, value=f"{n_found:,} rows", parameters={"n_rows": n_rows})
+        self.add(SAME_ROWS.name, expected, row=row, value=counted(n_found, "row"), parameters={"n_rows": n_rows})
         return False
 
     def check_names(

@@ -128,7 +128,7 @@ PATTERNS: Sequence[tuple[re.Pattern[str], str]] = [
             '引用符（"）はセル全体を囲むときだけ（中では二重に書く）',
         ),
         (r"a closing quote for the one opened here", "ここで開いた引用符を閉じる引用符"),
-        (r"([\d,]+) cells(?: as in the lines above.*)?", "{0} 個のセル"),
+        (r"([\d,]+) cells?(?: as in the lines above.*)?", "{0} 個のセル"),
         (r"lines of at most ([\d,]+) bytes", "1行 {0} バイト以内"),
         (r"a name for every column.*", "すべての列の名前"),
         (r"names that differ", "すべて異なる列名"),
@@ -156,10 +156,10 @@ PATTERNS: Sequence[tuple[re.Pattern[str], str]] = [
 ]
 # What checks say of what they found, where it is no cell of the file.
 FOUND: Sequence[tuple[re.Pattern[str], str]] = [
-    (re.compile(r"([\d,]+) rows deleted"), "{0} 行を削除"),
-    (re.compile(r"([\d,]+) (?:rows|lines)"), "{0} 行"),
+    (re.compile(r"([\d,]+) rows? deleted"), "{0} 行を削除"),
+    (re.compile(r"([\d,]+) (?:rows?|lines?)"), "{0} 行"),
     (re.compile(r"([\d,]+) bytes"), "{0} バイト"),
-    (re.compile(r"([\d,]+) cells: (.*)", re.DOTALL), "{0} 個のセル：{1}"),
+    (re.compile(r"([\d,]+) cells?: (.*)", re.DOTALL), "{0} 個のセル：{1}"),
     (re.compile(r"an empty line"), "空の行"),
     (re.compile(r"no (\S+\.csv)"), "{0} がない"),
 ]

@@ -17,6 +17,7 @@ from typing import Any
 from tokumei.core.chain import Link, canonical
 from tokumei.core.chain_file import ChainFile
 from tokumei.core.errors import NotFound, PromiseBroken
+from tokumei.core.wording import counted
 from tokumei.data.files.atomic import write_text
 
 LOG, HEAD = "log.jsonl", "head.json"
@@ -105,9 +106,9 @@ def _check_head(folder: Path, links: list[Link]) -> None:
     except (OSError, ValueError, KeyError, TypeError):
         raise PromiseBroken(f"{HEAD}: is missing or not as it was written.") from None
     if number > len(links):
-        raise PromiseBroken(f"{LOG}, line {number}: is missing at the end; {HEAD} tells of {number} lines.")
+        raise PromiseBroken(f"{LOG}, line {number}: is missing at the end; {HEAD} tells of {counted(number, 'line')}.")
     # One line more than told: the machine stopped between the line and the head. The next line brings it up to date.
     if number < max(1, len(links) - 1):
-        raise PromiseBroken(f"{HEAD}: tells of {number} lines, {LOG} has {len(links)}.")
+        raise PromiseBroken(f"{HEAD}: tells of {counted(number, 'line')}, {LOG} has {len(links)}.")
     if links[number - 1].hash != told:
         raise PromiseBroken(f"{LOG}, line {number}: was changed; {HEAD} tells another hash.")

@@ -11,6 +11,7 @@ from tokumei.contest.counting_rule import Rank, which_counts
 from tokumei.contest.edition import CHOSEN, Attempt, ContestTerms, GuessScore, ReleaseScore, TeamEntry
 from tokumei.contest.log import LOG, LogLine
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
+from tokumei.core.wording import counted
 
 ANONYMIZE, ATTACK, CLOSED = "anonymize", "attack", "closed"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", re.ASCII)
@@ -161,7 +162,9 @@ class Season:
         self.check_phase(ANONYMIZE, "Submitting a release")
         self.check_name(team)
         if self.n_releases(team) >= self.terms.n_releases_allowed:
-            raise NotAllowed(f"The team '{team}' has used all of its {self.terms.n_releases_allowed} releases.")
+            raise NotAllowed(
+                f"The team '{team}' has used all of its {counted(self.terms.n_releases_allowed, 'release')}."
+            )
 
     def check_may_choose(self, team: str, number: int) -> None:
         """Refuse a choice out of its phase, where the rules leave none, or of what is no release of the team."""
@@ -192,9 +195,8 @@ class Season:
             raise InputError.of(f"a level of knowledge: {levels}", option="knowledge", value=knowledge)
         if self.n_guesses(attacker, target, knowledge) >= self.terms.n_guesses_allowed:
             at = f" with knowledge {knowledge}" if knowledge else ""
-            raise NotAllowed(
-                f"The team '{attacker}' has used all of its {self.terms.n_guesses_allowed} guesses at '{target}'{at}."
-            )
+            allowed = counted(self.terms.n_guesses_allowed, "guess", "guesses")
+            raise NotAllowed(f"The team '{attacker}' has used all of its {allowed} at '{target}'{at}.")
 
     def check_may_judge(self, guess: int) -> None:
         """Refuse to judge what is no guess, or twice."""

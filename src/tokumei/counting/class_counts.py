@@ -13,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.wording import counted
 from tokumei.counting.grouping import Codes, Grouping, Indices, group_recoded_rows, group_rows
 from tokumei.counting.recoding import Recoding
 
@@ -71,7 +72,9 @@ class ClassCounts:
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        said = f"{self.n_rows:,} rows, {self.n_classes:,} classes of {', '.join(self.columns)}"
+        said = (
+            f"{counted(self.n_rows, 'row')}, {counted(self.n_classes, 'class', 'classes')} of {', '.join(self.columns)}"
+        )
         return f"ClassCounts({said}, k {self.k:,}, {self.n_unique:,} unique)"
 
     @classmethod

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.wording import counted
 from tokumei.data.files.reading import Reading
 from tokumei.data.frames import as_frame, kind_of
 from tokumei.data.history_columns import SCHEMA, Source, left_over, read_columns_of_history
@@ -101,7 +102,7 @@ class History:
     def __repr__(self) -> str:
         absent = f", no {', '.join(self.absent)}" if self.absent else ""
         without = f", without {', '.join(self.left_out)}" if self.left_out else ""
-        return f"History({self.n_rows:,} rows, {len(self.customers):,} customers{absent}{without})"
+        return f"History({counted(self.n_rows, 'row')}, {counted(len(self.customers), 'customer')}{absent}{without})"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>{self.frame.head()._repr_html_()}"

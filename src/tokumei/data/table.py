@@ -11,6 +11,7 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError, nearest
 from tokumei.core.result import as_kind
+from tokumei.core.wording import counted
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_text_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.frames import MIDNIGHT, as_frame, kind_of
@@ -133,7 +134,7 @@ class Table:
 
     def __repr__(self) -> str:
         known = f"quasi-identifiers {', '.join(self.quasi_identifiers) or 'none'}"
-        return f"Table({self.n_rows:,} rows, {known}, sensitive {', '.join(self.sensitive) or 'none'})"
+        return f"Table({counted(self.n_rows, 'row')}, {known}, sensitive {', '.join(self.sensitive) or 'none'})"
 
     def _repr_html_(self) -> str:
         return f"<p>{_escaped(repr(self))}</p>{self.frame.head()._repr_html_()}"

@@ -19,6 +19,7 @@ from typing import Any
 from tokumei.core.chain import START, Link
 from tokumei.core.chain_file import ChainFile
 from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.core.wording import counted
 from tokumei.data.files.keys import PrivateKey, fingerprint
 from tokumei.data.files.source import check_is_file
 from tokumei.exchange.documents import Fields, read_signed, sign
@@ -70,7 +71,7 @@ class AuditLog:
         check_reaches(links, LogHead(fields.whole("number"), fields.text("hash", most=64)), self.path.name)
         # One line more than told: the machine stopped between the line and its head. More were slipped in.
         if len(links) > fields.whole("number") + 1:
-            raise PromiseBroken(f"{self.path.name}: has {len(links)} lines, and its head tells of fewer.")
+            raise PromiseBroken(f"{self.path.name}: has {counted(len(links), 'line')}, and its head tells of fewer.")
         return links
 
     def lines(self) -> list[Link]:
@@ -94,7 +95,9 @@ class AuditLog:
 def check_reaches(links: list[Link], head: LogHead, name: str) -> None:
     """Refuse a log that does not have a line that was told of, or has another in its place."""
     if head.number > len(links):
-        raise PromiseBroken(f"{name}, line {head.number}: is missing at the end; there are {len(links)} lines.")
+        raise PromiseBroken(
+            f"{name}, line {head.number}: is missing at the end; there are {counted(len(links), 'line')}."
+        )
     there = links[head.number - 1].hash if head.number else START
     if there != head.hash:
         raise PromiseBroken(f"{name}, line {head.number}: was changed; it was told of with another hash.")

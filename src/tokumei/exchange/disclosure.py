@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokumei.core.chain import Link
+from tokumei.core.wording import counted
 from tokumei.data.files.keys import fingerprint
 from tokumei.exchange.offer import Offer
 
@@ -99,7 +100,7 @@ def disclosure_text(offer: Offer, provider_key: str, links: Sequence[Link]) -> s
         f"Offered by {_plain(offer.words.provider)}, signed by the key {fingerprint(provider_key)}.",
         f"Terms: {_plain(offer.words.terms)}",
         "",
-        f"## What was given: {len(given)} of {n_requests} requests",
+        f"## What was given: {len(given)} of {counted(n_requests, 'request')}",
         "",
         *(f"- {_plain(each.sentence)}" for each in given),
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.wording import counted
 from tokumei.counting.class_counts import SIZE
 from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.attack import Found, attack
@@ -102,9 +103,10 @@ def open_offer(
     found = attack_own(offer, text, table)
     if found is not None and found.proven:
         smallest = found.proven[0]
+        few, many = smallest.least, smallest.most
+        rows = counted(few, "row") if few == many else f"{few} to {many} rows"
         raise NotAllowed(
-            f"The offer would prove a class of {smallest.least} to {smallest.most} rows, fewer than {found.k}: "
-            f"{smallest.as_dict()['class']}."
+            f"The offer would prove a class of {rows}, fewer than {found.k}: {smallest.as_dict()['class']}."
         )
     # Noted first: what is published must not be forgotten, while a note of nothing does no harm.
     if registry is not None and own is not None:

@@ -24,6 +24,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.chain import digest_of
+from tokumei.core.wording import counted
 from tokumei.counting.class_counts import SIZE
 from tokumei.exchange.offer import Offer
 from tokumei.exchange.offering import read_release
@@ -173,10 +174,10 @@ def tampering(offer: Offer, node: Node, classes: pl.DataFrame) -> list[str]:
         known = set(hierarchy.levels[node[index]].labels)
         strange = set(classes[hierarchy.attribute].drop_nulls().to_list()) - known
         if strange:
-            remarks.append(f"{hierarchy.attribute} has {len(strange):,} labels that its level does not have.")
+            remarks.append(f"{hierarchy.attribute} has {counted(len(strange), 'label')} that its level does not have.")
     n_rows = rows_of(offer)
     if n_rows is not None and sum(sizes) > n_rows:
-        remarks.append(f"It has {sum(sizes):,} rows, more than the {n_rows:,} of the table.")
+        remarks.append(f"It has {counted(sum(sizes), 'row')}, more than the {n_rows:,} of the table.")
     return remarks
 
 

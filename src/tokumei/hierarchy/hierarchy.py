@@ -22,6 +22,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
+from tokumei.core.wording import counted
 from tokumei.counting.recoding import Recoding
 
 SUPPRESSED = "*"
@@ -85,7 +86,7 @@ class Hierarchy:
         for index in range(1, len(levels)):
             if len(levels[index]) > len(levels[index - 1]):
                 expected = f"at most {len(levels[index - 1])} labels, as many as the level before"
-                faults.add(expected, column=str(index + 1), value=f"{len(levels[index])} labels")
+                faults.add(expected, column=str(index + 1), value=counted(len(levels[index]), "label"))
         faults.raise_if_any()
         return cls(attribute, levels)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tokumei.core.errors import InputError
+from tokumei.core.wording import counted
 from tokumei.hierarchy.hierarchy import Hierarchy
 
 Node = tuple[int, ...]
@@ -27,7 +28,7 @@ class Lattice:
     hierarchies: tuple[Hierarchy, ...]
 
     def __repr__(self) -> str:
-        return f"Lattice({self.n_nodes:,} nodes over {', '.join(self.attributes)})"
+        return f"Lattice({counted(self.n_nodes, 'node')} over {', '.join(self.attributes)})"
 
     @classmethod
     def of(cls, hierarchies: Mapping[str, Hierarchy] | Sequence[Hierarchy]) -> Lattice:

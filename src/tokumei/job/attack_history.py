@@ -20,6 +20,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Rows, Section, as_kind
+from tokumei.core.wording import counted
 from tokumei.data.files.histories import CONTEST_2018, TABLE
 from tokumei.data.files.history_formats import history_format
 from tokumei.data.files.pseudonyms import write_pseudonyms
@@ -69,7 +70,7 @@ class Guesses(Result):
 
     def __repr__(self) -> str:
         found = "" if self.success is None else f", {self.success['found']['value']:.1%} of customers found"
-        return f"Guesses(by {self.facts['attack']}, {self.facts['guesses']:,} guesses{found})"
+        return f"Guesses(by {self.facts['attack']}, {counted(self.facts['guesses'], 'guess', 'guesses')}{found})"
 
 
 def attack_history(
@@ -132,7 +133,7 @@ def announce(part: Any, name: str, known: History, seen: History) -> None:
             f"fewer customers: {name} would take {cost}, and this machine has {machine_bytes() / GIGABYTE:.0f} GB; "
             "'tokumei report --sample' attacks some of them",
             file=known.name,
-            value=f"{len(known.customers):,} customers and {len(seen.customers):,} pseudonyms",
+            value=f"{counted(len(known.customers), 'customer')} and {counted(len(seen.customers), 'pseudonym')}",
         )
 
 

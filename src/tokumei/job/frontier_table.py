@@ -12,6 +12,7 @@ import polars as pl
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.result import Drawing, Result, Rows, Section, Sentence
+from tokumei.core.wording import counted
 from tokumei.data.table import Table
 from tokumei.job.anonymize_table import anonymize_table
 from tokumei.report.sweep import frontier as unbeaten
@@ -61,7 +62,7 @@ class TableFrontier(Result):
         return Drawing(frontier_figure(points, x="loss", y="found", is_best="is_on_frontier", **titles))
 
     def __repr__(self) -> str:
-        return f"TableFrontier({len(self.releases)} releases of {self.n_rows:,} rows)"
+        return f"TableFrontier({counted(len(self.releases), 'release')} of {counted(self.n_rows, 'row')})"
 
 
 def frontier_table(

@@ -15,6 +15,7 @@ import polars as pl
 from tokumei.attack.truth import published, truth_of
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Section, as_kind
+from tokumei.core.wording import counted
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.generalized import cells_of
 from tokumei.data.files.histories import CONTEST_2018, TABLE, write_released_history
@@ -95,8 +96,8 @@ class HistoryRelease(Result):
         return [Facts({**self.facts, "seed": str(self.facts["seed"])})]
 
     def __repr__(self) -> str:
-        said = f"{self.facts['rows']:,} rows, {self.facts['released']:,} released, by {self.facts['method']}"
-        said += f", {self.facts['customers']:,} customers, {self.facts['pseudonyms']:,} pseudonyms"
+        said = f"{counted(self.facts['rows'], 'row')}, {self.facts['released']:,} released, by {self.facts['method']}"
+        said += f", {counted(self.facts['customers'], 'customer')}, {counted(self.facts['pseudonyms'], 'pseudonym')}"
         without = f", without {', '.join(self.original.left_out)}" if self.original.left_out else ""
         return f"HistoryRelease({said}{without})"
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from tokumei.core.progress import step
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
+from tokumei.core.wording import counted
 from tokumei.data.files.formats import scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame, kind_of
@@ -208,7 +209,7 @@ class Inspection(Result):
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(self.columns_with(role))} {role}" for role in ROLES)
-        return f"Inspection({self.n_rows:,} rows, {len(self.columns)} columns: {counts})"
+        return f"Inspection({counted(self.n_rows, 'row')}, {counted(len(self.columns), 'column')}: {counts})"
 
 
 def inspect(data: Any, *, seed: int = 0, reading: Reading | None = None, **options: Any) -> Inspection:

@@ -11,6 +11,7 @@ from tokumei.attack.hypothesis import judge_guesses
 from tokumei.attack.judge import judge, judge_transactions
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Result, Section
+from tokumei.core.wording import counted
 from tokumei.data.files.histories import CONTEST_2018, first_cells
 from tokumei.data.files.history_formats import history_format
 from tokumei.data.files.pseudonyms import is_row_guess, read_pseudonyms, read_row_guess
@@ -38,7 +39,7 @@ class Judged(Result):
 
     def __repr__(self) -> str:
         found = ", ".join(f"{name} {one['value']:.4g}" for name, one in self.success.items())
-        return f"Judged({found}, {self.n_customers:,} customers)"
+        return f"Judged({found}, {counted(self.n_customers, 'customer')})"
 
 
 def judge_files(guess: Path | str, truth: Path | str, published: Any = None, *, reading: Reading = AS_IT_IS) -> Result:

@@ -13,6 +13,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.result import Drawing, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
+from tokumei.core.wording import counted
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.job.histories import history_of, released_of
@@ -77,7 +78,8 @@ class Knowledge(Result):
 
     def __repr__(self) -> str:
         worst = max(self.risks, key=lambda score: score.value)
-        return f"Knowledge(of {len(self.history.customers):,} customers, at worst {worst.value:.4g} by {worst.name})"
+        whom = counted(len(self.history.customers), "customer")
+        return f"Knowledge(of {whom}, at worst {worst.value:.4g} by {worst.name})"
 
 
 def knowledge_history(

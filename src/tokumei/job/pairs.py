@@ -10,6 +10,7 @@ import polars as pl
 
 from tokumei.attack.threat_model import Published
 from tokumei.core.errors import InputError
+from tokumei.core.wording import counted
 from tokumei.data.files.beside import read_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.row_numbers import read_rows
@@ -56,7 +57,7 @@ def published(
         raise InputError.of(expected, file=name)
     if table.n_rows != original.n_rows:
         expected = f"the {original.n_rows:,} rows of the original, or {option} with the row of each"
-        raise InputError.of(expected, file=name, value=f"{table.n_rows:,} rows")
+        raise InputError.of(expected, file=name, value=counted(table.n_rows, "row"))
     return Published(table, pl.Series("row", range(table.n_rows), dtype=pl.Int64))
 
 
@@ -90,7 +91,7 @@ def _row_numbers(rows: Any, table: Table, n_original: int) -> pl.Series:
     numbers = read_rows(rows)
     if len(numbers) != table.n_rows:
         expected = f"a line for each of {table.n_rows:,} released rows"
-        raise InputError.of(expected, file=rows, value=f"{len(numbers):,} lines")
+        raise InputError.of(expected, file=rows, value=counted(len(numbers), "line"))
     for line in (numbers > n_original).arg_true()[:1]:
         expected = f"a row of the original, counted from 1 to {n_original:,}"
         raise InputError.of(expected, file=rows, line=line + 1, value=numbers[line])

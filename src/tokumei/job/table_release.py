@@ -13,6 +13,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence, as_kind
 from tokumei.core.score import Score
+from tokumei.core.wording import counted
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.formats import check_can_be_written, write_file_or_folder
@@ -118,7 +119,7 @@ class TableRelease(Result):
         return parts
 
     def __repr__(self) -> str:
-        said = f"{self.facts['rows']:,} rows, {self.n_suppressed:,} left out, by {self.facts['method']}"
+        said = f"{counted(self.facts['rows'], 'row')}, {self.n_suppressed:,} left out, by {self.facts['method']}"
         loss = "" if self.loss is None else f", {self.loss_name} {self.loss:.4g}"
         without = f", without {', '.join(self.left_out)}" if self.left_out else ""
         return f"TableRelease({said}{'' if self.k is None else f', k {self.k:,}'}{loss}{without})"

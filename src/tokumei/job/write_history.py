@@ -20,6 +20,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Section
+from tokumei.core.wording import counted
 from tokumei.counting.draws import Draws, key_of
 from tokumei.counting.engine import connect, without_password
 from tokumei.counting.engine_history import EngineHistory, open_history
@@ -54,8 +55,8 @@ class WrittenHistory(Result):
         return [Facts({**self.facts, "seed": str(self.facts["seed"])})]
 
     def __repr__(self) -> str:
-        said = f"{self.facts['rows']:,} rows, {self.facts['released']:,} released, by {self.facts['method']}"
-        return f"WrittenHistory({said}, {self.facts['customers']:,} customers)"
+        said = f"{counted(self.facts['rows'], 'row')}, {self.facts['released']:,} released, by {self.facts['method']}"
+        return f"WrittenHistory({said}, {counted(self.facts['customers'], 'customer')})"
 
 
 def write_history_on_engine(

@@ -22,6 +22,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
+from tokumei.core.wording import counted
 from tokumei.data.cells import Kind, RangeCells, SetCells
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
@@ -47,7 +48,7 @@ def cell_errors(original: History, release: GeneralizedHistory) -> pl.DataFrame:
     """Give the error of each cell, row by row, in the columns date, item, price and quantity."""
     if original.n_rows != release.n_rows:
         expected = f"as many rows as the original, {original.n_rows:,}"
-        raise InputError.of(expected, file=release.name, value=f"{release.n_rows:,} rows")
+        raise InputError.of(expected, file=release.name, value=counted(release.n_rows, "row"))
     frame = original.frame
     is_deleted = release.is_deleted.to_numpy()
     errors = {

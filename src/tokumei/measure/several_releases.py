@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.wording import counted
 from tokumei.counting.class_counts import encode
 from tokumei.counting.grouping import Codes, Indices, group_rows
 from tokumei.data.frames import as_frame
@@ -156,7 +157,7 @@ def _persons(frames: Sequence[pl.DataFrame], names: Sequence[str], person: str |
         for frame, name in zip(frames, names, strict=True):
             if frame.height != frames[0].height:
                 expected = f"{frames[0].height:,} rows, as in {names[0]}, or a column that says whose each row is"
-                raise InputError.of(expected, file=name, value=f"{frame.height:,} rows")
+                raise InputError.of(expected, file=name, value=counted(frame.height, "row"))
         n_rows = frames[0].height if frames else 0
         return [np.arange(n_rows) for _ in frames], n_rows
     for frame, name in zip(frames, names, strict=True):

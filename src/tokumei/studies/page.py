@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tokumei.core.errors import InputError
+from tokumei.core.wording import counted
 from tokumei.data.files.atomic import write_text
 from tokumei.studies.study import STUDIES, Findings, Study, StudyFigure, StudyLine, Verdict
 
@@ -146,7 +147,7 @@ def _totals(found: Sequence[Summary | None]) -> str:
     n_others = sum(one[3] for one in found if one is not None)
     n_differ = n_lines - n_holds - n_others
     numbers = f"{n_lines} numbers: {n_holds} hold, {n_differ} differ, {n_others} are by a different method."
-    return f"{len(verdicts)} studies: {', '.join(counts)}. {numbers}"
+    return f"{counted(len(verdicts), 'study', 'studies')}: {', '.join(counts)}. {numbers}"
 
 
 def _table(lines: Sequence[StudyLine]) -> str:

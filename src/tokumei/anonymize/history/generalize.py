@@ -15,6 +15,7 @@ from tokumei.core.cost import Cost, notes
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
+from tokumei.core.wording import counted
 from tokumei.data.files.generalized import text_of
 from tokumei.data.generalized import DELETED
 from tokumei.data.history import History, period_of
@@ -81,7 +82,7 @@ class Generalize:
         unhidden = [pseudonyms[purchases.customers[customer]] for [customer] in groups[: self.unhidden]]
         k = smallest_class(frame.filter(~pl.col("customer").is_in(unhidden)))
         if k < self.k:
-            raise PromiseBroken(f"A pseudonym of the release fits {k} customers, not {self.k}.")
+            raise PromiseBroken(f"A pseudonym of the release fits {counted(k, 'customer')}, not {self.k}.")
         named = original.kept.select("customer", period=period_of(pl.col("date"))).unique()
         return Release(
             frame=frame,
@@ -134,7 +135,7 @@ class Generalize:
             raise InputError.of("0 customers or more", option="unhidden", value=self.unhidden)
         n_hidden = max(0, len(original.customers) - self.unhidden)
         if n_hidden < self.k:
-            raise CannotAnonymize(f"{n_hidden} customers cannot be put into groups of {self.k}.")
+            raise CannotAnonymize(f"{counted(n_hidden, 'customer')} cannot be put into groups of {self.k}.")
         rows = original.frame.with_row_index("row", offset=1).filter(pl.col("customer").is_not_null())
         for column in COLUMNS:
             for row in rows.filter(pl.col(column).is_null())["row"][:1]:

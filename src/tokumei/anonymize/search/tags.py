@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokumei.core.errors import InputError
+from tokumei.core.wording import counted
 from tokumei.hierarchy.lattice import Lattice, Node
 
 # Marks and bounds of this many nodes fit into a gigabyte.
@@ -18,7 +19,7 @@ def check_size(lattice: Lattice) -> None:
     """Refuse a lattice whose nodes do not fit memory."""
     if lattice.n_nodes > MOST_NODES:
         expected = f"a lattice of at most {MOST_NODES:,} nodes; the method 'best-effort' takes larger ones"
-        raise InputError.of(expected, value=f"{lattice.n_nodes:,} nodes")
+        raise InputError.of(expected, value=counted(lattice.n_nodes, "node"))
 
 
 class Tags:

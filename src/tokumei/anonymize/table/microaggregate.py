@@ -15,6 +15,7 @@ from tokumei.anonymize.perturbation import USUAL_K, Floats, Original, Perturbed,
 from tokumei.anonymize.perturbing.mdav import mdav_in_blocks
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.score import Score
+from tokumei.core.wording import counted
 from tokumei.counting.count import count_classes
 
 Ints = npt.NDArray[np.int64]
@@ -104,7 +105,7 @@ class Microaggregate:
             n_groups += int(groups.max()) + 1
         if n_alone:
             alike = ", ".join([*self.within, "which numbers are missing"])
-            raise CannotAnonymize(f"{n_alone:,} rows are among fewer than {k} that agree on {alike}.")
+            raise CannotAnonymize(f"Among fewer than {k} that agree on {alike}: {counted(n_alone, 'row')}.")
         return group_of
 
 
@@ -169,4 +170,6 @@ def _check_k(frame: pl.DataFrame, original: Original) -> None:
     n_alone = int(sizes[sizes < original.k].sum())
     if n_alone:
         hint = "generalize the other quasi-identifiers first, or name them in the option within"
-        raise CannotAnonymize(f"{n_alone:,} rows stay in classes of fewer than {original.k} rows: {hint}.")
+        raise CannotAnonymize(
+            f"In classes of fewer than {original.k} rows would stay {counted(n_alone, 'row')}: {hint}."
+        )

@@ -30,6 +30,7 @@ from tokumei.contest.measures import BASELINE, INTERVAL
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
+from tokumei.core.wording import counted
 from tokumei.data.files.columns import TYPES, ColumnType
 from tokumei.data.files.csv import write_csv
 from tokumei.data.files.formats import read_frame
@@ -120,7 +121,9 @@ class OwnMicrodata:
         if n_found != n_published:
             row = max(0, min(n_published, n_found - 1))
             expected = "{n_rows:,} lines, one for each row of S"
-            faults.add("row-for-row", expected, row=row, value=f"{n_found:,} lines", parameters={"n_rows": n_published})
+            faults.add(
+                "row-for-row", expected, row=row, value=counted(n_found, "line"), parameters={"n_rows": n_published}
+            )
         faults.raise_if_any()
 
     def known_frame(self, settings: Settings, original: pl.DataFrame) -> pl.DataFrame:  # noqa: ARG002

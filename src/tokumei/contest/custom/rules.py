@@ -14,6 +14,7 @@ from tokumei.contest.custom.settings import Settings
 from tokumei.contest.custom.strategy import Strategy
 from tokumei.contest.edition import Rule
 from tokumei.core.errors import FaultList, InputError
+from tokumei.core.wording import counted
 from tokumei.data.files.columns import ColumnType, does_not_fit
 from tokumei.data.files.strict import DELETED
 
@@ -74,7 +75,7 @@ def check_release(settings: Settings, strategy: Strategy, original: pl.DataFrame
     if n_kept < n_least:
         known = {"n_least": n_least, "n_rows": original.height}
         faults.add(
-            "least-kept", "at least {n_least:,} of {n_rows:,} rows kept", value=f"{n_kept:,} rows", parameters=known
+            "least-kept", "at least {n_least:,} of {n_rows:,} rows kept", value=counted(n_kept, "row"), parameters=known
         )
     for name in settings.checks.values_of_original:
         if name in cells.columns:

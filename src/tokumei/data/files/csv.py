@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
+from tokumei.core.wording import counted
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.encodings import UTF_8, find_encoding, is_utf8, to_utf8
 from tokumei.data.files.layout import LONGEST_RECORD, Layout, check_layout
@@ -114,7 +115,9 @@ def without_first_lines(data: bytes, n_lines: int, path: Path) -> bytes:
         start = data.find(b"\n", start) + 1
         if not start:
             raise InputError.of(
-                f"more than the {n_lines:,} lines to skip", file=path, value=f"{data.count(10):,} lines"
+                f"more than the {counted(n_lines, 'line')} to skip",
+                file=path,
+                value=counted(data.count(10), "line"),
             )
     return data[start:]
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.wording import counted
 from tokumei.data.files.csv import check_header
 from tokumei.data.files.source import BLOCK, UNPACK_LIMIT, check_is_file, unchanged
 
@@ -109,7 +110,7 @@ def _check_n_cells(archive: zipfile.ZipFile, path: Path) -> None:
             n_columns = max(n_columns, _column_number(letters))
             n_rows = max(n_rows, int(digits))
     if n_columns * n_rows > CELL_LIMIT:
-        found = f"{n_columns:,} columns and {n_rows:,} rows"
+        found = f"{counted(n_columns, 'column')} and {counted(n_rows, 'row')}"
         raise InputError.of(f"sheets of at most {CELL_LIMIT:,} cells", file=path, value=found)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tokumei.core.errors import LISTED_FAULTS, FaultList
+from tokumei.core.wording import counted
 from tokumei.data.files.encodings import MARKS
 from tokumei.data.files.records import CARRIAGE_RETURN, Mask, Positions, Records, opening_quote
 
@@ -203,7 +204,7 @@ class LayoutPass:
 
     def _add_ragged(self) -> None:
         """Say once for the whole file what is wrong with every line in the same way."""
-        expected = f"{self.n_columns} cells"
+        expected = counted(self.n_columns or 0, "cell")
         if self.ragged and len(self.cell_counts) == 1:
             first_line, n_cells, _ = self.ragged[0]
             n_fitting = self.n_records - self.n_ragged
@@ -216,7 +217,7 @@ class LayoutPass:
                 del self.ragged[1:]
                 self.n_ragged = 1
         for line, n_cells, text in self.ragged:
-            found = f"{n_cells} cells: {text}" if text else "an empty line"
+            found = f"{counted(n_cells, 'cell')}: {text}" if text else "an empty line"
             self.faults.add(expected, line=line, value=found)
         self.faults.count_more(self.n_ragged - len(self.ragged))
 

@@ -15,6 +15,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import check_seed, generator
+from tokumei.core.wording import counted
 from tokumei.counting.grouping import group_rows
 from tokumei.data.table import Table
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -105,7 +106,9 @@ class Model:
         n_drawn = min(n_rows, self.most_rows)
         n_tested = round(self.held_out * n_drawn)
         if not 0 < n_tested < n_drawn:
-            raise InputError.of("rows to learn from and rows to test on", option="held_out", value=f"{n_rows:,} rows")
+            raise InputError.of(
+                "rows to learn from and rows to test on", option="held_out", value=counted(n_rows, "row")
+            )
         order = np.lexsort([own, ours])[generator(self.seed, "held out").permutation(n_rows)]
         is_learned, is_test = np.zeros((2, n_rows), bool)
         is_test[order[:n_tested]] = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.wording import counted
 from tokumei.data.history import History
 
 
@@ -18,4 +19,4 @@ def check_aligned(original: History, released: History) -> None:
     """Refuse a release that has not the rows of its original."""
     if original.n_rows != released.n_rows:
         expected = f"as many rows as the original, {original.n_rows:,}, deleted ones written as missing"
-        raise InputError.of(expected, file=released.name, value=f"{released.n_rows:,} rows")
+        raise InputError.of(expected, file=released.name, value=counted(released.n_rows, "row"))

@@ -41,6 +41,7 @@ from tokumei.contest.editions.pwscup2015.teams import ANONYMIZERS
 from tokumei.contest.places import DIGITS, place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
+from tokumei.core.wording import counted
 from tokumei.data.files.row_numbers import read_rows, write_rows
 from tokumei.data.made.survey import N_ROWS, make_survey
 from tokumei.data.table import Table
@@ -146,7 +147,7 @@ class Pwscup2015(Edition):
         else:
             found = self.form.read_source(source)
             if found.height < 2:
-                raise InputError.of("at least 2 rows", file=source, value=f"{found.height} rows")
+                raise InputError.of("at least 2 rows", file=source, value=counted(found.height, "row"))
             # In an order of its own, so that the source's says nothing.
             frame = found[generator(seed, "sample").permutation(found.height)[: self.n_rows]]
         folder.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from tokumei.contest.checks import ALIKE, ALIKE_JA, RowFaults, read_rows
 from tokumei.contest.edition import Files, Rule
 from tokumei.contest.editions.pwscup2015.files import AMOUNT, CODE, Microdata
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
+from tokumei.core.wording import counted
 from tokumei.data.files.csv import TextFrame, read_csv
 from tokumei.data.files.row_numbers import ROW, ROWS
 from tokumei.data.files.strict import take_header
@@ -135,13 +136,13 @@ def _check_table(original: Table, form: Microdata, text: TextFrame) -> None:
     faults = RowFaults(text)
     n_found, n_rows = text.frame.height, original.n_rows
     if n_found > n_rows:
-        found = f"{n_found:,} rows"
+        found = counted(n_found, "row")
         faults.add(
             "rows-added", "at most {n_rows:,} rows, as X has", row=n_rows, value=found, parameters={"n_rows": n_rows}
         )
     if n_found < fewest_rows(n_rows):
         expected = "at least {n_least:,} rows, half of those of X"
-        faults.add("half-kept", expected, value=f"{n_found:,} rows", parameters={"n_least": fewest_rows(n_rows)})
+        faults.add("half-kept", expected, value=counted(n_found, "row"), parameters={"n_least": fewest_rows(n_rows)})
     codes = dict.fromkeys(form.quasi_identifiers, ("code-form", CODE))
     amounts = dict.fromkeys(form.sensitive, ("amount-form", AMOUNT))
     read = faults.read({**codes, **amounts})
@@ -161,7 +162,7 @@ def _check_numbers(text: TextFrame, n_rows: int, n_released: int | None, *, is_o
         row = min(n_released, n_found - 1)
         expected = "{n_rows:,} row numbers, one for each row of Y"
         faults.add(
-            ONE_NUMBER_EACH.name, expected, row=row, value=f"{n_found:,} lines", parameters={"n_rows": n_released}
+            ONE_NUMBER_EACH.name, expected, row=row, value=counted(n_found, "line"), parameters={"n_rows": n_released}
         )
     numbers = faults.read({"row": (ROW_OF_X.name, ROW)})["row"]
     is_beyond = (numbers > n_rows).fill_null(False)

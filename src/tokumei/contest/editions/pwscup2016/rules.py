@@ -34,6 +34,7 @@ from tokumei.contest.editions.pwscup2016.files import (
     read_master,
 )
 from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
+from tokumei.core.wording import counted
 from tokumei.data.files.columns import ColumnType, add_value_faults
 from tokumei.data.files.row_numbers import ROW, ROWS
 from tokumei.data.files.strict import DATE, PRICE, PSEUDONYM, QUANTITY, SEX, TIME
@@ -211,7 +212,7 @@ def _check_history(originals: Originals, path: Path, names: pl.Series | None) ->
     faults.add_cells("item-of-t", "item", is_unknown, "an item of T")
     n_most, n_found = MOST_ROWS * originals.history.n_rows, text.frame.height
     if n_found > n_most:
-        found = f"{n_found:,} rows"
+        found = counted(n_found, "row")
         faults.add("rows-limit", "at most {n_most:,} rows", row=n_most, value=found, parameters={"n_most": n_most})
     faults.raise_if_any()
 
@@ -243,7 +244,7 @@ def _check_n_rows(faults: RowFaults, rule: str, n_rows: int, expected: str) -> N
     if n_found != n_rows:
         # The first line too many, or the last there is.
         row = max(0, min(n_rows, n_found - 1))
-        faults.add(rule, expected, row=row, value=f"{n_found:,} lines", parameters={"n_rows": n_rows})
+        faults.add(rule, expected, row=row, value=counted(n_found, "line"), parameters={"n_rows": n_rows})
 
 
 def check_guess(originals: Originals, path: Path) -> None:

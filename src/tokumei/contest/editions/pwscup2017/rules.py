@@ -34,6 +34,7 @@ from tokumei.contest.editions.pwscup2017.files import (
     read_master,
 )
 from tokumei.core.errors import FaultList, PromiseBroken
+from tokumei.core.wording import counted
 from tokumei.data.files.columns import add_value_faults
 from tokumei.data.files.strict import DATE, DELETED, PRICE, QUANTITY, TIME, one_of
 from tokumei.data.history import History, period_name, period_of
@@ -177,7 +178,7 @@ def _check_half_kept(faults: RowFaults, is_deleted: pl.Series, n_rows: int) -> N
     deleted = is_deleted.arg_true()
     if len(deleted) > n_most:
         expected = "at most {n_most:,} of {n_rows:,} rows deleted"
-        found = f"{len(deleted):,} rows deleted"
+        found = f"{counted(len(deleted), 'row')} deleted"
         known = {"n_most": n_most, "n_rows": n_rows}
         faults.add("half-kept", expected, row=deleted[n_most], column="customer", value=found, parameters=known)
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
+from tokumei.core.wording import counted
 from tokumei.data.table import Table
 from tokumei.measure.requirement import ROUNDING
 from tokumei.measure.safety._pk import pk_of_odds, retention_odds
@@ -55,9 +56,12 @@ class PkAnonymity:
         if not self.k >= 1:
             raise InputError.of("at least 1", option="k", value=self.k)
         if len(self.retentions) != len(self.columns):
-            raise InputError.of(f"a probability for each of {len(self.columns)} columns", option="retentions")
+            raise InputError.of(
+                f"{counted(len(self.columns), 'probability', 'probabilities')}, one for each column",
+                option="retentions",
+            )
         if self.n_values and len(self.n_values) != len(self.columns):
-            raise InputError.of(f"a number for each of {len(self.columns)} columns", option="n_values")
+            raise InputError.of(f"{counted(len(self.columns), 'number')}, one for each column", option="n_values")
         if self.replacement not in ("uniform", "shares"):
             raise InputError.of("uniform or shares", option="replacement", value=self.replacement)
 
