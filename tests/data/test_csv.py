@@ -161,10 +161,15 @@ def test_encoding_is_found_and_said(write: Write, encoding: str, caplog: pytest.
 
 
 @pytest.mark.parametrize("text", ["café rouge", "Zoë", "don’t", "Müller", "£5", "Ångström"])
-def test_western_text_in_an_old_encoding_is_refused_not_read_as_japanese(write: Write, text: str) -> None:
+def test_western_text_in_an_old_encoding_is_read_by_its_letters_or_refused_and_not_read_as_japanese(
+    write: Write, text: str
+) -> None:
     path = write(f"name,n\nplain,1\n{text},2\n".encode("cp1252"))
-    with pytest.raises(InputError, match=r"line 3.*expected UTF-8 \(give its --encoding"):
-        read_csv(path, encoding=None)
+    if text in ("don’t", "£5"):
+        with pytest.raises(InputError, match=r"line 3.*expected UTF-8 \(give its --encoding"):
+            read_csv(path, encoding=None)
+    else:
+        assert read_csv(path, encoding=None).frame["name"].to_list() == ["plain", text]
     assert read_csv(path, encoding="cp1252").frame["name"].to_list() == ["plain", text]
 
 

@@ -25,7 +25,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("harden", "--original", "T.csv", "--release", "A.csv", "--bound", "0.9", "--knowledge", "25"),
         *("--attacks", "s6", "--seed", "1", "--out", "hard.csv", "--force"),
     ),
-    "contest rank": ("contest", "rank", "cup"),
     "measure history": ("measure", "history", "--original", "T.csv", "--release", "A.csv"),
     "measure safety": ("measure", "safety", "km-anonymity", "--set", "k=1", "--set", "m=2", "--release", "A.csv"),
     "data draw-knowledge": ("data", "draw-knowledge", "T.csv", "--share", "25", "--out", "T25.csv", "--force"),
@@ -61,7 +60,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ],
         ["attack", "history", "s4", "--knowledge", named["T"], "--release", named["S"], "--out", named["guess"]],
         ["contest", "prepare", *cup, "--out", str(folder / "cup"), "--seed", "7"],
-        ["contest", "submit", str(folder / "cup"), "--team", "alpha", "--with", "yamaoka"],
     ):
         with pytest.raises(SystemExit, match="0"):
             main(command)
