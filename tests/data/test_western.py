@@ -82,5 +82,5 @@ def test_command_reads_western_text_and_says_so(tmp_path: Path, capsys: pytest.C
     with pytest.raises(SystemExit, match="0"):
         main(["data", "describe", str(file)])
     printed = capsys.readouterr()
-    assert "read as Western text (cp1252; if letters look wrong, give its --encoding)" in printed.err
+    assert "read as Western text (cp1252); if letters look wrong, give its --encoding" in printed.err
     assert "Österreich" in printed.out or "Zürich" in printed.out

@@ -108,3 +108,60 @@ def test_report_reads_a_release_that_is_like_its_original(tmp_path: Path, capsys
     asked = ["--qi", "age,sex", "--sensitive", "illness", "--in-order", "--skip-rows", 1, "--delimiter", "^"]
     code, said = run(capsys, "report", "--original", file, "--release", file, *asked, "--out", out)
     assert (code, "released 60" in said) == (0, True), said
+
+
+def test_columns_may_have_any_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "x.csv", tmp_path / "y.csv"
+    names = "k,value,column,variable,count,n,n_rows,index,mondrian,number,order,l"
+    rows = [",".join(str((row + at) % (at + 2)) for at in range(12)) for row in range(60)]
+    file.write_text("\n".join([names, *rows, ""]))
+    code, said = run(capsys, "data", "describe", file)
+    assert (code, all(f" {name} " in said for name in names.split(","))) == (0, True)
+    assert run(capsys, "inspect", file)[0] == 0
+    for method in ("optimal", "mondrian"):
+        asked = [
+            "--qi",
+            "k,value,column,count,n,n_rows",
+            "--keep",
+            "l",
+            "--k",
+            5,
+            "--suppress",
+            0.5,
+            "--method",
+            method,
+        ]
+        code, said = run(capsys, "anonymize", "table", file, *asked, "--force", "--out", out)
+        assert code == 0, said
+        code, said = run(capsys, "audit", out, "--qi", "k,value,column,count,n,n_rows", "--sensitive", "l", "--k", 5)
+        assert (code, "fails" in said) == (0, False), said
+
+
+def test_codes_with_leading_zeros_are_described_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("zip,pay\n00120,0.5\n00311,0\n")
+    said = run(capsys, "data", "describe", file)[1]
+    assert "zip String 0 2 00120 00311" in said
+    assert "pay Float64, as text" in said
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (
+            "age,sex\n31,f,\n40,m,\n",
+            "line 2: found '3 cells: 31,f,', expected 2 cells as in the header: all lines below it end in ','",
+        ),
+        (
+            "age,sex\r31,f\r40,m\r",
+            "line 1: found '\\r', expected a line end \\r\\n or \\n, not \\r alone",
+        ),
+    ],
+)
+def test_shape_that_all_lines_share_is_told_once(
+    content: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.csv"
+    file.write_bytes(content.encode())
+    code, said = run(capsys, "data", "describe", file)
+    assert (code, says in said, said.count("expected")) == (2, True, 1), said

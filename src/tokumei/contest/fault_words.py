@@ -128,7 +128,7 @@ PATTERNS: Sequence[tuple[re.Pattern[str], str]] = [
             '引用符（"）はセル全体を囲むときだけ（中では二重に書く）',
         ),
         (r"a closing quote for the one opened here", "ここで開いた引用符を閉じる引用符"),
-        (r"([\d,]+) cells?(?: as in the lines above.*)?", "{0} 個のセル"),
+        (r"([\d,]+) cells?(?: as in the .*)?", "{0} 個のセル"),
         (r"lines of at most ([\d,]+) bytes", "1行 {0} バイト以内"),
         (r"a name for every column.*", "すべての列の名前"),
         (r"names that differ", "すべて異なる列名"),

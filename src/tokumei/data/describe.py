@@ -13,6 +13,8 @@ from tokumei.data.files.columns import NUMBER
 CELLS_AT_ONCE = 20_000_000
 LEAST_AT_ONCE = 8
 WHOLE = r"^[+-]?[0-9]{1,18}$"
+# Private-use characters, which no column of a file is named by.
+COLUMN, VALUE = "\ue000column", "\ue000value"
 FACTS = ("name", "type", "missing", "distinct", "least", "greatest", "commonest", "times")
 AS_TEXT = {True: "Int64, as text", False: "Float64, as text"}
 
@@ -42,7 +44,7 @@ def _describe(some: pl.DataFrame) -> list[dict[str, Any]]:
     for kind in dict.fromkeys(some.dtypes):
         names = [name for name, one in some.schema.items() if one == kind]
         indices = pl.Series(range(len(names)), dtype=pl.UInt32)
-        values = some.unpivot(on=names, value_name="value").get_column("value")
+        values = some.unpivot(on=names, variable_name=COLUMN, value_name=VALUE).get_column(VALUE)
         column = indices.gather(pl.select(pl.int_range(len(values)) // max(1, some.height)).to_series())
         cells = pl.DataFrame({"column": column, "value": values}).drop_nulls("value")
         told = str(kind)
@@ -57,7 +59,8 @@ def _facts(cells: pl.DataFrame) -> pl.DataFrame:
     """Give the facts of each column that has a value."""
     counted = cells.group_by("column", "value").agg(n=pl.len())
     if counted.schema["value"] == pl.String:
-        looks = pl.col("value").str.contains(NUMBER.pattern)
+        # 0120 is a code: as a number it would lose its zero.
+        looks = pl.col("value").str.contains(NUMBER.pattern) & ~pl.col("value").str.contains(r"^[+-]?0[0-9]")
         number = pl.col("value").str.strip_prefix("+").cast(pl.Float64, strict=False)
         counted = counted.with_columns(number=pl.when(looks & number.is_finite()).then(number))
         counted = counted.with_columns(

@@ -19,7 +19,7 @@ from tokumei.data.files.western import UNDEFINED, looks_western
 UTF_8, SHIFT_JIS, EUC_JP, WESTERN = "utf-8", "cp932", "euc_jp", "cp1252"
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 CALLED = {"utf-8-sig": "UTF-8 with a byte order mark", "utf-16": "UTF-16", SHIFT_JIS: "Shift-JIS (cp932)"}
-CALLED |= {EUC_JP: "EUC-JP", WESTERN: "Western text (cp1252; if letters look wrong, give its --encoding)"}
+CALLED |= {EUC_JP: "EUC-JP", WESTERN: "Western text (cp1252)"}
 # Of what is not ASCII, at most this share may look unlike Japanese.
 ODD_SHARE = 0.2
 # Enough of a text to tell; looking at all of a large one would take longer than reading it.
@@ -62,7 +62,8 @@ def to_utf8(data: bytes, path: Path, encoding: str | None) -> bytes:
     if encoding is None:
         encoding = find_encoding(data) or UTF_8
         if encoding != UTF_8:
-            log.info("%s: read as %s", path, CALLED[encoding])
+            advice = "; if letters look wrong, give its --encoding" if encoding == WESTERN else ""
+            log.info("%s: read as %s%s", path, CALLED[encoding], advice)
     if is_utf8(encoding):
         return data
     try:

@@ -127,6 +127,10 @@ class LayoutPass:
     def _check_last_record(self, tail: bytes) -> None:
         """Check what follows the last line end of the file."""
         uses_return = self.n_crlf > 0 and not self.n_lf
+        if not self.n_lines - self.n_skipped and b"\n" not in tail and tail.count(b"\r") > 1:
+            self.faults.add("a line end \\r\\n or \\n, not \\r alone", line=1, value="\r")
+            self.is_stopped = True
+            return
         if tail.endswith(b"\r"):
             # With the line feed that is put after it, this one would pass for half of a line end.
             line = self.n_lines + 1 + tail.count(b"\n")
@@ -210,7 +214,11 @@ class LayoutPass:
             n_fitting = self.n_records - self.n_ragged
             # The lines that fit all stand above: a title, and below it a table.
             if 0 < n_fitting == first_line - 1 - self.n_skipped and n_cells > (self.n_columns or 0):
-                if self.may_advise:
+                if n_fitting == 1 and all(text.endswith(self.delimiter) for _, _, text in self.ragged):
+                    expected += (
+                        f" as in the header: all lines below it end in '{self.delimiter}', which begins one more"
+                    )
+                elif self.may_advise:
                     expected += f" as in the lines above (if the table begins here, give --skip-rows {first_line - 1})"
                 n_fitting = 0
             if not n_fitting:
