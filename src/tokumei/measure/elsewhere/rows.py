@@ -8,6 +8,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
+from tokumei.core.wording import counted
 from tokumei.counting.draws import number, whole_number
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.measure.utility.date import DAYS_A_MONTH
@@ -75,4 +76,4 @@ def check_aligned(before: EngineHistory, after: EngineHistory) -> None:
     """Refuse a release that has not the rows of its original."""
     if before.staged.n_rows != after.staged.n_rows:
         expected = f"as many rows as the original, {before.staged.n_rows:,}, deleted ones written as missing"
-        raise InputError.of(expected, file=after.staged.name, value=f"{after.staged.n_rows:,} rows")
+        raise InputError.of(expected, file=after.staged.name, value=counted(after.staged.n_rows, "row"))
