@@ -21,7 +21,7 @@ from tokumei.core.seeds import check_seed
 BITS, DIGITS = 32, 8
 
 
-@ibis.udf.scalar.builtin
+@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
 def md5(text: str) -> str:  # type: ignore[empty-body]
     """Give the MD5 of a text in hexadecimal digits, by the engine's own function."""
 
