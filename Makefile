@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick coverage check audit sbom bench docs format locks clean
+.PHONY: help run test quick coverage check audit sbom pins bench docs format locks clean
 
 help: ## Show what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -44,6 +44,12 @@ audit: $(VENV)/ready-to-develop ## Look up known vulnerabilities of what is depe
 
 sbom: $(VENV)/ready-to-run ## Write what a release is made of (CycloneDX) to dist/.
 	$(BIN)/python deploy/sbom.py locks/run.txt dist/tokumei.cdx.json
+
+# What a tag means changes; the digests of today go into deploy/.env, which compose reads.
+pins: ## Pin the images of deploy/compose.yaml by their digests, in deploy/.env; needs Docker and the network.
+	@for pin in PYTHON_DIGEST=python:3.12-slim-trixie POSTGRES_DIGEST=postgres:17-trixie; do \
+	digest=$$(docker buildx imagetools inspect $${pin#*=} --format '{{.Manifest.Digest}}') || exit 1; \
+	touch deploy/.env && sed -i "/^$${pin%%=*}=/d" deploy/.env && echo "$${pin%%=*}=$$digest" | tee -a deploy/.env; done
 
 bench: $(VENV)/ready-to-develop ## Measure speed and memory against peers.
 	$(BIN)/python -m benchmarks
