@@ -12,6 +12,7 @@ import pytest
 
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.anonymize.pipeline import pipeline_of
+from tokumei.attack.history import linkage
 from tokumei.attack.history.linkage import Linkage
 from tokumei.attack.judge import judge
 from tokumei.attack.registry import HISTORY_ATTACKS
@@ -124,6 +125,26 @@ def test_linkage_by_rows_alone_finds_no_month_without_known_rows(
     assert verdict.row.value == pytest.approx(435 / 500, abs=0.004)
     assert verdict.row.baseline is not None
     assert verdict.row.baseline < 0.001
+
+
+@pytest.mark.parametrize(("rounds", "row", "months"), [(0, 0.870, 0.955), (2, 0.912, 0.972)])
+def test_linkage_in_blocks_finds_what_rows_and_their_numbers_tell(
+    folder: Path,
+    original: History,
+    monthly: tuple[History, pl.DataFrame],
+    monkeypatch: pytest.MonkeyPatch,
+    rounds: int,
+    row: float,
+    months: float,
+) -> None:
+    seen, truth = monthly
+    knowledge = read_knowledge(folder / "T25.csv.gz")
+    verdict = judge(Linkage(rounds).guess(knowledge, seen), truth, original.customers, original.periods)
+    assert (verdict.row.value, verdict.found.value) == pytest.approx((row, months), abs=0.006)
+    if not rounds:
+        monkeypatch.setattr(linkage, "LARGEST_CELLS", 0)
+        in_blocks = judge(Linkage().guess(knowledge, seen), truth, original.customers, original.periods)
+        assert in_blocks.found.value == pytest.approx(verdict.found.value, abs=0.002)
 
 
 def test_linkage_undoes_monthly_pseudonyms_over_five_draws(

@@ -25,6 +25,10 @@ USUAL_DELETED = 0.05
 PAIR_SECONDS = 1.2e-7
 CELL_SECONDS = 2e-6
 MATCH_SECONDS = 2e-10
+ROW_SECONDS = 1.5e-5
+ROW_BYTES = 600.0
+# Where so many known rows are released as they were, days and times hardly changed.
+AS_IT_WAS = 0.5
 # Nobody is sure to know everything.
 MOST_KNOWN = 0.98
 
@@ -61,20 +65,36 @@ class Linkage:
 
     def estimate(self, knowledge: History, published: History) -> Cost:
         """Say what an attack will take: pairs of rows of one month and kind, and pairs of customers and pseudonyms."""
-        keys = [period_of(pl.col("date")).alias("period"), pl.col("item").str.slice(0, KIND_CHARACTERS).alias("kind")]
-        ours, theirs = (side.kept.group_by(*keys).agg(n=pl.len()) for side in (knowledge, published))
-        both = ours.join(theirs, on=["period", "kind"], nulls_equal=True)
+        kind = pl.col("item").str.slice(0, KIND_CHARACTERS).alias("kind")
+        ours, theirs = (
+            side.kept.with_columns(kind, period=period_of(pl.col("date"))) for side in (knowledge, published)
+        )
+        is_narrow = _is_as_it_was(ours, theirs)
+        keys = ["date", "time", "kind"] if is_narrow else ["period", "kind"]
+        both = (
+            ours.group_by(keys).agg(n=pl.len()).join(theirs.group_by(keys).agg(n=pl.len()), on=keys, nulls_equal=True)
+        )
         n_pairs = float((both["n"].cast(pl.Float64) * both["n_right"].cast(pl.Float64)).sum())
         n_customers, n_names = len(knowledge.customers), len(published.customers)
         n_cells = float(n_customers) * n_names
         # Scores by rows and by numbers of rows, their sums and chances; habits hold seven numbers of each cell, twice.
         n_bytes = n_cells * 8 * (6 + (14 if self.rounds and n_names > MOST_NAMES * n_customers else 0))
+        if n_cells > LARGEST_CELLS and is_narrow:
+            n_rows = float(ours.height + theirs.height)
+            return Cost(2 + n_pairs * PAIR_SECONDS + n_rows * ROW_SECONDS, n_rows * ROW_BYTES)
         if n_cells > LARGEST_CELLS:
             # In blocks: what is held of one, and what is kept of all.
             n_bytes = BLOCK_CELLS * 8 * 8 + n_customers * N_KEPT * 8.0 * 12
             return Cost(2 + n_pairs * PAIR_SECONDS + n_cells * CELL_SECONDS / 4, n_bytes)
         seconds = 2 + n_pairs * PAIR_SECONDS + n_cells * CELL_SECONDS + n_cells * n_customers * MATCH_SECONDS
         return Cost(seconds, n_bytes)
+
+
+def _is_as_it_was(known: pl.DataFrame, released: pl.DataFrame) -> bool:
+    """Tell whether most known rows are released with their day, time, price and quantity unchanged."""
+    fields = ["date", "time", "kind", "price", "quantity"]
+    n_met = known.join(released.select(fields).unique(), on=fields, how="semi", nulls_equal=True).height
+    return n_met >= AS_IT_WAS * known.height
 
 
 def guesses_of(compared: Compared, found: Ints) -> pl.DataFrame:

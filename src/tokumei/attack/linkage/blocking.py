@@ -1,12 +1,13 @@
 """Many customers at once: scores are made in blocks of customers, and of each only the likeliest pseudonyms are kept.
 
-Everybody is compared with everybody, by the same evidence as where all fits in memory; what is left out is what would
-fill it: the scores of pairs that nobody believes in, and habits across epochs, which need all of them.
+The evidence is the same as where all fits in memory; what is left out is what would fill it: the scores of pairs that
+nobody believes in, and habits across epochs, which need all of them. Where a field hardly ever changes, customers are
+compared only with pseudonyms that have a row which agrees in it (`linkage.narrowing`), else everybody with everybody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from tokumei.attack.linkage.epochs import Epoch
 from tokumei.attack.linkage.evidence import Agreement, Evidence
 from tokumei.attack.linkage.fields import Floats, Ints
 from tokumei.attack.linkage.matching import ROUNDS, SCORE_BOUNDS, STRANGER
+from tokumei.attack.linkage.narrowing import narrow_keys
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
 
@@ -25,6 +27,8 @@ from tokumei.core.seeds import generator
 BLOCK_CELLS = 12_000_000
 # Beyond so many pairs, customers come in blocks.
 LARGEST_CELLS = 16_000_000
+# Customers of a block where rows that could be counterparts are few.
+NARROW_CUSTOMERS = 5_000
 # Pseudonyms that are kept of each customer and epoch.
 N_KEPT = 60
 
@@ -56,23 +60,90 @@ def score_in_blocks(
     evidence: Evidence, counts: CountEvidence, epochs: Sequence[Epoch], learn: Learn, count_odds: CountOdds
 ) -> Scores:
     """Give for each epoch the scores of each customer's likeliest pseudonyms: customers by pseudonyms of the epoch."""
-    n, n_names = len(evidence.compared.customers), len(evidence.compared.pseudonyms)
-    size = max(1, BLOCK_CELLS // max(1, n_names))
+    n = len(evidence.compared.customers)
     rates = counts.rates(counts.expected.n_known > 0)
-    drawn = _best_known(counts.expected.n_known.sum(axis=1), size)
-    some, of_some = some_customers(evidence, counts, drawn)
-    agreement = learn(some, epochs, [count_odds(of_some, epoch, rates[drawn]) for epoch in epochs])
+    agreement = _learn_from_some(evidence, counts, epochs, rates, learn, count_odds)
+    is_narrow = narrow_keys(evidence.compared, evidence.compared.known, agreement) is not None
+    size = NARROW_CUSTOMERS if is_narrow else max(1, BLOCK_CELLS // max(1, len(evidence.compared.pseudonyms)))
     kept: list[list[tuple[Ints, Ints, Floats]]] = [[] for _ in epochs]
     with step("comparing customers", total=n) as bar:
         for first in range(0, n, size):
             block = np.arange(first, min(n, first + size))
             part, of_part = some_customers(evidence, counts, block)
-            by_rows = part.by_rows(part.compared.known, agreement)
-            for number, epoch in enumerate(epochs):
-                scores = by_rows[:, epoch.names] + count_odds(of_part, epoch, rates[block])
-                kept[number].append(_likeliest(scores, first))
+            by_rows = part.by_narrowed(part.compared.known, agreement)
+            for number, scores in enumerate(
+                _dense_scores(part, of_part, epochs, agreement, rates[block], count_odds)
+                if by_rows is None
+                else _narrow_scores(by_rows, of_part, epochs, rates[block])
+            ):
+                kept[number].append((scores[0] + first, *scores[1:]))
             bar.advance(len(block))
     return [_joined(parts, (n, len(epoch.names))) for parts, epoch in zip(kept, epochs, strict=True)]
+
+
+def _learn_from_some(
+    evidence: Evidence,
+    counts: CountEvidence,
+    epochs: Sequence[Epoch],
+    rates: Floats,
+    learn: Learn,
+    count_odds: CountOdds,
+) -> Agreement:
+    """Learn how far fields agree in the epoch of which most is known, from as many customers as one block has."""
+    n_known = np.array([counts.expected.n_known[:, epoch.months].sum() for epoch in epochs])
+    epoch = epochs[int(n_known.argmax())]
+    there, of_there = only_epoch(evidence, counts, epoch)
+    drawn = _best_known(of_there.expected.n_known[:, epoch.months].sum(axis=1), max(1, BLOCK_CELLS // len(epoch.names)))
+    some, of_some = some_customers(there, of_there, drawn)
+    alone = replace(epoch, names=np.arange(len(epoch.names)))
+    return learn(some, [alone], [count_odds(of_some, alone, rates[drawn])])
+
+
+def only_epoch(evidence: Evidence, counts: CountEvidence, epoch: Epoch) -> tuple[Evidence, CountEvidence]:
+    """Give what is known and released in an epoch, its pseudonyms numbered anew in their order."""
+    compared = evidence.compared
+    known, released = (
+        side.select(np.flatnonzero(np.isin(side.month, epoch.months))) for side in (compared.known, compared.released)
+    )
+    released = replace(released, owner=np.searchsorted(epoch.names, released.owner))
+    names = [compared.pseudonyms[one] for one in epoch.names]
+    fields = {
+        name: replace(field, cases=released.cases[name], codes=(known.codes[name], released.codes[name]))
+        for name, field in compared.fields.items()
+    }
+    fewer = replace(compared, known=known, released=released, fields=fields, pseudonyms=names)
+    n_rows = evidence.n_rows[epoch.names]
+    return replace(evidence, compared=fewer, n_rows=n_rows), replace(counts, n_rows=n_rows)
+
+
+def _dense_scores(
+    part: Evidence,
+    counts: CountEvidence,
+    epochs: Sequence[Epoch],
+    agreement: Agreement,
+    rates: Floats,
+    count_odds: CountOdds,
+) -> Iterator[tuple[Ints, Ints, Floats]]:
+    """Give for each epoch the likeliest of all pseudonyms."""
+    by_rows = part.by_rows(part.compared.known, agreement)
+    for epoch in epochs:
+        yield _likeliest(by_rows[:, epoch.names] + count_odds(counts, epoch, rates))
+
+
+def _narrow_scores(
+    by_rows: csr_array, counts: CountEvidence, epochs: Sequence[Epoch], rates: Floats
+) -> Iterator[tuple[Ints, Ints, Floats]]:
+    """Give for each epoch the likeliest of the pseudonyms with which customers share rows that could be the same."""
+    across = by_rows.tocsc()
+    for epoch in epochs:
+        here = across[:, epoch.names].tocoo()
+        customers, names = (at.astype(np.int64) for at in here.coords)
+        odds = here.data + counts.odds_of_pairs(epoch, rates, customers, names)
+        order = np.lexsort((names, -odds, customers))
+        customers, names, odds = customers[order], names[order], odds[order]
+        rank = np.arange(len(customers)) - np.searchsorted(customers, customers)
+        is_kept = (rank < N_KEPT) & (odds > SCORE_BOUNDS[0] / 8)
+        yield customers[is_kept], names[is_kept], odds[is_kept]
 
 
 def _best_known(n_known: Ints, size: int) -> Ints:
@@ -86,12 +157,12 @@ def _best_known(n_known: Ints, size: int) -> Ints:
     return chosen
 
 
-def _likeliest(scores: Floats, first: int) -> tuple[Ints, Ints, Floats]:
+def _likeliest(scores: Floats) -> tuple[Ints, Ints, Floats]:
     """Take the best pseudonyms of each customer, those that are believed in at all."""
     n_kept = min(N_KEPT, scores.shape[1])
     best = np.argpartition(-scores, n_kept - 1, axis=1)[:, :n_kept]
     values = np.take_along_axis(scores, best, axis=1)
-    customers = np.repeat(np.arange(len(scores)) + first, n_kept)
+    customers = np.repeat(np.arange(len(scores)), n_kept)
     is_possible = values.ravel() > SCORE_BOUNDS[0] / 8
     return customers[is_possible], best.ravel()[is_possible], values.ravel()[is_possible]
 

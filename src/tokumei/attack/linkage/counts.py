@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtr
 
+from tokumei.attack.linkage.epochs import Epoch
 from tokumei.attack.linkage.fields import Floats, Ints
 from tokumei.attack.linkage.rows import Side
 from tokumei.data.history import History
@@ -122,6 +123,17 @@ class CountEvidence:
         scores = np.where(self.expected.n_known[:, month][:, None] > 0, seen, unseen)
         found: Floats = scores[:, back]
         return found
+
+    def odds_of_pairs(self, epoch: Epoch, rates: Floats, customers: Ints, names: Ints) -> Floats:
+        """Give what the numbers of rows say for some customers and pseudonyms of the epoch, against absence."""
+        odds = np.zeros(len(customers))
+        for month in epoch.months:
+            values, of_name = np.unique(self.n_rows[epoch.names, month], return_inverse=True)
+            scores = self.log_ratios(int(month), np.append(values, 0), rates)
+            # Who has no row in the month is as good as absent there, and gains nothing.
+            gained = np.where(values > 0, scores[:, :-1] - scores[:, -1:], 0.0)
+            odds += gained[customers, of_name[names]]
+        return odds
 
     @property
     def log_missed(self) -> float:

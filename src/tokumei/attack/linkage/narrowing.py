@@ -1,0 +1,97 @@
+"""Rows that could be counterparts at all: where a field hardly ever changes, only rows that agree in it are compared.
+
+Cost then follows the pairs of rows that could match, and not all pairs of one month and kind. A row whose field did
+change is taken for deleted, which is at most a hundredth of the rows for each field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from tokumei.attack.linkage.fields import FieldLevels, Floats, Ints
+from tokumei.attack.linkage.rows import Compared, Side
+
+# Fields by which rows are narrowed, each where at least this share of counterparts still agrees.
+NARROWING = ("date", "time", "item")
+LEAST_EQUAL = 0.99
+# Pairs of rows looked at in one go.
+CHUNK_PAIRS = 2_000_000
+
+
+def narrow_keys(compared: Compared, known: Side, agreement: Mapping[str, Floats]) -> tuple[Ints, Ints] | None:
+    """Give the key of each known and each released row, equal where they may be counterparts; None if fields change.
+
+    Released rows that agree with nothing known have −1.
+    """
+    fields = {name: compared.fields[name] for name in NARROWING if name in compared.fields}
+    chosen = {name: field for name, field in fields.items() if agreement[name][:, 0].min() >= LEAST_EQUAL}
+    if not chosen:
+        return None
+    released = compared.released
+    ours, theirs = (side.month * compared.n_kinds + side.kind for side in (known, released))
+    is_met = np.ones(len(released), bool)
+    for name, field in chosen.items():
+        equal, n_values = _equal_values(field)
+        of_row = equal[released.codes[name]]
+        is_met &= of_row >= 0
+        ours, theirs = ours * n_values + known.codes[name], theirs * n_values + of_row
+        # Numbered anew, so that keys of several fields stay small.
+        values = np.unique(ours)
+        at = np.minimum(np.searchsorted(values, theirs), len(values) - 1)
+        is_met &= values[at] == theirs
+        ours, theirs = np.searchsorted(values, ours), at
+    return ours, np.where(is_met, theirs, -1)
+
+
+def _equal_values(field: FieldLevels) -> tuple[Ints, int]:
+    """Give the known value that equals each released one, −1 if none does, and how many known values there are."""
+    if field.levels is None:
+        n_values = int(max(codes.max(initial=0) for codes in field.codes)) + 1
+        return np.arange(n_values), n_values
+    is_equal = field.levels == 0
+    return np.where(is_equal.any(axis=0), is_equal.argmax(axis=0), -1), len(field.levels)
+
+
+def score_pairs(
+    compared: Compared, known: Side, keys: tuple[Ints, Ints], agreement: Mapping[str, Floats], weight: Floats
+) -> csr_array:
+    """Weigh customers (down) against pseudonyms (across) by the rows that share a key.
+
+    `weight` says for each released row what a pair with it is worth besides how far its fields agree.
+    """
+    shape = (len(compared.customers), len(compared.pseudonyms))
+    scores = csr_array(shape)
+    tables = {name: field.weigh(agreement[name]) for name, field in compared.fields.items()}
+    released = compared.released
+    for ours, theirs in _chunks(keys, released.owner):
+        ratio = weight[theirs]
+        for name, table in tables.items():
+            levels = compared.fields[name].levels_of(known.codes[name][ours], released.codes[name][theirs])
+            ratio *= table.ravel().take(
+                released.cases[name][theirs] * table.shape[1] + levels % np.int8(table.shape[1])
+            )
+        owner = released.owner[theirs]
+        starts = np.flatnonzero(np.append(True, (ours[1:] != ours[:-1]) | (owner[1:] != owner[:-1])))
+        gained = np.log1p(np.add.reduceat(ratio, starts))
+        scores = scores + coo_array((gained, (known.owner[ours[starts]], owner[starts])), shape=shape).tocsr()
+    return scores
+
+
+def _chunks(keys: tuple[Ints, Ints], owner: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Give pairs of known and released rows that share a key, by known rows and the owners of released ones."""
+    met = np.flatnonzero(keys[1] >= 0)
+    order = met[np.lexsort((owner[met], keys[1][met]))]
+    theirs = keys[1][order]
+    first, last = (np.searchsorted(theirs, keys[0], side=side) for side in ("left", "right"))
+    n_pairs = last - first
+    # Cut between known rows; one with more pairs than a chunk is a chunk of its own.
+    chunk = np.cumsum(n_pairs) // CHUNK_PAIRS
+    for rows in np.split(np.arange(len(chunk)), np.flatnonzero(np.diff(chunk)) + 1):
+        n = n_pairs[rows]
+        if n.sum():
+            ours = np.repeat(rows, n)
+            at = np.arange(len(ours)) - np.repeat(np.cumsum(n) - n, n)
+            yield ours, order[first[ours] + at]
