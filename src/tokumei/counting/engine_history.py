@@ -125,7 +125,8 @@ def first_rows(history: EngineHistory, candidates: Any, orders: Mapping[str, int
 
     Passes over the table count how many rows begin with which bits until the cut is found; nothing is sorted.
     """
-    chosen, tied = None, candidates
+    chosen: Any = None
+    tied = candidates
     for column, bits in orders.items():
         cut, n = _cut(history, tied, column, bits, n)
         below = tied.filter(tied[column] < whole_number(cut)).select("row")

@@ -319,7 +319,7 @@ class PostgresEngine(RemoteEngine):
         return self.table_of_frame(frame)
 
 
-@ibis.udf.scalar.builtin(database="pg_temp")
+@ibis.udf.scalar.builtin(database="pg_temp")  # type: ignore[untyped-decorator]
 def tokumei_digits(digits: str) -> int:  # type: ignore[empty-body]
     """Read hexadecimal digits on PostgreSQL."""
 

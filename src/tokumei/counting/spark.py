@@ -138,7 +138,7 @@ class SparkEngine(RemoteEngine):
         return self.backend._session.sql(self.backend.compile(expression))
 
 
-@ibis.udf.scalar.builtin
+@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
 def conv(digits: str, base: int, to: int) -> str:  # type: ignore[empty-body]
     """Write a number in another base, by Spark's own function."""
 
