@@ -84,6 +84,7 @@ def search_by(name: str) -> TableSearch:
     return made
 
 
+@pytest.mark.slow
 @settings(max_examples=costly_cases(60))
 @given(st.lists(ROW, min_size=3, max_size=40), st.sampled_from(["prec", "ncp", "entropy"]))
 def test_every_method_that_claims_a_proof_has_the_least_loss(rows: list[Any], loss: str) -> None:
@@ -97,6 +98,7 @@ def test_every_method_that_claims_a_proof_has_the_least_loss(rows: list[Any], lo
             assert found.judged.loss == pytest.approx(least), name
 
 
+@pytest.mark.slow
 @settings(max_examples=costly_cases(40))
 @given(st.lists(ROW, min_size=3, max_size=40), st.sampled_from(LOSS_NAMES), st.sampled_from([0.1, 0.5]))
 def test_every_method_with_suppression_finds_a_node_that_holds(rows: list[Any], loss: str, suppression: float) -> None:

@@ -75,6 +75,7 @@ def fit(rows: list[int], k_p: int) -> Knowledge:
     return Margins(k_p=k_p).fit(LATTICE, counts).knowledge
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(rows_of_cells, st.integers(2, 3))
 def test_no_class_is_shown_to_be_small_by_what_is_published(drawn: list[int], k_p: int) -> None:
