@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
