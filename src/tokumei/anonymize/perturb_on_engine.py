@@ -78,7 +78,9 @@ def write_perturbed(
     counts = with_histograms(source, counts, goal.sensitive, **where)
     told = against_original(goal.requirements, counts, moves=True)
     used = fresh_seed() if seed is None else seed
-    with step(f"anonymizing by {name}"), atomic_path(out) as draft, connect(engine) as opened:
+    with step(f"anonymizing by {name}"), atomic_path(out) as draft, connect(engine) as connected:
+        # One that runs SQL: the local engine was refused before.
+        opened: Any = connected
         # Beside the draft: there is room for it, and nobody else may read it.
         numbered = draft.with_name("numbered.parquet")
         rows = scan_frame(source, reading).select(columns).with_columns(pl.selectors.categorical().cast(pl.String))
