@@ -94,7 +94,7 @@ BROKEN: list[Broken] = [
     ("file-form", text_of(["customer,invoice,date,time,item,price,quantity", *RELEASE]), [(1, None, "customer,…")]),
     ("file-form", b"\xef\xbb\xbf" + text_of(RELEASE).encode(), [(1, None, "ef bb bf")]),
     ("file-form", text_of(RELEASE).replace("\r\n", "\n", 3), [(4, None, "\r\n")]),
-    ("file-form", text_of(RELEASE).replace("\r\n", "\r"), [*[(1, None, "\r")] * 8, (1, None, "49 cells: …")]),
+    ("file-form", text_of(RELEASE).replace("\r\n", "\r"), [(1, None, "\r")]),
     ("file-form", with_line(RELEASE, 3, "Q1,0,2010/12/1\r,10:15,A1,1.45,12"), [(3, None, "\r")]),
     ("file-form", with_line(RELEASE, 3, "Q1,0,2010/12/1,10:15,A1,1.45"), [(3, None, None)]),
     ("file-form", with_line(RELEASE, 3, "Q1,0,2010/12/1,10:15,A1,1.45,12,"), [(3, None, None)]),
