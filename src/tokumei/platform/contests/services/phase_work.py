@@ -104,7 +104,7 @@ def chosen_releases(contest: Contest, until: datetime | None = None) -> set[int]
     chosen = contest.participations.exclude(chosen=None)
     if until is not None:
         chosen = chosen.filter(chosen_at__lte=until)
-    return {number for number in chosen.values_list("chosen", flat=True) if number is not None}
+    return set(chosen.values_list("chosen", flat=True))
 
 
 def the_one_that_counts(contest: Contest, releases: list[Submission], chosen: set[int]) -> Submission:
