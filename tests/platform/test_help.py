@@ -84,7 +84,7 @@ def test_every_link_to_the_help_leads_to_a_place_on_it(client: Client, language:
         ("contests/attack.html", "install", ""),
         ("contests/join.html", "guide", "play"),
         ("workbench/start.html", "install", ""),
-        ("workbench/faults.html", "faq", "refused"),
+        ("workbench/frame.html", "faq", "refused"),
         ("workbench/protect.html", "glossary", "k"),
         ("workbench/risk.html", "glossary", "class"),
         ("exchange/offer.html", "glossary", "level"),
