@@ -48,9 +48,9 @@ def _describe(some: pl.DataFrame) -> list[dict[str, Any]]:
         column = indices.gather(pl.select(pl.int_range(len(values)) // max(1, some.height)).to_series())
         cells = pl.DataFrame({"column": column, "value": values}).drop_nulls("value")
         told = str(kind)
-        for at, n_present, is_number, is_whole, *values in _facts(cells).iter_rows():
+        for at, n_present, is_number, is_whole, *rest in _facts(cells).iter_rows():
             written = AS_TEXT[is_whole] if is_number else told
-            found[names[at]] = dict(zip(FACTS, (names[at], written, some.height - n_present, *values), strict=True))
+            found[names[at]] = dict(zip(FACTS, (names[at], written, some.height - n_present, *rest), strict=True))
         found |= {name: _empty(name, kind, some.height) for name in names if name not in found}
     return [found[name] for name in some.columns]
 
