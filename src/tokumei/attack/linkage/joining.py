@@ -142,7 +142,9 @@ def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Float
         candidates, prior, others = (np.concatenate(part) for part in zip(*found, strict=True))
         before = agreement
         agreement = learn_agreement(evidence, units, candidates, prior, others, agreement, least=least)
-        if number and all(np.abs(agreement[name] - before[name]).max() < SETTLED for name in agreement):
+        # Where little agrees yet, learning may only have begun.
+        is_sure = any(shares[:, 0].min() > 1 - SETTLED for shares in agreement.values())
+        if number and is_sure and all(np.abs(agreement[name] - before[name]).max() < SETTLED for name in agreement):
             break
     return agreement
 
