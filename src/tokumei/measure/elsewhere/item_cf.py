@@ -62,8 +62,8 @@ def score(
     # An item that counts for nobody is similar to none in the original, so its pairs are never compared.
     used = np.flatnonzero(squares[0])
     panels = [_Panels(side, used) for side in sides]
-    scales = [here.inverse_norms(one[used]) for one in squares]
-    value = here.distance(len(used), *scales, panels[0].products, panels[1].products)
+    scale, scale_after = (here.inverse_norms(one[used]) for one in squares)
+    value = here.distance(len(used), scale, scale_after, panels[0].products, panels[1].products)
     return Score(name, value, best=0, worst=1)
 
 
