@@ -66,7 +66,7 @@ def check_alike(frame: pl.DataFrame, engine: str, folder: Path) -> None:
     source, out = folder / "people.parquet", folder / "out.parquet"
     frame.write_parquet(source)
     for method, options in (("sample", {"share": 0.4}), ("pram", {"retain": 0.4, "columns": ("town", "born")})):
-        part = TABLE_ANONYMIZERS.make(method, **options)  # type: ignore[arg-type]
+        part = TABLE_ANONYMIZERS.make(method, **options)
         how: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "seed": SEED, "keep_anyway": True}
         done = write_table_on_engine(str(source), ["town", "age of", "born"], out, method=part, keep=["ill"], **how)
         assert read_frame(out).rows() == plain(frame, method, 0.4)
