@@ -62,7 +62,7 @@ class Person:
     def download(self, selector: str) -> Path:
         with self.page.expect_download() as begun:
             self.click(selector)
-        path = self.home / begun.value.suggested_filename
+        path = self.home / str(begun.value.suggested_filename)
         begun.value.save_as(path)
         return path
 
