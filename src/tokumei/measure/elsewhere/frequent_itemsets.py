@@ -53,7 +53,7 @@ class _Invoices:
 
     def frequent(self, n_least: int, largest_size: int) -> dict[Itemset, int]:
         """Give the sets that at least so many invoices hold, with how many do."""
-        level = {(self.number[item],): n for item, n in self.held.items() if n >= n_least}
+        level: dict[Itemset, int] = {(self.number[item],): n for item, n in self.held.items() if n >= n_least}
         found = dict(level)
         names = {number: item for item, number in self.number.items()}
         single = self._joined(pl.DataFrame({"name": [names[at] for (at,) in level], "at": [at for (at,) in level]}))
@@ -66,7 +66,7 @@ class _Invoices:
             counted = self.history.fetch(pairs.group_by("base", "at").aggregate(n=lambda some: some.count()))
             often = counted.filter(pl.col("n") >= n_least).sort("base", "at")
             # A set of one item has the number of its item, a larger one its place in the list.
-            bases = [(base,) if size == 2 else ids[base] for base in often["base"]]
+            bases: list[Itemset] = [(base,) if size == 2 else ids[base] for base in often["base"]]
             ids = [(*base, at) for base, at in zip(bases, often["at"], strict=True)]
             level = dict(zip(ids, often["n"].to_list(), strict=True))
             found |= level
