@@ -19,6 +19,7 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
     odd_edition,
     open_contest,
     participation,
+    read,
     release,
     text_of,
 )
@@ -190,7 +191,7 @@ def test_disqualifying_and_readmitting_after_the_end_amends_the_folder_that_anyb
     (line,) = [line for line in read_log(contest.folder) if line.step == "disqualify"]
     assert (line.facts["team"], line.facts["reason"]) == ("red-team", "shared its truth")
     assert "Ranking amended" in Client().get("/contests/cup").content.decode()
-    with zipfile.ZipFile(io.BytesIO(b"".join(Client().get("/contests/cup/export").streaming_content))) as packed:
+    with zipfile.ZipFile(io.BytesIO(read(Client().get("/contests/cup/export")))) as packed:
         assert b"red-team" not in packed.read("cup/ranking.json")
     steering.readmit(participation(contest, team), organizer)
     do_jobs("contest")

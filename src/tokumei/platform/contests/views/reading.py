@@ -61,20 +61,21 @@ def contest(request: HttpRequest, contest: Contest) -> HttpResponse:
 def contest_page(request: HttpRequest, contest: Contest, form: TeamForm | None = None) -> HttpResponse:
     """Show the page of a contest; `form` is that of a new team, with its faults where there are some."""
     framed = frame(request, contest)
-    user, phase, participation = request.user, framed["phase"], framed["participation"]
+    phase, participation = framed["phase"], framed["participation"]
+    user = request.user if request.user.is_authenticated else None
     is_open = phase not in (Phase.CLOSING, Phase.CLOSED)
-    may_enter = user.is_authenticated and is_open and participation is None
+    enters = user if is_open and participation is None else None
     shown = framed | {
         "terms": terms_of(contest),
         "announcements": contest.announcements.all()[:ON_A_PAGE],
         "participants": participants(contest),
-        "teams": teams_to_join_with(contest, user) if may_enter else [],
+        "teams": [] if enters is None else teams_to_join_with(contest, enters),
         "is_open": is_open,
-        "can_withdraw": phase in BEFORE_ATTACKS and participation is not None and is_captain(participation, user),
+        "can_withdraw": phase in BEFORE_ATTACKS and bool(participation and user and is_captain(participation, user)),
         "has_folder": contest.folder.is_dir(),
         "winners": winners_of(contest),
         "is_joinable": phase in BEFORE_ATTACKS,
-        "waiting_teams": teams_without_captaincy(contest, user) if may_enter else [],
+        "waiting_teams": [] if enters is None else teams_without_captaincy(contest, enters),
         "team_form": form or TeamForm(),
     }
     return render(request, "contests/contest.html", shown)
