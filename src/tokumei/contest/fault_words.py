@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tokumei.core.errors import Fault
 from tokumei.report.japanese_texts import in_japanese as text_in_japanese
@@ -213,7 +214,8 @@ def _line_in_japanese(line: str) -> str | None:
     told = TOLD.fullmatch(line)
     if told is None:
         return text_in_japanese(line)
-    fault = Fault(**told.groupdict())
+    facts: dict[str, Any] = told.groupdict()
+    fault = Fault(**facts)
     return None if in_japanese(fault) is None else sentence_in_japanese(fault)
 
 
