@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from gunicorn.workers.gthread import ThreadWorker
 from tests.platform.test_serving import Server, server  # noqa: F401 - a fixture.
 
 from tokumei.platform import web_worker
@@ -87,9 +88,9 @@ def test_hundred_that_read_slowly_do_not_stop_the_server(large_file: None, serve
 def test_who_takes_an_answer_too_slowly_is_dropped(is_reading: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     worker = PatientWorker.__new__(PatientWorker)
     worker.deadlines, worker.deadlines_lock = {}, threading.Lock()
-    monkeypatch.setattr(web_worker.ThreadWorker, "murder_pending", lambda self: None, raising=False)
+    monkeypatch.setattr(ThreadWorker, "murder_pending", lambda self: None, raising=False)
     clock = [0.0]
-    monkeypatch.setattr(web_worker.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     ours, theirs = socket.socketpair()
     with ours, theirs:
         # A block each ten seconds is slower than 8 KiB a second, and two blocks are quicker.
@@ -112,8 +113,8 @@ def _is_over(sock: socket.socket) -> bool:
 def test_log_ins_have_threads_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = PatientWorker.__new__(PatientWorker)
     worker.deadlines, worker.deadlines_lock = {}, threading.Lock()
-    monkeypatch.setattr(web_worker.ThreadWorker, "init_process", lambda self: None)
-    monkeypatch.setattr(web_worker.ThreadWorker, "load_wsgi", lambda self: None, raising=False)
+    monkeypatch.setattr(ThreadWorker, "init_process", lambda self: None)
+    monkeypatch.setattr(ThreadWorker, "load_wsgi", lambda self: None, raising=False)
     everybody_logs_in = threading.Event()
 
     def application(environ: dict[str, str], start_response: object) -> list[bytes]:
