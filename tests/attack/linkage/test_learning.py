@@ -12,6 +12,7 @@ from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.anonymize.pipeline import Pipeline
 from tokumei.attack.history.linkage import Linkage, weigh
 from tokumei.attack.judge import judge
+from tokumei.attack.linkage import joining, learning
 from tokumei.attack.linkage.epochs import find_epochs
 from tokumei.attack.linkage.evidence import Agreement, Evidence
 from tokumei.attack.linkage.joining import join_epochs
@@ -132,3 +133,26 @@ def test_evidence_of_rows_is_what_plain_loops_give(shop: History) -> None:
         plain[known.owner[k]] += np.log1p((1 - evidence.deleted) / evidence.deleted * mean)
     first = known.select(np.arange(min(12, len(known))))
     assert evidence.by_rows(first, agreement) == pytest.approx(plain, rel=1e-4, abs=1e-4)
+
+
+def test_shop_of_one_kind_of_item_where_most_buy_once_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As among tens of thousands of customers: learning ends before what numbers of rows say could grow.
+    monkeypatch.setattr(joining, "FIRST_LINKS", 0)
+    monkeypatch.setattr(joining, "N_CANDIDATES", (20, 8))
+    monkeypatch.setattr(learning, "ROUNDS", 1)
+    rng, n_customers, n = np.random.default_rng(1), 400, 800
+    who = np.concatenate([np.arange(n_customers), rng.integers(0, n_customers, n - n_customers)])
+    bought = pl.DataFrame(
+        {
+            "customer": [f"H{one}" for one in who],
+            "date": np.datetime64("2021-01-01") + rng.integers(0, 365, n),
+            "item": ["disc"] * n,
+            "price": np.round(np.exp(rng.normal(2.5, 0.4, n)), 2),
+            "quantity": rng.integers(1, 6, n),
+        }
+    )
+    shop = History.of(bought.sort("date"))
+    release = Pseudonyms(13).anonymize(shop, seed=1)
+    assert release.pseudonyms is not None
+    guesses = Linkage().guess(shop.known(0.25, seed=1), published(History(release.frame), seed=1))
+    assert judge(guesses, release.pseudonyms, shop.customers, shop.periods).found.value > 0.98

@@ -34,6 +34,8 @@ DAYS = (0, 1, 3, 7, 14)
 MINUTES = (0, 10, 60, 180)
 SHARES = (0.25, 0.5, 0.75, 0.9, 0.99, 1.01, 1.11, 1.35, 2.0, 4.0)
 BANDS = {"price": (1.0, 3.0, 8.0), "quantity": (1.5, 3.5, 11.5)}
+# Numbers have levels below and above, and equal ones in the middle.
+EQUAL = len(SHARES) // 2
 # A value seen once may be rare by accident; no single field proves more than this.
 STRONGEST = 1e5
 # So many made-up rows at the levels of any rows keep a share from being zero.
@@ -177,11 +179,10 @@ def number_levels(name: str) -> Callable[[pl.Series, pl.Series, Kinds], FieldLev
             share = np.where(ours[:, None] == theirs, 1.0, theirs / ours[:, None])
         levels = np.searchsorted(SHARES, np.nan_to_num(share, nan=1.0, posinf=1e9))
         # Equal numbers are a level of their own, in the middle.
-        middle = len(SHARES) // 2
-        levels[levels > middle] += 1
-        levels[(levels == middle) & (share > 1)] += 1
-        levels[(levels == middle) & (share < 1)] -= 1
-        levels[ours[:, None] == theirs] = middle
+        levels[levels > EQUAL] += 1
+        levels[(levels == EQUAL) & (share > 1)] += 1
+        levels[(levels == EQUAL) & (share < 1)] -= 1
+        levels[ours[:, None] == theirs] = EQUAL
         return FieldLevels.of(
             codes, _untold(levels, ours, theirs), np.searchsorted(BANDS[name], np.nan_to_num(theirs)), kinds
         )

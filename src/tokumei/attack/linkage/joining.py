@@ -12,7 +12,7 @@ from tokumei.attack.linkage.blocking import match_sparse, score_in_blocks
 from tokumei.attack.linkage.counts import CountEvidence
 from tokumei.attack.linkage.epochs import Epoch
 from tokumei.attack.linkage.evidence import Agreement, Evidence
-from tokumei.attack.linkage.fields import Floats, Ints
+from tokumei.attack.linkage.fields import BANDS, EQUAL, FieldLevels, Floats, Ints
 from tokumei.attack.linkage.habits import Habits, learn_weights
 from tokumei.attack.linkage.learning import learn_agreement
 from tokumei.attack.linkage.matching import log_freedom, match
@@ -32,6 +32,8 @@ LEAST = 0.5
 N_CANDIDATES = (20, 8, 4, 4)
 # Passes end when no share changes by more.
 SETTLED = 0.01
+# The share of counterparts that are equal where learning starts from fields that agree.
+MOSTLY = 0.9
 # Where all items are of one kind nothing but numbers of rows tells candidates at first: so many links are looked at.
 FIRST_LINKS = 2_000_000
 
@@ -120,33 +122,82 @@ def _count_odds(counts: CountEvidence, epoch: Epoch, rates: Floats) -> Floats:
 
 
 def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Floats]) -> Agreement:
-    """Learn how far fields agree, starting from kinds and numbers of rows.
+    """Learn how far fields agree, starting from kinds and numbers of rows; and if none is sure to, from those that do.
 
-    Everybody of an epoch takes part: who is left to himself believes in a pseudonym that others fit better.
+    Where most buy once and all items are of one kind, numbers of rows lead nowhere: nobody's pseudonym is among those
+    thought possible. Which of two starts led to the truth is told by how likely each makes what is known.
     """
     known = evidence.compared.known
     epoch_of = _epoch_of(epochs, len(evidence.compared.months))
     chosen = _largest(np.bincount(epoch_of[known.month], minlength=len(epochs)))
     known = _fewer(known.select(np.isin(epoch_of[known.month], chosen)))
+    here = [(epochs[at], by_count[at]) for at in chosen]
     n_customers = len(evidence.compared.customers)
     units = replace(known, owner=np.searchsorted(chosen, epoch_of[known.month]) * n_customers + known.owner)
-    agreement: Agreement = {name: field.usual() for name, field in evidence.compared.fields.items()}
-    scores = evidence.by_kinds(known)
+    fields = evidence.compared.fields
+    learned = _learn_from(evidence, known, units, here, {name: field.usual() for name, field in fields.items()}, None)
+    if _is_sure(learned):
+        return learned
+    equal: Agreement = {name: _mostly_equal(name, field) for name, field in fields.items()}
+    other = _learn_from(evidence, known, units, here, equal, evidence.by_rows(known, equal))
+    return max(learned, other, key=lambda one: _log_likelihood(evidence.by_rows(known, one), here))
+
+
+def _learn_from(
+    evidence: Evidence,
+    known: Side,
+    units: Side,
+    here: Sequence[tuple[Epoch, Floats]],
+    agreement: Agreement,
+    scores: Floats | None,
+) -> Agreement:
+    """Learn from a start and what it says on who is whom; without that from kinds.
+
+    Everybody of an epoch takes part: who is left to himself believes in a pseudonym that others fit better.
+    """
     least = 0.0
     for number, n_candidates in enumerate(N_CANDIDATES):
         if number:
             scores, least = evidence.by_rows(known, agreement), LEAST
-        elif evidence.compared.n_kinds == 1:
-            n_candidates = max(n_candidates, FIRST_LINKS // max(1, len(known)))
-        found = [_candidates(scores, epochs[at], by_count[at], n_candidates) for at in chosen]
+        elif scores is None:
+            scores = evidence.by_kinds(known)
+            if evidence.compared.n_kinds == 1:
+                n_candidates = max(n_candidates, FIRST_LINKS // max(1, len(known)))
+        found = [_candidates(scores, epoch, odds, n_candidates) for epoch, odds in here]
         candidates, prior, others = (np.concatenate(part) for part in zip(*found, strict=True))
         before = agreement
         agreement = learn_agreement(evidence, units, candidates, prior, others, agreement, least=least)
         # Where little agrees yet, learning may only have begun.
-        is_sure = any(shares[:, 0].min() > 1 - SETTLED for shares in agreement.values())
-        if number and is_sure and all(np.abs(agreement[name] - before[name]).max() < SETTLED for name in agreement):
+        is_settled = all(np.abs(agreement[name] - before[name]).max() < SETTLED for name in agreement)
+        if number and is_settled and _is_sure(agreement):
             break
     return agreement
+
+
+def _is_sure(agreement: Agreement) -> bool:
+    """Tell whether some field is sure to agree."""
+    return any(shares[:, 0].min() > 1 - SETTLED for shares in agreement.values())
+
+
+def _mostly_equal(name: str, field: FieldLevels) -> Floats:
+    """Give shares of levels as if most counterparts were equal, and all others like any two rows."""
+    shares = field.usual() * (1 - MOSTLY)
+    shares[:, EQUAL if name in BANDS else 0] += MOSTLY
+    return shares
+
+
+def _log_likelihood(scores: Floats, here: Sequence[tuple[Epoch, Floats]]) -> float:
+    """Give the log likelihood of what is known if rows are worth that much, against rows that say nothing."""
+    return sum(
+        float((_log_of_anybody(scores[:, epoch.names] + odds) - _log_of_anybody(odds)).sum()) for epoch, odds in here
+    )
+
+
+def _log_of_anybody(odds: Floats) -> Floats:
+    """Add up the odds of all pseudonyms and of absence for each customer (down), as a logarithm."""
+    largest = np.maximum(odds.max(axis=1), 0)
+    total: Floats = np.log(np.exp(odds - largest[:, None]).sum(axis=1) + np.exp(-largest)) + largest
+    return total
 
 
 def _epoch_of(epochs: Sequence[Epoch], n_months: int) -> Ints:
