@@ -143,4 +143,4 @@ def test_a_release_far_above_its_formula_or_with_strange_labels_is_told() -> Non
     assert "far above" in tampering(offer, at, puffed)[0]
     assert "more than the 200" in tampering(offer, at, puffed)[-1]
     strange = honest.with_columns(age=pl.lit("z"))
-    assert "1 labels that its level does not have" in " ".join(tampering(offer, at, strange))
+    assert "1 label that its level does not have" in " ".join(tampering(offer, at, strange))

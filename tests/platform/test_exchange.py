@@ -455,7 +455,7 @@ def test_offer_that_is_being_made_or_failed_is_nothing_to_others(
     assert "below 5" in log_in(bob).get("/exchange/failed/desk").content.decode()
     kept = [path for path in (files / "exchange").rglob("*") if path.is_file() and "keys" not in path.parts]
     # Nothing of the table: only the team's own key, by which it would be known again.
-    assert sorted(path.name for path in kept) == ["team-1.key", "team-1.pub"]
+    assert sorted(path.name for path in kept) == [f"team-{team.pk}.key", f"team-{team.pk}.pub"]
 
 
 def test_secrets_of_a_hosted_desk_are_for_the_server_alone(hosted: PublishedOffer, client: Client) -> None:

@@ -108,11 +108,21 @@ def _written() -> set[str]:
             continue
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.JoinedStr):
-                parts = [part.value if isinstance(part, ast.Constant) else "{}" for part in node.values]
-                texts.add("".join(map(str, parts)))
+                texts.add("".join(map(_part, node.values)))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 texts.add(node.value)
     return texts
+
+
+def _part(part: ast.expr) -> str:
+    """Give a part of a text: words, {} for a value, and with the noun of what is counted."""
+    if isinstance(part, ast.Constant):
+        return str(part.value)
+    call = part.value if isinstance(part, ast.FormattedValue) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "counted":
+        nouns = [noun.value for noun in call.args[1:] if isinstance(noun, ast.Constant)]
+        return f"{{}} {nouns[1] if len(nouns) > 1 else f'{nouns[0]}s'}"
+    return "{}"
 
 
 def _bare(text: str) -> str:
@@ -139,6 +149,11 @@ def test_every_error_that_has_japanese_words_is_one_that_the_library_says() -> N
             str(UnknownPart("edition", "odd", ["one", "two"])),
             "「odd」という名前のものはありません。使えるもの：one, two",
         ),
+        (
+            "The offer would prove a class of 2 to 4 rows, fewer than 5: age.",
+            "オファーから、5 行に満たない 2〜4 行のクラスが証明できます：age。",
+        ),
+        ("A release for k = 5 has a class of 1 row.", "k = 5 の加工データに 1 行のクラスがあります。"),
         (
             "3 of 9 rows would have to be left out, of which 1 may be.",
             "9 行のうち 3 行を除外しなければなりません（除外できるのは 1 行まで）。",

@@ -144,8 +144,8 @@ ERRORS = {
         "{n} 行すべてを一つのクラスにしても、求めた条件を満たせません。"
     ),
     "There are {n} rows, fewer than k = {k}.": "{n} 行しかなく、k = {k} に足りません。",
-    "{n} rows stay in classes of fewer than {k} rows: {hint}.": "{n} 行が {k} 行未満のクラスに残ります：{hint}。",
-    "{n} rows are among fewer than {k} that agree on {alike}.": (
+    "In classes of fewer than {k} rows would stay {n} rows: {hint}.": "{n} 行が {k} 行未満のクラスに残ります：{hint}。",
+    "Among fewer than {k} that agree on {alike}: {n} rows.": (
         "{alike} が同じ行が {k} 行に満たない行が {n} 行あります。"
     ),
     "Column {column} has {n} numbers, and {k} must be written alike.": (
@@ -269,9 +269,10 @@ ERRORS = {
         "これらの {by} の {p} は、すでに「{name}」として提供されています。同じ人々の二つのオファーは、差から"
         "単独ではわからないことを明かします。そのオファーのリクエストに答えるか、別の人々であることを示してください。"
     ),
-    "The offer would prove a class of {n} to {m} rows, fewer than {k}: {names}.": (
-        "オファーから、{k} 行に満たない {n}〜{m} 行のクラスが証明できます：{names}。"
+    "The offer would prove a class of {rows}, fewer than {k}: {names}.": (
+        "オファーから、{k} 行に満たない {rows}のクラスが証明できます：{names}。"
     ),
+    "{n} to {m} rows": "{n}〜{m} 行",
     "A release for k = {k} has a class of {n} rows.": "k = {k} の加工データに {n} 行のクラスがあります。",
     "this field": "この項目",
     "an object": "オブジェクト",

@@ -189,6 +189,8 @@ def _forms() -> list[tuple[re.Pattern[str], str]]:
         if "{" in english:
             # Names of one letter stand for numbers.
             pattern = re.sub(r"\\{(\w)\\}", r"(?P<\1>[0-9.,%-]+)", re.escape(english))
+            # One row is a row.
+            pattern = re.sub(r"(\]\+\)\\ \w+)s\b", r"\1s?", pattern)
             # A form of codes is one word, so that what follows it is not taken for a part of it.
             pattern = pattern.replace(r"\{form\}", r"(?P<form>[^ ,]+)")
             pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", pattern)
