@@ -120,7 +120,7 @@ def _part(part: ast.expr) -> str:
         return str(part.value)
     call = part.value if isinstance(part, ast.FormattedValue) else None
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "counted":
-        nouns = [noun.value for noun in call.args[1:] if isinstance(noun, ast.Constant)]
+        nouns = [str(noun.value) for noun in call.args[1:] if isinstance(noun, ast.Constant)]
         return f"{{}} {nouns[1] if len(nouns) > 1 else f'{nouns[0]}s'}"
     return "{}"
 
