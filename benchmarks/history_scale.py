@@ -32,18 +32,17 @@ write_history_on_engine(folder / "history.parquet", steps, drafts, out=folder / 
     reading=AS_IT_IS, seed=1)
 """
 MEASURE = """
-from tokumei.data.files.reading import AS_IT_IS
-from tokumei.job.measure_there import measure_history_there
+from tokumei.job.measure_history import measure_history
 measures = ["rfm-table", "item-cf-supply", "item-cf-retail"]
-measure_history_there(folder / "history.parquet", folder / "A.parquet", measures, engine="duckdb", reading=AS_IT_IS)
+measure_history(folder / "history.parquet", folder / "A.parquet", measures, engine="duckdb")
 """
 ATTACK = """
-from tokumei.data.files.reading import AS_IT_IS
-from tokumei.job.attack_there import attack_history_there, judge_files_there
+from tokumei.job.attack_history import attack_history
+from tokumei.job.judge_history import judge_files
 for name in {attacks!r}:
-    done = attack_history_there(folder / "T25.parquet", folder / "S.parquet", name, engine="duckdb", reading=AS_IT_IS)
+    done = attack_history(folder / "T25.parquet", folder / "S.parquet", name, engine="duckdb")
     done.write(folder / "Fh.csv")
-    judge_files_there(folder / "Fh.csv", folder / "F.csv", folder / "S.parquet", engine="duckdb", reading=AS_IT_IS)
+    judge_files(folder / "Fh.csv", folder / "F.csv", folder / "S.parquet", engine="duckdb")
 """
 # A quarter of the rows, items by their first two characters.
 KNOWN = """

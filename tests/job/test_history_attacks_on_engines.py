@@ -14,10 +14,8 @@ from tests.cases import has_many
 
 from tokumei.core.errors import InputError
 from tokumei.data.files.pseudonyms import write_pseudonyms
-from tokumei.data.files.reading import AS_IT_IS
 from tokumei.data.history_columns import SCHEMA
 from tokumei.job.attack_history import attack_history
-from tokumei.job.attack_there import attack_history_there, judge_files_there
 from tokumei.job.judge_history import judge_files
 
 ATTACKS = ["s1", "s2", "s3", "s4", "s5", "s6", "same-day", "same-item", "same-month-and-item", "exact-match"]
@@ -48,7 +46,7 @@ def check_attacks(rows: list[Any], engine: str, folder: Path, attacks: list[str]
     frame_of([(name, *one[1:]) for one, name, _ in rows]).write_parquet(seen)
     for attack in attacks:
         here = attack_history(known, seen, attack)
-        there = attack_history_there(known, seen, attack, engine=engine, reading=AS_IT_IS)
+        there = attack_history(known, seen, attack, engine=engine)
         assert there.guesses.rows() == here.guesses.rows()
         assert list(there.customers) == list(here.customers)
 
@@ -63,7 +61,7 @@ def check_judge(rows: list[Any], truth: list[Any], guesses: list[Any], engine: s
         write_pseudonyms(frame, ["a", "b", "c", "d"], folder / f"{name}.csv")
     asked = folder / "Fh.csv", folder / "F.csv", folder / "S.parquet"
     here = judge_files(*asked).to_dict()
-    there = judge_files_there(*asked, engine=engine, reading=AS_IT_IS).to_dict()
+    there = judge_files(*asked, engine=engine).to_dict()
     baselines = [one["row"].pop("baseline") for one in (here, there)]
     assert baselines[1] == pytest.approx(baselines[0], rel=1e-12)
     assert there == here
@@ -101,4 +99,23 @@ def test_spark_attacks_and_judges_as_memory_does(
 def test_an_attack_that_engines_lack_is_refused_by_name(tmp_path: Path) -> None:
     frame_of([("a", datetime.date(2011, 1, 1), "22", 1.0, 1)]).write_parquet(tmp_path / "T.parquet")
     with pytest.raises(InputError, match="the local engine, which tfidf needs"):
-        attack_history_there(tmp_path / "T.parquet", tmp_path / "T.parquet", "tfidf", engine="duckdb", reading=AS_IT_IS)
+        attack_history(tmp_path / "T.parquet", tmp_path / "T.parquet", "tfidf", engine="duckdb")
+
+
+def test_engines_attack_files_alone() -> None:
+    rows = frame_of([("a", datetime.date(2011, 1, 1), "22", 1.0, 1)])
+    with pytest.raises(InputError, match="a file, which another engine than the local one reads"):
+        attack_history(rows, rows, "s1", engine="duckdb")
+
+
+@pytest.mark.parametrize("engine", ["local", "duckdb"])
+def test_an_attack_that_guesses_nobody_is_judged_as_finding_nobody(tmp_path: Path, engine: str) -> None:
+    frame_of([("a", datetime.date(2011, 1, 1), "22", 1.0, 1)]).write_parquet(tmp_path / "T25.parquet")
+    frame_of([("P1", datetime.date(2011, 2, 1), "99", 7.0, 5)]).write_parquet(tmp_path / "S.parquet")
+    truth = pl.DataFrame({"customer": ["a"], "period": [24133], "pseudonym": ["P1"]})
+    write_pseudonyms(truth, ["a"], tmp_path / "F.csv")
+    guesses = attack_history(tmp_path / "T25.parquet", tmp_path / "S.parquet", "s1", engine=engine)
+    guesses.write(tmp_path / "Fh.csv")
+    assert guesses.to_dict()["guesses"] == 0
+    judged = judge_files(tmp_path / "Fh.csv", tmp_path / "F.csv", engine=engine).to_dict()
+    assert judged["found"]["value"] == 0.0

@@ -14,12 +14,10 @@ from hypothesis import strategies as st
 from tests.cases import has_many
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.reading import AS_IT_IS
 from tokumei.data.history_columns import SCHEMA
 from tokumei.job.measure_history import measure_history
-from tokumei.job.measure_there import measure_history_there
-from tokumei.measure.elsewhere import item_cf
-from tokumei.measure.history_on_engine import MEASURES
+from tokumei.measure.on_engine import item_cf
+from tokumei.measure.on_engine.registry import MEASURES
 
 MASTER = pl.DataFrame({"customer": ["a", "b", "c"], "birth": ["1970", "1980", None], "country": ["uk", "uk", "jp"]})
 CELL = st.tuples(
@@ -46,7 +44,7 @@ def check_alike(pairs: list[Any], engine: str, folder: Path) -> None:
     frame_of([one for one, _ in pairs]).write_parquet(files[0])
     frame_of([other for _, other in pairs], "P").write_parquet(files[1])
     here = measure_history(*files, list(MEASURES), master=MASTER)
-    there = measure_history_there(*files, list(MEASURES), engine=engine, reading=AS_IT_IS, master=MASTER)
+    there = measure_history(*files, list(MEASURES), engine=engine, master=MASTER)
     assert {name: one.value for name, one in there.scores.items()} == {
         name: one.value for name, one in here.scores.items()
     }
@@ -97,4 +95,4 @@ def test_users_and_items_in_parts_give_the_digits_of_the_whole(tmp_path: Path, m
 
 def test_a_measure_that_engines_lack_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the local engine, which association-rules needs"):
-        measure_history_there(tmp_path / "T", tmp_path / "A", ["association-rules"], engine="duckdb", reading=AS_IT_IS)
+        measure_history(tmp_path / "T", tmp_path / "A", ["association-rules"], engine="duckdb")

@@ -75,9 +75,11 @@ def anonymize_history(
 
     Example: tokumei anonymize history T.csv --method pseudonyms --set lifetime=1 --seed 1 --out AT.csv
     """
+    from tokumei.counting.engine import check_engine
     from tokumei.data.files.histories import TABLE, form_of, form_of_release
     from tokumei.data.files.outputs import guarded
     from tokumei.job.anonymize_history import anonymize_history as anonymize
+    from tokumei.job.anonymize_history import steps_of
     from tokumei.job.histories import history_of
 
     if (method is None) == (pipeline is None):
@@ -91,7 +93,8 @@ def anonymize_history(
         items = Path(given[-1].partition("=")[2]) if given else None
     typed = part_options(options, anonymize)
     if dry_run:
-        _plan(file, (method, pipeline, items, typed), outputs, engine, reading, force=force, json=json)
+        steps = steps_of(method, pipeline, items, typed)
+        _plan(file, steps, outputs, engine, reading, force=force, json=json)
         return
     with showing_progress(), guarded(outputs, inputs=[file, pipeline, items], force=force) as drafts:
         form = out_format or form_of_release(form_of(file, reading))
@@ -99,9 +102,14 @@ def anonymize_history(
         if wanted and form != TABLE:
             raise InputError.of(f"no column to carry, since {form} has no place for it", option="--carry", value=carry)
         if engine != "local":
-            asked = (method, pipeline, items, typed)
-            found = _anonymize_there(file, asked, drafts, out, engine, replace(reading, carry=wanted), form, seed)
-            result = {**found.to_dict(), "out": str(out)}
+            check_engine(engine)
+            from tokumei.job.write_history import write_history_on_engine
+
+            steps = steps_of(method, pipeline, items, typed)
+            named = {option.removeprefix("--"): draft for option, draft in drafts.items()}
+            how: dict[str, Any] = {"reading": replace(reading, carry=wanted), "form": form, "seed": seed}
+            written = write_history_on_engine(file, steps, named, out=out, engine=engine, **how)
+            result = {**written.to_dict(), "out": str(out)}
         else:
             done = anonymize(
                 history_of(file, replace(reading, carry=wanted)),
@@ -121,7 +129,7 @@ def anonymize_history(
 
 def _plan(
     file: Path,
-    asked: tuple[str | None, Path | None, Path | None, dict[str, str]],
+    steps: Any,
     outputs: dict[str, Path | None],
     engine: str,
     reading: Reading,
@@ -132,41 +140,17 @@ def _plan(
     """Say what anonymizing on an engine would take."""
     from tokumei.counting.engine import check_engine
     from tokumei.data.files.outputs import check_outputs
-    from tokumei.job.anonymize_history import steps_of
     from tokumei.job.plan_history import plan_history
 
     if engine == "local":
         raise InputError.of("another engine than the local one, whose work can be told before", option="--dry-run")
     check_engine(engine)
-    from tokumei.anonymize.history_on_engine import check_engine_can
+    from tokumei.anonymize.on_engine.histories import check_engine_can
 
     check_outputs(outputs, inputs=[file], force=force)
-    steps = steps_of(*asked)
     check_engine_can(steps)
     published = outputs["--published"] is not None
     show(plan_history(file, steps, engine=engine, reading=reading, published=published), json=json)
-
-
-def _anonymize_there(
-    file: Path,
-    asked: tuple[str | None, Path | None, Path | None, dict[str, str]],
-    drafts: dict[str, Path],
-    out: Path,
-    engine: str,
-    reading: Reading,
-    form: str,
-    seed: int | None,
-) -> Any:
-    """Anonymize a history on another engine than the local one."""
-    from tokumei.counting.engine import check_engine
-    from tokumei.job.anonymize_history import steps_of
-
-    check_engine(engine)
-    from tokumei.job.write_history import write_history_on_engine
-
-    named = {option.removeprefix("--"): draft for option, draft in drafts.items()}
-    how: dict[str, Any] = {"engine": engine, "reading": reading, "form": form, "seed": seed}
-    return write_history_on_engine(file, steps_of(*asked), named, out=out, **how)
 
 
 @measure_app.command("history")
@@ -189,19 +173,12 @@ def measure_history(
 
     Example: tokumei measure history --original T.csv --release AT.csv
     """
-    from tokumei.counting.engine import check_engine
     from tokumei.job.measure_history import measure_history as measure
 
     wanted = names(measures, "--measures") if measures else None
     with showing_progress():
         people = None if master is None else _master(master, reading)
-        if engine == "local":
-            done = measure(original, release, wanted, master=people, reading=reading)
-        else:
-            check_engine(engine)
-            from tokumei.job.measure_there import measure_history_there
-
-            done = measure_history_there(original, release, wanted, engine=engine, master=people, reading=reading)
+        done = measure(original, release, wanted, master=people, reading=reading, engine=engine)
     show(done, json=json)
 
 
@@ -252,6 +229,7 @@ def attack_history(
     from tokumei.data.files.histories import form_of, form_of_release
     from tokumei.data.files.outputs import guarded
     from tokumei.job.attack_history import attack_history as run
+    from tokumei.job.judge_history import judge_files
 
     if release is None:
         raise InputError.of("a release", option="--release")
@@ -268,19 +246,14 @@ def attack_history(
     with showing_progress(), guard as drafts:
         customers = None if master is None else _master(master, reading)["customer"].to_list()
         typed: dict[str, Any] = dict(part_options(options, run))
-        if engine == "local":
-            done = run(knowledge, release, attack, customers=customers, reading=reading, hierarchy=items, **typed)
-        else:
-            there = _attacking_there(engine)
-            done = there.attack_history_there(
-                knowledge, release, attack, engine=engine, customers=customers, reading=reading, **typed
-            )
+        how: dict[str, Any] = {"customers": customers, "reading": reading, "hierarchy": items, "engine": engine}
+        done = run(knowledge, release, attack, **how, **typed)
         done.write(drafts["--out"], out_format or form_of_release(form_of(knowledge, reading)))
     result: dict[str, Any] = {**done.to_dict(), "out": str(out)}
     if truth is None:
         show(Answer(result), json=json)
         return
-    judged = _judged(out, truth, release, engine, reading)
+    judged = judge_files(out, truth, release, reading=reading, engine=engine)
     success = {name: one for name, one in judged.to_dict().items() if name != "customers"}
     show(Answer({**result, "success": success}, [Facts(result), *judged.sections()]), json=json)
 
@@ -343,28 +316,11 @@ def judge(
 
     Example: tokumei judge --truth F.csv --published S.csv Fh.csv
     """
-    with showing_progress():
-        judged = _judged(guess, truth, published, engine, reading)
-    show(judged, json=json)
-
-
-def _judged(guess: Path, truth: Path, published: Path | None, engine: str, reading: Reading) -> Any:
-    """Judge guesses here or on another engine."""
     from tokumei.job.judge_history import judge_files
 
-    if engine == "local":
-        return judge_files(guess, truth, published, reading=reading)
-    return _attacking_there(engine).judge_files_there(guess, truth, published, engine=engine, reading=reading)
-
-
-def _attacking_there(engine: str) -> Any:
-    """Give the jobs of an engine, if its packages are installed."""
-    from tokumei.counting.engine import check_engine
-
-    check_engine(engine)
-    from tokumei.job import attack_there
-
-    return attack_there
+    with showing_progress():
+        judged = judge_files(guess, truth, published, reading=reading, engine=engine)
+    show(judged, json=json)
 
 
 @reads_histories

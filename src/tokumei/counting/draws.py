@@ -19,6 +19,8 @@ from tokumei.core.seeds import check_seed
 
 # Of one draw, in bits and in hexadecimal digits.
 BITS, DIGITS = 32, 8
+# How a recipe says that its numbers were drawn.
+DRAWN_BY = "md5 of key and row"
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]

@@ -17,6 +17,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
+from tokumei.data.files.atomic import write_text
 from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, format_of, scan_frame
 from tokumei.data.files.histories import TABLE, form_of, read_history, read_known_history, read_released_history
 from tokumei.data.files.reading import Reading
@@ -56,7 +57,8 @@ def stage_history(source: Path | str, reading: Reading, folder: Path, *, kind: s
     staged = Staged(
         str(folder), str(source), counted.n_rows, counted.n_kept, counted.roles(source), counted.is_whole, left_out
     )
-    (folder / FACTS).write_text(json.dumps(asdict(staged)))
+    # Whole or not at all: it says that the rows beside it are complete.
+    write_text(folder / FACTS, json.dumps(asdict(staged)))
     return staged
 
 

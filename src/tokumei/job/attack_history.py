@@ -23,11 +23,11 @@ from tokumei.core.result import Facts, Result, Rows, Section, as_kind
 from tokumei.core.wording import counted
 from tokumei.data.files.histories import CONTEST_2018, TABLE
 from tokumei.data.files.history_formats import history_format
-from tokumei.data.files.pseudonyms import write_pseudonyms
+from tokumei.data.files.pseudonyms import write_guesses
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.hierarchy.items import item_hierarchy, roll_together
-from tokumei.job.histories import history_of, known_of, released_of
+from tokumei.job.histories import check_engine_reads, history_of, known_of, released_of
 from tokumei.job.history_release import HistoryRelease
 from tokumei.report.needs import check_needs
 
@@ -63,7 +63,7 @@ class Guesses(Result):
     def write(self, out: Path, form: str = TABLE) -> None:
         """Write the guesses to submit: a line a customer, or a line a pseudonym."""
         if "period" in self.guesses.columns:
-            write_pseudonyms(self.guesses, list(self.customers), out, form)
+            write_guesses(self.guesses, list(self.customers), out, form)
         else:
             contest: Any = history_format(CONTEST_2018, "write_guess")
             contest.write_guess(self.guesses, out)
@@ -82,14 +82,24 @@ def attack_history(
     customers: Sequence[str] | None = None,
     threat: Any = None,
     hierarchy: Any = None,
+    engine: str = "local",
     **options: Any,
 ) -> Any:
     """Guess the pseudonym of each customer in each month; judged at once where the release knows who is who.
 
     With a `threat`, the first is the original, and what is known of it is drawn as the threat says (see
     `threat_history`): the result is then a `ThreatReport`, not `Guesses`. With an item `hierarchy`, what is known and
-    what is released are compared at the coarser of their levels.
+    what is released are compared at the coarser of their levels. On another engine than the local one both are files,
+    whose rows need not fit into memory.
     """
+    if engine != "local":
+        if threat is not None or hierarchy is not None:
+            raise InputError.of("the local engine, which threats and hierarchies need", option="engine", value=engine)
+        check_engine_reads(engine, knowledge=knowledge, release=release)
+        from tokumei.job.attack_on_engine import attack_history_on_engine
+
+        where: dict[str, Any] = {"engine": engine, "reading": reading}
+        return attack_history_on_engine(knowledge, release, attack, **where, customers=customers, **options)
     if threat is not None:
         from tokumei.job.threat_history import threat_history
 

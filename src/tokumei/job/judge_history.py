@@ -17,7 +17,7 @@ from tokumei.data.files.history_formats import history_format
 from tokumei.data.files.pseudonyms import is_row_guess, read_pseudonyms, read_row_guess
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.job.attack_history import success_of, success_rows
-from tokumei.job.histories import released_of
+from tokumei.job.histories import check_engine_reads, released_of
 
 GUESS_OF_2018_CELLS = 2
 
@@ -42,12 +42,24 @@ class Judged(Result):
         return f"Judged({found}, {counted(self.n_customers, 'customer')})"
 
 
-def judge_files(guess: Path | str, truth: Path | str, published: Any = None, *, reading: Reading = AS_IT_IS) -> Result:
-    """Judge guesses by the truth.
+def judge_files(
+    guess: Path | str,
+    truth: Path | str,
+    published: Any = None,
+    *,
+    reading: Reading = AS_IT_IS,
+    engine: str = "local",
+) -> Result:
+    """Judge guesses by the truth, on another engine than the local one with published rows that need not fit in memory.
 
     guess: by customer (Fh), by pseudonym, or by row: the customer of each row of `published`, in their order.
     published: the rows that were published, for the share of purchases whose customer was found.
     """
+    if engine != "local":
+        check_engine_reads(engine, published=published)
+        from tokumei.job.attack_on_engine import judge_files_on_engine
+
+        return judge_files_on_engine(guess, truth, published, engine=engine, reading=reading)
     cells = first_cells(Path(truth))
     if len(cells) == GUESS_OF_2018_CELLS and "customer" not in cells:
         return _judge_generalized(guess, truth)

@@ -15,7 +15,7 @@ from tokumei.data.files.histories import CONTEST_2018, is_generalized_file
 from tokumei.data.files.history_formats import history_format
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
-from tokumei.job.histories import history_of, released_of
+from tokumei.job.histories import check_engine_reads, history_of, released_of
 from tokumei.measure.generalized_error import measure_generalized_error
 from tokumei.measure.registry import HISTORY_UTILITIES
 from tokumei.report.needs import NEEDS_MASTER, measure_or_say_why
@@ -55,8 +55,18 @@ def measure_history(
     *,
     reading: Reading = AS_IT_IS,
     master: Any = None,
+    engine: str = "local",
 ) -> HistoryUse:
-    """Measure a release against its original; all measures that can be, or those that are named."""
+    """Measure a release against its original; all measures that can be, or those that are named.
+
+    On another engine than the local one both are files, whose rows need not fit into memory.
+    """
+    wanted = [measures] if isinstance(measures, str) else measures
+    if engine != "local":
+        check_engine_reads(engine, original=original, release=release)
+        from tokumei.job.measure_on_engine import measure_history_on_engine
+
+        return measure_history_on_engine(original, release, wanted, engine=engine, reading=reading, master=master)
     started = time.perf_counter()
     if isinstance(release, (str, Path)) and is_generalized_file(release):
         form: Any = history_format(CONTEST_2018, "read_release")
@@ -64,7 +74,7 @@ def measure_history(
     if getattr(release, "is_generalized", False):
         return _generalized(history_of(original, reading), release.cells, started)
     before, after = history_of(original, reading), released_of(release, reading)
-    wanted = [measures] if isinstance(measures, str) else list(measures or HISTORY_UTILITIES)
+    wanted = list(wanted or HISTORY_UTILITIES)
     scores: dict[str, Score] = {}
     left_out: dict[str, str] = {}
     with step("measuring", len(wanted)) as bar:

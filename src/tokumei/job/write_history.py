@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.anonymize.history_on_engine import NamedRows, check_engine_can, release_there
+from tokumei.anonymize.on_engine.histories import NamedRows, check_engine_can, release_on_engine
 from tokumei.anonymize.pipeline import Pipeline
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
@@ -30,7 +30,7 @@ from tokumei.data.files.histories import TABLE, format_of_name
 from tokumei.data.files.pseudonyms import write_pseudonyms
 from tokumei.data.files.reading import Reading
 from tokumei.data.release import Recipe
-from tokumei.job.histories_there import bound
+from tokumei.job.histories_on_engine import bound
 from tokumei.job.resuming import kept_seed, resumable
 from tokumei.report.needs import needs_of
 
@@ -87,7 +87,7 @@ def write_history_on_engine(
         history = open_history(opened, stage_history(source, reading, folder / "original"), folder)
         for _, method in methods:
             history.check_has(needs_of(method), part_name(method))
-        made = release_there(pipeline, history, seed=used)
+        made = release_on_engine(pipeline, history, seed=used)
         pieces = _write_pieces(made, folder, used, deals="published" in drafts)
         with step("writing"):
             _write_whole(pieces, drafts["out"])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.anonymize.goal import Goal, released_columns
-from tokumei.anonymize.on_engine import write_regrouped
+from tokumei.anonymize.on_engine.local_recoding import write_regrouped
 from tokumei.anonymize.registry import LocalRecoder, Perturber, TableSearch
 from tokumei.anonymize.search.problem import recoded_requirement
 from tokumei.anonymize.tables import recipe_of, write_anonymized
@@ -124,7 +124,7 @@ def _by_levels(source: str, goal: Goal, trees: Trees, out: Path, *, keep: Sequen
 
 
 def _drawn(source: str, goal: Goal, trees: Trees, out: Path, *, counts: ClassCounts, **how: Any) -> TableRelease:
-    from tokumei.anonymize.perturb_on_engine import write_perturbed
+    from tokumei.anonymize.on_engine.random_rows import write_perturbed
 
     made = write_perturbed(source, counts.columns, trees.of_columns, goal, out, counts=counts, **how)
     return TableRelease(

@@ -5,6 +5,7 @@ A history of visits has no items, one of log-ins no prices: a part that would co
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tokumei.core.registry import part_name
@@ -74,13 +75,21 @@ def measure_or_say_why(
 
 def why_left_out(original: History, part: object, name: str, *, has_master: bool = False) -> str | None:
     """Say why a measure cannot tell anything about a history, or None where it can."""
-    if not original.kept.height:
-        return "the history has no rows"
+    kept = original.kept
     absent = lacks(original, part, name)
+    return why_unmeasured(name, kept.height, absent, lambda: kept["item"].n_unique(), has_master=has_master)
+
+
+def why_unmeasured(
+    name: str, n_rows: int, absent: Sequence[str], n_items: Callable[[], int], *, has_master: bool
+) -> str | None:
+    """Say why a measure cannot tell anything, wherever the rows are; items are counted only where that decides."""
+    if not n_rows:
+        return "the history has no rows"
     if absent:
         return f"the history has no {' and no '.join(absent)}"
     if name in NEEDS_MASTER and not has_master:
         return "it needs the customers' attributes (--master)"
-    if name.startswith("item-") and original.kept["item"].n_unique() == 1:
+    if name.startswith("item-") and n_items() == 1:
         return "the history has a single item, so no two that could be alike"
     return None

@@ -50,6 +50,14 @@ def write_pseudonyms(cells: pl.DataFrame, customers: list[str], path: Path | str
         write_csv(wide, path)
 
 
+def write_guesses(cells: pl.DataFrame, customers: list[str], path: Path | str, form: str = TABLE) -> None:
+    """Write guesses as who is who; none at all by pseudonym, since customers alone would read as a guess by row."""
+    if cells.is_empty() and form == TABLE:
+        write_csv(pl.DataFrame(schema=dict.fromkeys(BY_PSEUDONYM, pl.String)), path)
+    else:
+        write_pseudonyms(cells, customers, path, form)
+
+
 def read_pseudonyms(path: Path | str) -> tuple[pl.DataFrame, list[str], list[int]]:
     """Read a table by customer or by pseudonym: the cells that hold a pseudonym, the customers, and the periods."""
     names = first_cells(check_is_file(path))

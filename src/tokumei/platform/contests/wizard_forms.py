@@ -85,10 +85,6 @@ class DataForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)  # noqa: S101 - narrows the type.
         field.choices = [("", _("The first one")), *((one, one) for one in sheets)]
 
-    def clean_sheet(self) -> str:
-        """Take the name of a sheet."""
-        return str(self.cleaned_data["sheet"])
-
     def clean(self) -> dict[str, Any]:
         """Read how the file is read, by the names that the command line has."""
         given = super().clean() or {}

@@ -18,7 +18,7 @@ MEMORY = "2GB"
 
 
 @contextmanager
-def histories_there(
+def histories_on_engine(
     sources: Mapping[str, tuple[Path | str, str]], reading: Reading, engine: str
 ) -> Iterator[dict[str, EngineHistory]]:
     """Open histories (name → file and kind: original, release or knowledge) on one engine.
@@ -29,11 +29,12 @@ def histories_there(
         folder = Path(place)
         bound(opened, folder)
         yield {
-            name: open_there(opened, source, reading, folder / name, kind) for name, (source, kind) in sources.items()
+            name: open_on_engine(opened, source, reading, folder / name, kind)
+            for name, (source, kind) in sources.items()
         }
 
 
-def open_there(opened: Any, source: Path | str, reading: Reading, place: Path, kind: str) -> EngineHistory:
+def open_on_engine(opened: Any, source: Path | str, reading: Reading, place: Path, kind: str) -> EngineHistory:
     """Open a history on an engine: where it is if it can be, else as rows that were read and checked here."""
     if reading == AS_IT_IS and (found := open_in_place(opened, source, place.parent)) is not None:
         return found

@@ -18,7 +18,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.counting.draws import BITS, Draws, whole_number
 from tokumei.counting.engine_history import EngineHistory
-from tokumei.measure.elsewhere.rows import most_bought
+from tokumei.measure.on_engine.rows import most_bought
 from tokumei.measure.utility import _item_cf as here
 from tokumei.measure.utility._item_cf import Floats, Matrix, Weigh
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attack.elsewhere.exact_match import guess_there
-from tokumei.attack.elsewhere.judge import Bench, judge_there
+from tokumei.attack.on_engine.exact_match import guess_on_engine
+from tokumei.attack.on_engine.judge import Bench, judge_on_engine
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.counting.engine import connect
@@ -19,12 +19,12 @@ from tokumei.data.files.histories import CONTEST_2018, form_of
 from tokumei.data.files.pseudonyms import is_row_guess, read_pseudonyms
 from tokumei.data.files.reading import Reading
 from tokumei.job.attack_history import Guesses, made_attack, success_of
-from tokumei.job.histories_there import bound, histories_there, open_there
+from tokumei.job.histories_on_engine import bound, histories_on_engine, open_on_engine
 from tokumei.job.judge_history import Judged
 from tokumei.report.needs import needs_of
 
 
-def attack_history_there(
+def attack_history_on_engine(
     knowledge: Path | str,
     release: Path | str,
     attack: str,
@@ -38,11 +38,11 @@ def attack_history_there(
     started = time.perf_counter()
     part = made_attack(attack, options)
     sources = {"known": (knowledge, "knowledge"), "seen": (release, "release")}
-    with histories_there(sources, reading, engine) as sides, step(f"attacking by {attack}"):
+    with histories_on_engine(sources, reading, engine) as sides, step(f"attacking by {attack}"):
         known, seen = sides["known"], sides["seen"]
         for side in (known, seen):
             side.check_has(needs_of(part, attack), attack)
-        guesses = known.fetch(guess_there(part, known, seen))
+        guesses = known.fetch(guess_on_engine(part, known, seen))
         named = list(customers) if customers is not None else None
         if named is None:
             named = known.fetch(known.kept.select("customer").distinct())["customer"].sort().to_list()
@@ -56,7 +56,7 @@ def attack_history_there(
     return Guesses(guesses, named, facts)
 
 
-def judge_files_there(
+def judge_files_on_engine(
     guess: Path | str, truth: Path | str, published: Path | str | None, *, engine: str, reading: Reading
 ) -> Judged:
     """Judge guesses by the truth on an engine; who is who must fit into memory, published rows need not."""
@@ -69,6 +69,6 @@ def judge_files_there(
         bound(opened, folder)
         seen = None
         if published is not None:
-            seen = open_there(opened, published, reading, folder / "published", "release")
-        verdict = judge_there(Bench(opened, folder), guessed, right, customers, periods, seen)
+            seen = open_on_engine(opened, published, reading, folder / "published", "release")
+        verdict = judge_on_engine(Bench(opened, folder), guessed, right, customers, periods, seen)
     return Judged(success_of(verdict), len(customers))

@@ -6,23 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tokumei.anonymize.elsewhere.delete import delete
-from tokumei.anonymize.elsewhere.perturb import perturb
-from tokumei.anonymize.elsewhere.pseudonyms import named
 from tokumei.anonymize.history.delete import Delete
 from tokumei.anonymize.history.perturb import Perturb
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
+from tokumei.anonymize.on_engine.delete import delete
+from tokumei.anonymize.on_engine.perturb import perturb
+from tokumei.anonymize.on_engine.pseudonyms import named
 from tokumei.anonymize.pipeline import Pipeline, seed_of
 from tokumei.anonymize.steps import HistoryStep, recipe_of
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
+from tokumei.counting.draws import DRAWN_BY
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.data.release import Recipe
 
 STEPS: dict[type, Callable[..., EngineHistory]] = {Delete: delete, Perturb: perturb}
-# What draws on engines is written into recipes: the same seed draws otherwise in memory.
-DRAWN_BY = "md5 of key and row"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +44,7 @@ def check_engine_can(pipeline: Pipeline) -> None:
             raise InputError.of(expected, option="engine")
 
 
-def release_there(pipeline: Pipeline, history: EngineHistory, *, seed: int) -> NamedRows:
+def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) -> NamedRows:
     """Decide all steps of a pipeline, and count that no two customers share a pseudonym in a month."""
     check_engine_can(pipeline)
     steps = [method for method in pipeline.methods if isinstance(method, HistoryStep)]

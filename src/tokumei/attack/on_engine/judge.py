@@ -43,7 +43,7 @@ class Bench:
         return int(self.number(table.aggregate(n=table.count())))
 
 
-def judge_there(
+def judge_on_engine(
     bench: Bench,
     guesses: pl.DataFrame,
     truth: pl.DataFrame,

@@ -10,7 +10,7 @@ from tokumei.core.registry import part_name
 from tokumei.counting.engine_history import EngineHistory
 
 
-def guess_there(attack: Any, knowledge: EngineHistory, published: EngineHistory) -> Any:
+def guess_on_engine(attack: Any, knowledge: EngineHistory, published: EngineHistory) -> Any:
     """Give the pseudonym of each customer and month for which a row agrees: customer, period, pseudonym."""
     if isinstance(attack, ExactMatch):
         attack.check_options()

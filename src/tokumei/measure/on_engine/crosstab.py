@@ -8,7 +8,7 @@ from typing import Any
 
 from tokumei.core.score import Score
 from tokumei.counting.engine_history import EngineHistory
-from tokumei.measure.elsewhere.rows import check_aligned
+from tokumei.measure.on_engine.rows import check_aligned
 from tokumei.measure.utility.crosstab import Crosstab
 
 Means = dict[tuple[object, ...], float]

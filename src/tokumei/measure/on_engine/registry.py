@@ -7,10 +7,10 @@ from typing import Any
 
 from tokumei.core.score import Score
 from tokumei.counting.engine_history import EngineHistory
-from tokumei.measure.elsewhere import item_cf, rows
-from tokumei.measure.elsewhere.crosstab import crosstab
-from tokumei.measure.elsewhere.frequent_itemsets import frequent_itemsets
-from tokumei.measure.elsewhere.rfm_table import rfm_table
+from tokumei.measure.on_engine import item_cf, rows
+from tokumei.measure.on_engine.crosstab import crosstab
+from tokumei.measure.on_engine.frequent_itemsets import frequent_itemsets
+from tokumei.measure.on_engine.rfm_table import rfm_table
 
 MEASURES: dict[str, Callable[[Any, EngineHistory, EngineHistory], Score]] = {
     "crosstab": crosstab,

@@ -12,14 +12,14 @@ from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.data.files.reading import Reading
-from tokumei.job.histories_there import histories_there
+from tokumei.job.histories_on_engine import histories_on_engine
 from tokumei.job.measure_history import HistoryUse
-from tokumei.measure.history_on_engine import MEASURES
+from tokumei.measure.on_engine.registry import MEASURES
 from tokumei.measure.registry import HISTORY_UTILITIES
-from tokumei.report.needs import NEEDS_MASTER, needs_of
+from tokumei.report.needs import NEEDS_MASTER, needs_of, why_unmeasured
 
 
-def measure_history_there(
+def measure_history_on_engine(
     original: Path | str,
     release: Path | str,
     measures: Sequence[str] | None,
@@ -39,7 +39,7 @@ def measure_history_there(
     scores: dict[str, Score] = {}
     left_out: dict[str, str] = {}
     sources = {"before": (original, "original"), "after": (release, "release")}
-    with histories_there(sources, reading, engine) as sides, step("measuring", len(wanted)) as bar:
+    with histories_on_engine(sources, reading, engine) as sides, step("measuring", len(wanted)) as bar:
         before, after = sides["before"], sides["after"]
         for name in wanted:
             of_people = master is not None and name in NEEDS_MASTER
@@ -56,15 +56,10 @@ def measure_history_there(
 def _why_left_out(part: Any, name: str, before: EngineHistory, *, has_master: bool) -> str | None:
     if name not in MEASURES:
         return "it needs the local engine"
-    if not before.staged.n_kept:
-        return "the history has no rows"
-    absent = [column for column in needs_of(part, name) if column not in before.roles]
-    if absent:
-        return f"the history has no {' and no '.join(absent)}"
-    if name in NEEDS_MASTER and not has_master:
-        return "it needs the customers' attributes (--master)"
-    if name.startswith("item-"):
+
+    def n_items() -> int:
         items = before.kept.select("item").distinct()
-        if before.fetch(items.aggregate(n=items.count()))["n"][0] == 1:
-            return "the history has a single item, so no two that could be alike"
-    return None
+        return int(before.fetch(items.aggregate(n=items.count()))["n"][0])
+
+    absent = [column for column in needs_of(part, name) if column not in before.roles]
+    return why_unmeasured(name, before.staged.n_kept, absent, n_items, has_master=has_master)

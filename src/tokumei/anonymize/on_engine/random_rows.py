@@ -27,7 +27,7 @@ from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import column_names, count_classes, with_histograms
-from tokumei.counting.draws import Draws, either, key_of, number
+from tokumei.counting.draws import DRAWN_BY, Draws, either, key_of, number
 from tokumei.counting.engine import connect
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.formats import scan_frame
@@ -42,7 +42,7 @@ METHODS = (Sample, Pram)
 
 
 @dataclass(frozen=True, eq=False)
-class PerturbedThere:
+class PerturbedOnEngine:
     """What was found out about a release that was drawn on its engine."""
 
     recipe: Recipe
@@ -64,7 +64,7 @@ def write_perturbed(
     seed: int | None,
     engine: str,
     reading: Reading,
-) -> PerturbedThere:
+) -> PerturbedOnEngine:
     """Draw a release on an engine and write it there; what was written is counted again before it gets its name."""
     method, name = goal.method, part_name(goal.method)
     where: dict[str, Any] = {"engine": engine, "reading": reading}
@@ -107,8 +107,8 @@ def write_perturbed(
         except PromiseBroken as broken:
             # Random changes promise nothing of classes; that they were asked to is no fault of theirs.
             raise CannotAnonymize(f"By {name}, {broken}.") from None
-    recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, used, {**facts, "drawn_by": "md5 of key and row"})
-    return PerturbedThere(recipe, told, counts.n_rows - written.n_rows, written, promises)
+    recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, used, {**facts, "drawn_by": DRAWN_BY})
+    return PerturbedOnEngine(recipe, told, counts.n_rows - written.n_rows, written, promises)
 
 
 def _post_randomized(
