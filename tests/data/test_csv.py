@@ -96,6 +96,12 @@ def test_first_record_goes_on_inside_quotes() -> None:
     assert header_names(b'"a\nb",,"c"\n', ",") == ["a\nb", "", "c"]
 
 
+def test_header_of_long_names_and_doubled_quotes_is_read_whole() -> None:
+    names = ["x" * 200_000, 'a "b", c', "", " d\r\ne "]
+    head = ",".join('"' + name.replace('"', '""') + '"' for name in names) + "\r\n1,2,3,4\r\n"
+    assert header_names(head.encode(), ",") == names
+
+
 def test_first_bytes_are_unpacked(write: Write) -> None:
     assert first_bytes(write("a,b\n1,2\n", "file.csv.gz")) == b"a,b\n1,2\n"
 

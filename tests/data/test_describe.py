@@ -1,9 +1,16 @@
 from __future__ import annotations
 
+import re
+from collections import Counter
 from datetime import date
+from typing import Any
 
 import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tokumei.data import describe
 from tokumei.data.describe import describe_frame
 
 
@@ -34,3 +41,35 @@ def test_wide_table_and_one_without_rows_are_described() -> None:
     assert [column["name"] for column in found] == wide.columns
     assert found[2999]["greatest"] == "2999"
     assert describe_frame(wide.clear().lazy())["columns"][7]["distinct"] == 0
+
+
+CELLS = st.one_of(
+    st.none(), st.sampled_from(["1", "1.0", "+1", "01", "-0", "0", "9", "10", "1e999", "a", "b", "ab", "あ"])
+)
+
+
+@given(st.integers(0, 5).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1, max_size=4)))
+def test_columns_together_are_described_as_each_by_itself_in_plain_words(columns: list[list[str | None]]) -> None:
+    frame = pl.DataFrame({f"c{at}": pl.Series(cells, dtype=pl.String) for at, cells in enumerate(columns)})
+    found = describe_frame(frame.lazy())
+    assert found["rows"] == frame.height
+    assert found["columns"] == [_described(f"c{at}", cells) for at, cells in enumerate(columns)]
+
+
+def _described(name: str, cells: list[str | None]) -> dict[str, Any]:
+    present = [cell for cell in cells if cell is not None]
+    is_number = bool(present) and all(re.fullmatch(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?", cell) for cell in present)
+    kind = "Int64, as text" if all("." not in cell for cell in present) else "Float64, as text"
+    ordered = sorted(set(present), key=lambda cell: (float(cell) if is_number else 0, cell.encode()))
+    times = Counter(present)
+    commonest = max(ordered, key=lambda cell: times[cell], default=None)
+    facts = (name, kind if is_number else "String", len(cells) - len(present), len(ordered))
+    ends = (ordered[0], ordered[-1]) if ordered else (None, None)
+    return dict(zip(describe.FACTS, (*facts, *ends, commonest, times[commonest] if commonest else 0), strict=True))
+
+
+def test_table_larger_than_memory_is_described_as_one_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pl.DataFrame({f"c{at}": [str(at * row % 7) for row in range(9)] for at in range(20)}).lazy()
+    whole = describe_frame(frame)
+    monkeypatch.setattr(describe, "CELLS_AT_ONCE", 100)
+    assert describe_frame(frame) == whole

@@ -18,13 +18,15 @@ import typer
 from tokumei.cli.commands import COMMANDS, app_with
 from tokumei.cli.help_texts import with_whole_names
 from tokumei.cli.output import fail, showing_notes
+from tokumei.cli.values import with_plain_values
 from tokumei.core.errors import TokumeiError
 
 
 @cache
 def built(name: str | None = None) -> Any:
     """Build one of the commands, or all of them where none is named, as for the help."""
-    return with_whole_names(typer.main.get_command(app_with(COMMANDS if name is None else [name])))
+    command = typer.main.get_command(app_with(COMMANDS if name is None else [name]))
+    return with_plain_values(with_whole_names(command))
 
 
 def _drop_output() -> None:

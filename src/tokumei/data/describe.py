@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tokumei.core.progress import step
 from tokumei.data.files.columns import NUMBER
+from tokumei.data.files.records import Mask, Positions
 
 # So many cells are looked at together: few passes over a wide table, and never more in memory than this.
 CELLS_AT_ONCE = 20_000_000
@@ -25,17 +28,29 @@ def describe_frame(frame: pl.LazyFrame) -> dict[str, Any]:
     Text that is a number in every row is described as numbers: 9 is less than 10.
     """
     names = list(frame.collect_schema())
+    most_rows = CELLS_AT_ONCE // max(1, len(names))
+    # Most files end within this, and are read once.
+    whole = frame.head(most_rows + 1).collect(engine="streaming")
+    if whole.height <= most_rows:
+        with step("describing", 1) as bar:
+            columns = _describe(whole)
+            bar.advance()
+        return {"rows": whole.height, "columns": columns}
+    del whole
     n_rows = frame.select(pl.len()).collect(engine="streaming").item()
-    n_at_once = max(LEAST_AT_ONCE, CELLS_AT_ONCE // max(1, n_rows))
+    return {"rows": n_rows, "columns": _describe_some_at_once(frame, names, n_rows)}
+
+
+def _describe_some_at_once(frame: pl.LazyFrame, names: list[str], n_rows: int) -> list[dict[str, Any]]:
+    """Describe a table that does not fit in memory as a whole."""
+    n_at_once = max(LEAST_AT_ONCE, CELLS_AT_ONCE // n_rows)
     columns: list[dict[str, Any]] = []
     with step("describing", len(names)) as bar:
         for start in range(0, len(names), n_at_once):
             some = names[start : start + n_at_once]
-            # Asking for all columns by name costs more than reading them where there are thousands.
-            chosen = frame if len(some) == len(names) else frame.select(some)
-            columns += _describe(chosen.collect(engine="streaming"))
+            columns += _describe(frame.select(some).collect(engine="streaming"))
             bar.advance(len(some))
-    return {"rows": n_rows, "columns": columns}
+    return columns
 
 
 def _describe(some: pl.DataFrame) -> list[dict[str, Any]]:
@@ -43,47 +58,76 @@ def _describe(some: pl.DataFrame) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for kind in dict.fromkeys(some.dtypes):
         names = [name for name, one in some.schema.items() if one == kind]
-        indices = pl.Series(range(len(names)), dtype=pl.UInt32)
-        values = some.unpivot(on=names, variable_name=COLUMN, value_name=VALUE).get_column(VALUE)
-        column = indices.gather(pl.select(pl.int_range(len(values)) // max(1, some.height)).to_series())
-        cells = pl.DataFrame({"column": column, "value": values}).drop_nulls("value")
+        # Asking for all columns by name costs more than reading them where there are thousands.
+        chosen = some if len(names) == some.width else some.select(names)
+        values = chosen.unpivot(variable_name=COLUMN, value_name=VALUE).get_column(VALUE)
         told = str(kind)
-        for at, n_present, is_number, is_whole, *rest in _facts(cells).iter_rows():
+        for at, n_present, is_number, is_whole, *rest in _facts(values, some.height):
             written = AS_TEXT[is_whole] if is_number else told
             found[names[at]] = dict(zip(FACTS, (names[at], written, some.height - n_present, *rest), strict=True))
         found |= {name: _empty(name, kind, some.height) for name in names if name not in found}
     return [found[name] for name in some.columns]
 
 
-def _facts(cells: pl.DataFrame) -> pl.DataFrame:
-    """Give the facts of each column that has a value."""
-    counted = cells.group_by("column", "value").agg(n=pl.len())
-    if counted.schema["value"] == pl.String:
-        # 0120 is a code: as a number it would lose its zero.
-        looks = pl.col("value").str.contains(NUMBER.pattern) & ~pl.col("value").str.contains(r"^[+-]?0[0-9]")
-        number = pl.col("value").str.strip_prefix("+").cast(pl.Float64, strict=False)
-        counted = counted.with_columns(number=pl.when(looks & number.is_finite()).then(number))
-        counted = counted.with_columns(
-            is_number=pl.col("number").is_not_null().all().over("column"),
-            is_whole=pl.col("value").str.contains(WHOLE).all().over("column"),
-        )
-        order: pl.Expr = pl.when("is_number").then(pl.col("number"))
-    else:
-        counted = counted.with_columns(is_number=pl.lit(False), is_whole=pl.lit(False))
-        order = pl.lit(0.0)
+def _facts(values: pl.Series, n_rows: int) -> Iterable[tuple[Any, ...]]:
+    """Give the facts of each column that has a value; the columns stand below each other.
+
+    Each cell becomes the place of its value among all distinct ones, in order: then the facts are counts of integers.
+    """
+    distinct = values.drop_nulls().unique().sort()
+    n_distinct = len(distinct)
+    if not n_distinct:
+        return ()
+    places = pl.DataFrame({VALUE: distinct}).with_row_index(COLUMN)
+    found = pl.DataFrame({VALUE: values}).join(places, on=VALUE, how="left", maintain_order="left").get_column(COLUMN)
+    # What is missing stands after all values, in a row for each column.
+    cells = found.fill_null(n_distinct).to_numpy().reshape(-1, n_rows)
+    by_number, is_number, is_whole = _numbers(distinct)
+    in_numbers = np.append(is_number, True)[cells].all(axis=1)
+    in_whole = np.append(is_whole, True)[cells].all(axis=1)
     # Numbers by their size, all else as it is; of values that are equally common the least is named.
-    ordered = counted.with_columns(order=order).sort("column", "order", "value")
-    shown = pl.col("value").cast(pl.String)
-    return ordered.group_by("column", maintain_order=True).agg(
-        n_present=pl.col("n").sum(),
-        is_number=pl.col("is_number").first(),
-        is_whole=pl.col("is_whole").first(),
-        distinct=pl.len(),
-        least=shown.first(),
-        greatest=shown.last(),
-        commonest=shown.gather(pl.col("n").arg_max()).first(),
-        times=pl.col("n").max(),
+    sizes = np.append(np.argsort(by_number), n_distinct)
+    ordered = np.sort(np.where(in_numbers[:, None], sizes[cells], cells), axis=1)
+    n_present = (ordered < n_distinct).sum(axis=1)
+    is_first = np.ones(ordered.shape, bool)
+    is_first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    starts = np.flatnonzero(is_first)
+    times = np.diff(starts, append=ordered.size)
+    runs = ordered.ravel()[starts]
+    starts, times, runs = (one[runs < n_distinct] for one in (starts, times, runs))
+    columns, first_run = np.unique(starts // n_rows, return_index=True)
+    commonest = np.maximum.reduceat(times * n_distinct + (n_distinct - 1 - runs), first_run)
+    at_ends = ordered[columns, 0], ordered[columns, n_present[columns] - 1], n_distinct - 1 - commonest % n_distinct
+    texts = [
+        distinct.gather(np.where(in_numbers[columns], by_number[place], place)).cast(pl.String) for place in at_ends
+    ]
+    return zip(
+        columns.tolist(),
+        n_present[columns].tolist(),
+        in_numbers[columns].tolist(),
+        in_whole[columns].tolist(),
+        np.diff(first_run, append=len(runs)).tolist(),
+        *(one.to_list() for one in texts),
+        (commonest // n_distinct).tolist(),
+        strict=True,
     )
+
+
+def _numbers(distinct: pl.Series) -> tuple[Positions, Mask, Mask]:
+    """Give the order of ordered texts by the numbers they write, and which write a number or a whole one."""
+    if distinct.dtype != pl.String:
+        none = np.zeros(len(distinct), bool)
+        return np.arange(len(distinct)), none, none
+    value = pl.col(VALUE)
+    # 0120 is a code: as a number it would lose its zero.
+    looks = value.str.contains(NUMBER.pattern) & ~value.str.contains(r"^[+-]?0[0-9]")
+    number = value.str.strip_prefix("+").cast(pl.Float64, strict=False)
+    read = pl.DataFrame({VALUE: distinct}).select(
+        number=pl.when(looks & number.is_finite()).then(number), is_whole=value.str.contains(WHOLE)
+    )
+    # Stable: 1 and 1.0 keep their order as texts.
+    by_number = np.argsort(read["number"].fill_null(np.inf).to_numpy(), kind="stable")
+    return by_number, read["number"].is_not_null().to_numpy(), read["is_whole"].to_numpy()
 
 
 def _empty(name: str, kind: pl.DataType, n_rows: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import logging
 import re
@@ -196,8 +197,9 @@ def header_names(data: bytes, delimiter: str) -> list[str]:
     head = first_record(data)
     if not head:
         return [""]
-    frame = pl.read_csv(head, separator=delimiter, has_header=False, infer_schema=False, missing_columns="insert")
-    return ["" if name is None else str(name) for name in frame.row(0)]
+    # Not Polars, which makes a column for each: a file may have fifty thousand. What is no UTF-8 is told elsewhere.
+    csv.field_size_limit(max(csv.field_size_limit(), len(head)))
+    return next(csv.reader(io.StringIO(head.decode(errors="replace"), newline=""), delimiter=delimiter))
 
 
 def check_header(names: Sequence[str], file: str | Path, *, line: int = 1) -> None:

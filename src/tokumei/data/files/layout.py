@@ -199,6 +199,8 @@ class LayoutPass:
         if self.n_columns is None:
             self.n_columns = int(n_cells[0])
         bad = np.flatnonzero(n_cells != self.n_columns)
+        if not len(bad):
+            return
         self.n_ragged += len(bad)
         self.cell_counts.update(np.unique(n_cells[bad])[:2].tolist())
         for record in bad[: LISTED_FAULTS - len(self.ragged)]:
