@@ -11,7 +11,7 @@ import time
 import benchmarks
 from benchmarks.measure import Figure
 
-NO_BENCHMARK = ("__main__", "measure", "adult", "raw_files", "history_scale")
+NO_BENCHMARK = ("__main__", "measure", "adult", "raw_files", "history_scale", "spark_scale")
 
 
 def main(wanted: list[str]) -> None:

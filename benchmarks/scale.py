@@ -5,18 +5,21 @@ All are seconds of processors, each job in a process of its own, so that what el
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
 import polars as pl
 
-from benchmarks import history_scale
+from benchmarks import history_scale, spark_scale
 from benchmarks.measure import Figure, in_new_process
 from tokumei.data.made.survey import make_survey
 
 N_ROWS = int(os.environ.get("BENCHMARK_ROWS", "1000000"))
 N_COLUMNS, PART_ROWS = 9, 500_000
+FULL_ROWS = 100_000_000
 
 TIMED = """
 import time
@@ -58,6 +61,9 @@ def run() -> list[Figure]:
         few = _made(folder / "few", N_ROWS)
         figures = _levels(folder, few, f"{N_ROWS:,} × {N_COLUMNS}")
         figures += _groups(folder, _made(folder / "many", N_ROWS, is_mixed=True))
+        if importlib.util.find_spec("pyspark") is not None and shutil.which("java") is not None:
+            size = f"{N_ROWS:,} × {N_COLUMNS}"
+            figures += spark_scale.run(folder / "spark", few, size, _at_full_size(2))
         (folder / "history").mkdir()
         return figures + history_scale.run(folder / "history", N_ROWS)
 
@@ -69,17 +75,22 @@ def _levels(folder: Path, rows: tuple[str, list[str]], size: str) -> list[Figure
         Figure(f"{size}: Polars' own group-by and write", polars[0], "s", note=f"{polars[1]:.2f} GB"),
         Figure(f"{size}: DuckDB's own group-by and copy", duckdb[0], "s", note=f"{duckdb[1]:.2f} GB"),
     ]
-    for engine, floor in (("local", polars), ("duckdb", duckdb)):
+    for engine, floor, goal in (("local", polars, 3), ("duckdb", duckdb, 2)):
         in_order, shuffled = (_ours(folder, rows, engine, "optimal", keep_order=one) for one in (True, False))
         figures += [
             Figure(f"{size}: anonymize table, {engine}", shuffled[0], "s", note=f"{shuffled[1]:.2f} GB"),
-            Figure(f"  ratio to {engine}'s own work, rows shuffled", shuffled[0] / floor[0], "×"),
+            Figure(f"  ratio to {engine}'s own work, rows shuffled", shuffled[0] / floor[0], "×", _at_full_size(goal)),
             Figure("  ratio, rows in their order", in_order[0] / floor[0], "×"),
             Figure("  most memory used", shuffled[1], "GB", 4),
         ]
     quarter = _ours(folder, _made(folder / "quarter", N_ROWS // 4), "local", "optimal")
     whole = _ours(folder, rows, "local", "optimal")
     return [*figures, Figure("local, four times the rows take", whole[0] / quarter[0], "×", 4.4)]
+
+
+def _at_full_size(goal: float) -> float | None:
+    """Give a goal if it is one of this size: of few rows, most of the time goes before the first."""
+    return goal if N_ROWS >= FULL_ROWS else None
 
 
 def _groups(folder: Path, rows: tuple[str, list[str]]) -> list[Figure]:
@@ -91,7 +102,7 @@ def _groups(folder: Path, rows: tuple[str, list[str]]) -> list[Figure]:
         floor, ours = _timed(folder, rows, work, before), _ours(folder, rows, engine, "mondrian")
         figures += [
             Figure(f"{size}: mondrian, {engine}", ours[0], "s", note=f"{ours[1]:.2f} GB"),
-            Figure("  ratio to the engine's own group-by", ours[0] / floor[0], "×"),
+            Figure("  ratio to the engine's own group-by", ours[0] / floor[0], "×", _at_full_size(10)),
             Figure("  most memory used", ours[1], "GB", 4),
         ]
         told = _timed(

@@ -27,6 +27,21 @@ def test_fault_list_with_many_faults_lists_the_first_twenty_and_counts_the_rest(
     assert str(caught.value).endswith("… and 10 more")
 
 
+def test_many_faults_of_a_kind_say_once_what_was_expected() -> None:
+    faults = FaultList("a.csv")
+    for line in range(30, 0, -1):
+        faults.add("a number", line=line, column="age", value=f"x{line}")
+    faults.add("a town", line=4, column="town", value="")
+    with pytest.raises(InputError) as caught:
+        faults.raise_if_any()
+    assert caught.value.by_kind.splitlines() == [
+        "a.csv, column age: expected a number (30 times)",
+        *(f"  line {line}: found 'x{line}'" for line in range(1, 6)),
+        "  … and 25 more",
+        "a.csv, line 4, column town: found '', expected a town",
+    ]
+
+
 def test_fault_list_without_faults_raises_nothing() -> None:
     faults = FaultList("a.csv")
     faults.raise_if_any()

@@ -136,6 +136,30 @@ def test_empty_or_odd_cell_of_a_row_is_refused_with_its_line(write: Write, row: 
     assert caught.value.n_faults == 1
 
 
+@pytest.mark.parametrize(
+    ("days", "hint"),
+    [
+        (["19.05.2026 10:15", "9.1.2026 6:15"], "all are read by --date-format '%d.%m.%Y %H:%M'"),
+        (["12/01/2010 8:26", "12/31/2010 23:59"], "all are read by --date-format '%m/%d/%Y %H:%M'"),
+        (["01/02/2026"], "'%d/%m/%Y' or '%m/%d/%Y', which give other days"),
+        (["13.02.26"], "all are read by --date-format '%d.%m.%y'"),
+        (["5 Jan 2026"], "all are read by --date-format '%d %b %Y'"),
+        (["19.05.2026", "soon"], "or in the --date-format given"),
+    ],
+)
+def test_dates_in_another_usual_way_are_refused_with_the_format_that_reads_them(
+    write: Write, days: list[str], hint: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        read_history(write(HEAD + "".join(f"7,{day},A,1,3\n" for day in days)))
+    assert refused.value.faults[0].expected.endswith(hint)
+
+
+def test_a_year_of_two_digits_is_no_year_of_the_first_century(write: Write) -> None:
+    with pytest.raises(InputError, match=r"line 2, column date: found '13\.02\.26'"):
+        read_history(write(f"{HEAD}7,13.02.26,A,1,3\n"), Reading(date_format="%d.%m.%Y"))
+
+
 def test_columns_of_any_name_are_declared_and_others_are_said(write: Write, caplog: pytest.LogCaptureFixture) -> None:
     path = write(
         "household_id,store_id,product_id,quantity,sales_value,transaction_timestamp\n"

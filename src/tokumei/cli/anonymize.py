@@ -165,6 +165,7 @@ def table(
             keep_order=keep_order,
             seed=seed,
             reproducible=reproducible,
+            beside=Path(out),
             **asked,
             **goal,
         )

@@ -79,7 +79,7 @@ def screen_width() -> int | None:
 def fail(error: Exception, *, wants_json: bool) -> int:
     """Print an error and give the exit code of its kind."""
     if isinstance(error, TokumeiError):
-        shape, message = error.as_dict(), str(error)
+        shape, message = error.as_dict(), error.by_kind if isinstance(error, InputError) else str(error)
     elif isinstance(error, OSError):
         message = f"{error.filename or 'file'}: {error.strerror or error}"
         shape = {"error": "FileError", "message": message}

@@ -81,6 +81,16 @@ class FaultGroup:
     n_faults: int
     first: tuple[Fault, ...]
 
+    def __str__(self) -> str:
+        """Say once what was expected where many places are wrong in the same way."""
+        if self.n_faults <= GROUP_LISTED:
+            return "\n".join(map(str, self.first))
+        lines = [f"{replace(self.first[0], line=None, value=None)} ({self.n_faults:,} times)"]
+        for fault in self.first:
+            place = [] if fault.line is None else [f"line {fault.line}"]
+            lines.append("  " + ": ".join([*place, *([] if fault.value is None else [f"found {shown(fault.value)}"])]))
+        return "\n".join([*lines, f"  … and {self.n_faults - len(self.first):,} more"])
+
 
 class InputError(TokumeiError):
     """What was given cannot be used; names file, line, column, value and what was expected.
@@ -124,6 +134,11 @@ class InputError(TokumeiError):
         if self.n_unlisted:
             lines.append(f"… and {self.n_unlisted:,} more")
         return "\n".join(lines)
+
+    @property
+    def by_kind(self) -> str:
+        """The same for a screen, on which twenty lines of one kind would hide the others."""
+        return "\n".join(map(str, self.groups))
 
     def as_dict(self) -> dict[str, Any]:
         """Give the error with its faults one by one."""
@@ -230,7 +245,8 @@ def grouped(faults: Sequence[Fault], more: Mapping[tuple[str | None, ...], int] 
     kinds: dict[tuple[str | None, ...], list[Fault]] = {}
     for fault in faults:
         kinds.setdefault(kind_of(fault), []).append(fault)
-    return [FaultGroup(len(of) + more.get(kind, 0), tuple(of[:GROUP_LISTED])) for kind, of in kinds.items()]
+    listed = {kind: sorted(of, key=lambda fault: fault.line or 0)[:GROUP_LISTED] for kind, of in kinds.items()}
+    return [FaultGroup(len(of) + more.get(kind, 0), tuple(listed[kind])) for kind, of in kinds.items()]
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -44,6 +44,17 @@ class WritePlan:
     is_shuffled: bool = False
     classes: ClassRecoding | None = None
 
+    def fingerprint(self) -> str:
+        """Name the plan by all that it says, in whatever order classes are listed."""
+        tables = [pl.DataFrame({"value": one.values, "label": one.labels}) for one in self.recodings.values()]
+        if self.without is not None:
+            tables.append(self.without)
+        if self.classes is not None:
+            tables.append(self.classes.numbered("value", "label"))
+        sums = [[int(table.hash_rows(seed).sum()) for seed in (0, 1)] for table in tables if table.width]
+        missing = {column: one.label_of_missing for column, one in self.recodings.items()}
+        return repr((list(self.columns), missing, self.is_shuffled, [table.shape for table in tables], sums))
+
 
 class Relation(Protocol):
     """Rows on an engine."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,9 +12,11 @@ from typing import Any
 import polars as pl
 from polars._typing import MaintainOrderJoin
 
+from tokumei.core.progress import step
 from tokumei.counting.engine import NO_LABEL, WritePlan
+from tokumei.counting.kept_work import kept_work
 from tokumei.counting.recoding import ClassRecoding, Recoding
-from tokumei.counting.shuffling import write_shuffled
+from tokumei.counting.shuffling import write_shuffled, write_slices_shuffled
 from tokumei.data.files.formats import scan_frame, write_file_or_folder
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_lazy
@@ -36,6 +38,22 @@ class LocalRelation:
         self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None = None
     ) -> pl.DataFrame:
         """Count the rows of each combination of the recoded columns."""
+        work = kept_work(self.name)
+        if work is None or recodings:
+            return self._group_sizes(columns, recodings, most)
+        key = repr((list(columns), most))
+        if not work.slices:
+            return work.frame(key, lambda: self._group_sizes(columns, recodings, most))
+        parts = []
+        with step("counting rows", len(work.slices)) as bar:
+            for start, n in work.slices:
+                some = replace(self, rows=self.rows.slice(start, n))
+                parts.append(work.frame(f"{key} from {start}", partial(some._group_sizes, columns, recodings, most)))
+                bar.advance()
+        together = pl.concat(parts)
+        return together.group_by(pl.exclude("n")).agg(pl.col("n").sum()) if columns else together.sum()
+
+    def _group_sizes(self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None) -> pl.DataFrame:
         # Places as names, so that no column of the user's can clash with the count.
         names = [str(index) for index in range(len(columns))]
         keys = [self._recoded(column, recodings).alias(name) for name, column in zip(names, columns, strict=True)]
@@ -53,8 +71,14 @@ class LocalRelation:
 
     def write(self, plan: WritePlan, out: Path) -> None:
         """Write rows as planned, in their order or shuffled."""
-        rows = self.planned(plan)
-        (write_shuffled if plan.is_shuffled else write_file_or_folder)(rows, out)
+        work = kept_work(self.name)
+        if not plan.is_shuffled:
+            write_file_or_folder(self.planned(plan), out)
+        elif work is None or not work.slices:
+            write_shuffled(self.planned(plan), out)
+        else:
+            slices = [replace(self, rows=self.rows.slice(*one)).planned(plan) for one in work.slices]
+            write_slices_shuffled(slices, out, work.place(plan.fingerprint()))
 
     def planned(self, plan: WritePlan) -> pl.LazyFrame:
         """Give the rows that a plan writes, in their order."""

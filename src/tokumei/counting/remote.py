@@ -20,6 +20,7 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
 from tokumei.counting.engine import NO_LABEL, WritePlan, without_password
+from tokumei.counting.kept_work import kept_work
 from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, header_names
@@ -74,6 +75,12 @@ class RemoteRelation:
         self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None = None
     ) -> pl.DataFrame:
         """Count the rows of each combination of the recoded columns."""
+        work = kept_work(self.name)
+        if work is None or recodings:
+            return self._group_sizes(columns, recodings, most)
+        return work.frame(repr((list(columns), most)), lambda: self._group_sizes(columns, recodings, most))
+
+    def _group_sizes(self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None) -> pl.DataFrame:
         used = {column: recoding for column, recoding in recodings.items() if column in columns}
         recoded = self._recoded(used)
         names = [f"c{index}" for index in range(len(columns))]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from tokumei.core.progress import step
+from tokumei.data.files.atomic import write_text
 from tokumei.data.files.formats import write_file_or_folder
 
 # What is shuffled in memory at once.
@@ -37,26 +40,69 @@ def write_shuffled(rows: pl.LazyFrame, out: Path, *, most_bytes: int = MOST_BYTE
     # Beside what is written: there is room for it, and nobody else may read it.
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".shuffling-") as folder:
         place = Path(folder)
-        sizes = np.zeros(n_files, np.int64)
-        for number, block in enumerate(_again(first, second, blocks)):
-            drawn = random.integers(n_files, size=block.height)
-            order, ends = np.argsort(drawn, kind="stable"), np.cumsum(np.bincount(drawn, minlength=n_files))
-            dealt = block[order]
-            for file, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
-                part = dealt[int(start) : int(end)]
-                part.write_parquet(place / f"{file:04}-{number:06}.parquet", compression="lz4")
-                sizes[file] += _bytes_of(part)
-        shuffled = [_shuffle_file(place, file, int(sizes[file]), most_bytes, random) for file in range(n_files)]
+        sizes = _deal(_again(first, second, blocks), place, "0", random, n_files)
+        shuffled = [_shuffle_file(place, file, size, most_bytes, random) for file, size in enumerate(sizes)]
         write_file_or_folder(_scan(shuffled), out)
+
+
+def write_slices_shuffled(
+    slices: Sequence[pl.LazyFrame],
+    out: Path,
+    place: Path,
+    *,
+    most_bytes: int = MOST_BYTES,
+    n_files: int = N_FILES,
+) -> None:
+    """Write the rows of all slices in a random order by way of a folder, which keeps the slices that are dealt out."""
+    random = np.random.default_rng()
+    place.mkdir(mode=0o700, exist_ok=True)
+    sizes = np.zeros(n_files, np.int64)
+    with step("dealing out rows", len(slices)) as bar:
+        for number, rows in enumerate(slices):
+            # It says that the slice is complete; what an earlier run left of one that is not would come twice.
+            told = place / f"slice-{number:06}.json"
+            if not told.exists():
+                for stale in place.glob(f"*-{number:06}-*.parquet"):
+                    stale.unlink()
+                dealt = _deal(_blocks(rows, most_bytes // 2), place, f"{number:06}", random, n_files)
+                write_text(told, json.dumps(dealt))
+            sizes += json.loads(told.read_text())
+            bar.advance()
+    with step("shuffling", n_files) as bar:
+        shuffled = []
+        for file, size in enumerate(sizes.tolist()):
+            shuffled.append(_shuffle_file(place, file, size, most_bytes, random))
+            bar.advance()
+    written = [path for path in shuffled if path.exists()]
+    write_file_or_folder(_scan(written) if written else slices[0].clear(), out)
+
+
+def _deal(
+    blocks: Iterable[pl.DataFrame], place: Path, name: str, random: np.random.Generator, n_files: int
+) -> list[int]:
+    """Deal rows out to files by lot, and tell about how many bytes each got."""
+    sizes = np.zeros(n_files, np.int64)
+    for number, block in enumerate(blocks):
+        drawn = random.integers(n_files, size=block.height)
+        order, ends = np.argsort(drawn, kind="stable"), np.cumsum(np.bincount(drawn, minlength=n_files))
+        dealt = block[order]
+        for file, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+            part = dealt[int(start) : int(end)]
+            part.write_parquet(place / f"{file:04}-{name}-{number:06}.parquet", compression="lz4")
+            sizes[file] += _bytes_of(part)
+    return sizes.tolist()
 
 
 def _shuffle_file(place: Path, file: int, n_bytes: int, most_bytes: int, random: np.random.Generator) -> Path:
     """Shuffle the rows that one file was dealt; one that is still too large is dealt out again."""
     parts, whole = sorted(place.glob(f"{file:04}-*.parquet")), place / f"{file:04}.parquet"
-    if n_bytes > most_bytes:
-        write_shuffled(_scan(parts), whole, most_bytes=most_bytes)
-    else:
-        _shuffled(_scan(parts).collect(), random).write_parquet(whole, compression="lz4")
+    if parts and not whole.exists():
+        draft = whole.with_name(f"draft-{whole.name}")
+        if n_bytes > most_bytes:
+            write_shuffled(_scan(parts), draft, most_bytes=most_bytes)
+        else:
+            _shuffled(_scan(parts).collect(), random).write_parquet(draft, compression="lz4")
+        draft.replace(whole)
     for part in parts:
         part.unlink()
     return whole

@@ -13,7 +13,7 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError, nearest
 from tokumei.data.files.columns import NUMBER, add_value_faults, does_not_fit
-from tokumei.data.moments import DATES, TIMES, read_moments, read_times
+from tokumei.data.moments import TIMES, dates_expected, read_moments, read_times
 
 SCHEMA: dict[str, pl.DataType] = {
     "customer": pl.String(),
@@ -56,7 +56,8 @@ def read_columns_of_history(
         cells = _without_empty_text(frame[name])
         if role == "date":
             moments = read_moments(cells, date_format)
-            _add(faults, source, cells, moments.is_bad, DATES)
+            if moments.is_bad.any():
+                _add(faults, source, cells, moments.is_bad, dates_expected(cells, date_format))
             read["date"] = moments.date
             if moments.time is not None:
                 read.setdefault("time", moments.time)

@@ -21,7 +21,14 @@ _TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
 MOMENT = rf"^\s*({_DATE})(?:(?:T| +)({_TIME})Z?)?\s*$"
 CLOCK = rf"^\s*({_TIME})\s*$"
 DATES = "a real date as 2010-12-31, 2010/12/31 or 20101231, with or without a time, or in the --date-format given"
+# What those usually mean who write otherwise; some fit each other's dates, so that none is taken without a word.
+DAYS_USED = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
+NAMED_DAYS_USED = ("%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y")
+CLOCKS_USED = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+# So many different cells tell which formats fit.
+MOST_TRIED = 10_000
 TIMES = "a real time as 9:05 or 09:05:30"
+FIRST_YEAR = 1000
 # What of a format stands for a time of day.
 CLOCK_MARKS = ("%H", "%I", "%k", "%l", "%T", "%R", "%r", "%X", "%c", "%s")
 
@@ -55,6 +62,25 @@ def read_moments(cells: pl.Series, date_format: str | None = None) -> Moments:
     return Moments(date, _unless_midnight(time), is_lost)
 
 
+def dates_expected(cells: pl.Series, date_format: str | None = None) -> str:
+    """Say what a date looks like and, where they are all written in another usual way, which format reads them."""
+    if date_format is not None:
+        return DATES
+    text = _as_text(cells).drop_nulls().unique().head(MOST_TRIED)
+    fits = [
+        day + clock
+        for day in (*DAYS_USED, *NAMED_DAYS_USED)
+        for clock in CLOCKS_USED
+        if not _declared(text, day + clock).is_bad.any()
+    ]
+    if not fits:
+        return DATES
+    # Some differ in nothing but how they read other cells than these.
+    first = _declared(text, fits[0]).date
+    others = [f" or '{one}', which give other days" for one in fits[1:] if not _declared(text, one).date.equals(first)]
+    return f"{DATES}; all are read by --date-format '{fits[0]}'{''.join(others[:1])}"
+
+
 def read_times(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Read times of day; give them and the cells that are none."""
     none = pl.Series(cells.name, [False]).new_from_index(0, len(cells))
@@ -78,7 +104,9 @@ def _declared(text: pl.Series, date_format: str) -> Moments:
     except pl.exceptions.PolarsError:
         expected = "a format as %m/%d/%Y, with % before each letter that stands for a part of the date"
         raise InputError.of(expected, column="date format", value=date_format) from None
-    return Moments(date, time, date.is_null() & text.is_not_null())
+    # %Y takes the 26 of 13.02.26 for a year of its own.
+    is_read = date.dt.year().fill_null(0) >= FIRST_YEAR
+    return Moments(date, time, ~is_read & text.is_not_null())
 
 
 def _as_text(cells: pl.Series) -> pl.Series:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from tokumei.anonymize.goal import Goal, released_columns
 from tokumei.anonymize.on_engine.local_recoding import write_regrouped
@@ -18,7 +21,10 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.engine import connect
+from tokumei.counting.engine import connect, without_password
+from tokumei.counting.kept_work import keeping
+from tokumei.data.files.formats import PARQUET, format_of, scan_frame
+from tokumei.data.files.parquet import is_glob
 from tokumei.data.files.reading import Reading
 from tokumei.data.table import check_column
 from tokumei.job.anonymize_table import (
@@ -41,6 +47,7 @@ from tokumei.job.goal import (
     trees_of,
 )
 from tokumei.job.kept import refuse_singling, uniqueness_on
+from tokumei.job.resuming import resumable
 from tokumei.job.table_release import TableRelease
 
 log = logging.getLogger("tokumei.notes")
@@ -60,9 +67,50 @@ def write_table_on_engine(
     seed: int | None = None,
     hierarchies: Any = None,
     numeric: Sequence[str] | None = None,
+    beside: Path | None = None,
     **options: Any,
 ) -> TableRelease:
-    """Anonymize a table where it is and write the release there, by levels or by groups of classes."""
+    """Anonymize a table where it is and write the release there, by levels or by groups of classes.
+
+    beside: where the release will be. Beside it the work is kept that a run which was broken off has done: counts, and
+    slices of a Parquet file that were dealt out to be shuffled.
+    """
+    asked: dict[str, Any] = {"engine": engine, "reading": reading, "method": method, "keep": keep, "seed": seed}
+    asked |= {"keep_anyway": keep_anyway, "keep_order": keep_order, "hierarchies": hierarchies, "numeric": numeric}
+    with _kept_beside(beside, source, qi, engine, reading):
+        return _write(source, qi, out, **asked, **options)
+
+
+@contextmanager
+def _kept_beside(beside: Path | None, source: str, qi: Sequence[str], engine: str, reading: Reading) -> Iterator[None]:
+    """Keep work on a file beside its release; that on a table of a database, which may change, is not kept."""
+    if beside is None or not (Path(source).exists() or is_glob(source)):
+        yield
+        return
+    n_rows = None
+    if engine == "local" and format_of(source) == PARQUET:
+        n_rows = int(scan_frame(source, reading).select(pl.len()).collect().item())
+    options = {"out": beside.name, "qi": list(qi), "engine": without_password(engine), "reading": reading.as_dict()}
+    with resumable(beside, [source], options) as folder, keeping(source, folder, n_rows):
+        yield
+
+
+def _write(
+    source: str,
+    qi: Sequence[str],
+    out: Path,
+    *,
+    engine: str,
+    reading: Reading,
+    method: Any,
+    keep: Sequence[str],
+    keep_anyway: bool,
+    keep_order: bool,
+    seed: int | None,
+    hierarchies: Any,
+    numeric: Sequence[str] | None,
+    **options: Any,
+) -> TableRelease:
     started = time.perf_counter()
     asked, left = split_asked(options)
     wishes, left = split_wishes(left)

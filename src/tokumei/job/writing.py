@@ -44,9 +44,13 @@ def anonymize_to_files(
     keep_order: bool,
     seed: int | None,
     reproducible: bool = False,
+    beside: Path | None = None,
     **options: Any,
 ) -> TableRelease:
-    """Anonymize a file, or a table where it is, and write the release, its recipe and its rows as drafts."""
+    """Anonymize a file, or a table where it is, and write the release, its recipe and its rows as drafts.
+
+    beside: where the release will be; long work is kept there, for the same call to go on with.
+    """
     asked, _ = split_asked(options)
     needed = [*qi, *asked.sensitive_columns(), *keep]
     # Which row of the file each released one was is known in memory alone, and so is an order that comes again.
@@ -77,6 +81,7 @@ def anonymize_to_files(
         keep_anyway=keep_anyway,
         keep_order=keep_order,
         seed=seed,
+        beside=beside,
         **options,
     )
     done.write(None, drafts.get("recipe"), None)

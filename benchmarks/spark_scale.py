@@ -1,0 +1,77 @@
+"""A whole anonymization on a cluster of Spark, a master and two workers, against Spark's own group-by and write."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.spark_cluster import spark_cluster
+
+from benchmarks.measure import Figure
+
+# What the process of this code and the virtual machine that it starts take at most is its last line.
+DRIVER = """
+import sys
+from pathlib import Path
+path, columns, out, address = {path!r}, {columns!r}, {out!r}, sys.argv[1]
+from tokumei.counting.spark import SparkEngine
+session = SparkEngine.connect(address).backend._session
+session.range(1).count()
+{work}
+own = Path("/proc/self/task").glob("*/children")
+pids = ["self", *(pid for file in own for pid in file.read_text().split())]
+peaks = [line.split()[1] for pid in pids for line in Path("/proc", pid, "status").open() if line.startswith("VmHWM:")]
+print(sum(map(int, peaks)) / 1024**2)
+"""
+SPARK = """
+rows = session.read.parquet(path).select(*columns)
+rows.groupBy(*columns).count().toArrow()
+rows.write.parquet(out)
+"""
+OURS = """
+from tokumei.data.files.reading import AS_IT_IS
+from tokumei.job.writing import anonymize_to_files
+anonymize_to_files(
+    path, columns, dict(out=Path(out)), engine=address, reading=AS_IT_IS, hierarchies=None, numeric=None,
+    method="optimal", keep=[], keep_anyway=False, keep_order={keep_order}, seed=None, k=5, suppress=0.02)
+"""
+
+
+def run(folder: Path, rows: tuple[str, list[str]], size: str, goal: float | None) -> list[Figure]:
+    """Time both; the cost of a cluster and a session that do nothing is taken off."""
+    folder.mkdir()
+    nothing = _spent(folder, rows, "")[0]
+    floor = _spent(folder, rows, SPARK)[0] - nothing
+    shuffled, memory = _spent(folder, rows, OURS.format(keep_order=False))
+    in_order = _spent(folder, rows, OURS.format(keep_order=True))[0]
+    return [
+        Figure(f"{size}: Spark's own group-by and write, two workers", floor, "s", note=f"{nothing:.0f} s to start"),
+        Figure(f"{size}: anonymize table, Spark, two workers", shuffled - nothing, "s"),
+        Figure("  ratio to Spark's own work, rows shuffled", (shuffled - nothing) / floor, "×", goal),
+        Figure("  ratio, rows in the order of Spark", (in_order - nothing) / floor, "×"),
+        Figure("  most memory of the driver", memory, "GB", 2),
+    ]
+
+
+def _spent(folder: Path, rows: tuple[str, list[str]], work: str) -> tuple[float, float]:
+    """Give the seconds of processors that a cluster and its driver take, and the memory of the driver."""
+    out = folder / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    # Of two hundred tasks, the usual number, each would take longer to start than to run.
+    (folder / "spark-defaults.conf").write_text("spark.sql.shuffle.partitions 8\n")
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_CONF_DIR": str(folder)}
+    code = DRIVER.format(path=rows[0], columns=rows[1], out=str(out), work=work)
+    before = _children()
+    with spark_cluster(folder) as (address, _):
+        command = [sys.executable, "-c", code, address]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    return _children() - before, float(done.stdout.split()[-1])
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
