@@ -144,7 +144,7 @@ def test_empty_or_odd_cell_of_a_row_is_refused_with_its_line(write: Write, row: 
         (["01/02/2026"], "'%d/%m/%Y' or '%m/%d/%Y', which give other days"),
         (["13.02.26"], "all are read by --date-format '%d.%m.%y'"),
         (["5 Jan 2026"], "all are read by --date-format '%d %b %Y'"),
-        (["19.05.2026", "soon"], "or in the --date-format given"),
+        (["19.05.2026", "soon"], "or as --date-format says"),
     ],
 )
 def test_dates_in_another_usual_way_are_refused_with_the_format_that_reads_them(
@@ -153,6 +153,11 @@ def test_dates_in_another_usual_way_are_refused_with_the_format_that_reads_them(
     with pytest.raises(InputError) as refused:
         read_history(write(HEAD + "".join(f"7,{day},A,1,3\n" for day in days)))
     assert refused.value.faults[0].expected.endswith(hint)
+
+
+def test_dates_that_a_declared_format_does_not_read_are_told_by_it(write: Write) -> None:
+    with pytest.raises(InputError, match=r"a real date as --date-format '%d\.%m\.%Y' says; all are read without it"):
+        read_history(write(f"{HEAD}7,2026-05-19,A,1,3\n"), Reading(date_format="%d.%m.%Y"))
 
 
 def test_a_year_of_two_digits_is_no_year_of_the_first_century(write: Write) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.cases import has_many
 
 from tokumei.core.errors import InputError
+from tokumei.data.files.reading import Reading
 from tokumei.data.history_columns import SCHEMA
 from tokumei.job.measure_history import measure_history
 from tokumei.measure.on_engine import item_cf
@@ -96,3 +97,20 @@ def test_users_and_items_in_parts_give_the_digits_of_the_whole(tmp_path: Path, m
 def test_a_measure_that_engines_lack_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the local engine, which association-rules needs"):
         measure_history(tmp_path / "T", tmp_path / "A", ["association-rules"], engine="duckdb")
+
+
+def test_a_release_has_its_own_names_and_dates_whatever_its_original_declares(tmp_path: Path) -> None:
+    original = tmp_path / "visits.tsv"
+    original.write_text("who\twhen\tcourse\n" + "".join(f"m{n % 3}\t{n + 1:02}.05.2026\tc{n % 2}\n" for n in range(20)))
+    released = "".join(f"p{n % 3},2026-05-{n + 1:02},c{n % 2}\n" for n in range(20))
+    (tmp_path / "A.csv").write_text("customer,date,item\n" + released)
+    reading = Reading(columns={"customer": "who", "date": "when", "item": "course"}, date_format="%d.%m.%Y")
+    for release in (tmp_path / "A.csv", original):
+        here, there = (
+            measure_history(original, release, ["rows", "date", "top-items"], reading=reading, engine=engine)
+            for engine in ("local", "duckdb")
+        )
+        assert here.scores["rows"].value == there.scores["rows"].value == 0
+        assert {name: one.value for name, one in here.scores.items()} == {
+            name: one.value for name, one in there.scores.items()
+        }

@@ -8,7 +8,7 @@ file. What cannot be read is refused with its line, as in memory.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,14 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, format_of, scan_frame
-from tokumei.data.files.histories import TABLE, form_of, read_history, read_known_history, read_released_history
+from tokumei.data.files.histories import (
+    TABLE,
+    form_of,
+    read_history,
+    read_known_history,
+    read_released_history,
+    reading_of_release,
+)
 from tokumei.data.files.reading import Reading
 from tokumei.data.history import period_of
 from tokumei.data.history_columns import SCHEMA, Source, find_columns, left_over, read_columns_of_history
@@ -103,6 +110,8 @@ class _Counted:
     def _blocks(
         self, source: Path | str, reading: Reading, kind: str
     ) -> Iterator[tuple[pl.DataFrame, tuple[str, ...]]]:
+        if kind != "original" and form_of(source, reading) == TABLE:
+            reading = reading_of_release(source, reading)
         suffix = format_of(source)
         is_plain = suffix == PARQUET or (suffix in TEXT_SUFFIXES and reading.is_whole_text)
         if form_of(source, reading) != TABLE or not is_plain:
@@ -113,11 +122,10 @@ class _Counted:
             return
         rows = scan_frame(source, reading)
         names = rows.collect_schema().names()
-        columns = _columns_of(names, reading, kind)
-        found = find_columns(names, columns, str(source))
+        found = find_columns(names, reading.columns, str(source))
         self.found, self.has_own_times = tuple(found), "time" in found
         wanted = rows.select(found.values())
-        declared, left_out = {**dict.fromkeys(SCHEMA, ""), **found}, tuple(left_over(names, columns, ()))
+        declared, left_out = {**dict.fromkeys(SCHEMA, ""), **found}, tuple(left_over(names, reading.columns, ()))
         n_read = 0
         n_above = 2 if suffix in TEXT_SUFFIXES else 1
         batches = wanted.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True, engine="streaming")
@@ -138,12 +146,6 @@ class _LineOf:
 
     def __call__(self, row: int) -> int:
         return self.first + row
-
-
-def _columns_of(names: list[str], reading: Reading, kind: str) -> Mapping[str, str]:
-    """Give the declared columns; a release has the names of a history, or those of its original."""
-    has_own = kind != "original" and {"customer", "date"} <= set(names)
-    return {} if has_own else reading.columns
 
 
 def _plain(block: pl.DataFrame, first: int) -> pl.DataFrame:

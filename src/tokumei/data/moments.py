@@ -20,7 +20,7 @@ _TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
 # Z says that the clock shows universal time; the clock is kept as it was written.
 MOMENT = rf"^\s*({_DATE})(?:(?:T| +)({_TIME})Z?)?\s*$"
 CLOCK = rf"^\s*({_TIME})\s*$"
-DATES = "a real date as 2010-12-31, 2010/12/31 or 20101231, with or without a time, or in the --date-format given"
+DATES = "a real date as 2010-12-31, 2010/12/31 or 20101231, with or without a time, or as --date-format says"
 # What those usually mean who write otherwise; some fit each other's dates, so that none is taken without a word.
 DAYS_USED = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
 NAMED_DAYS_USED = ("%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y")
@@ -65,7 +65,9 @@ def read_moments(cells: pl.Series, date_format: str | None = None) -> Moments:
 def dates_expected(cells: pl.Series, date_format: str | None = None) -> str:
     """Say what a date looks like and, where they are all written in another usual way, which format reads them."""
     if date_format is not None:
-        return DATES
+        plain = read_moments(cells)
+        also = "" if plain.is_bad.any() else "; all are read without it"
+        return f"a real date as --date-format '{date_format}' says{also}"
     text = _as_text(cells).drop_nulls().unique().head(MOST_TRIED)
     fits = [
         day + clock

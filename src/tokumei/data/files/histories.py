@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.data.files.csv import find_delimiter, first_bytes, header_names
-from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame, read_text_frame, write_frame
+from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame, read_text_frame, scan_frame, write_frame
 from tokumei.data.files.history_formats import history_format
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.source import check_is_file
@@ -60,7 +60,7 @@ def read_released_history(path: Path | str, reading: Reading = AS_IT_IS) -> Hist
     """Read a release or what was published of it; a table has the names of a history, or those of the original."""
     form = form_of(path, reading)
     if form == TABLE:
-        return _read_table(path, _for_release(path, reading))
+        return _read_table(path, reading_of_release(path, reading))
     if form == CONTEST_2016:
         return history_format(form, "read_released_history").read_released_history(path)
     return history_format(form, "read_release").read_release(path)
@@ -70,7 +70,7 @@ def read_known_history(path: Path | str, reading: Reading = AS_IT_IS) -> History
     """Read an attacker's knowledge: T_α of 2017, all of T in the other contests, or a table as that of the original."""
     form = form_of(path, reading)
     if form == TABLE:
-        return _read_table(path, _for_release(path, reading))
+        return _read_table(path, reading_of_release(path, reading))
     return (
         history_format(form).read_knowledge(path) if form == CONTEST_2017 else history_format(form).read_history(path)
     )
@@ -128,7 +128,7 @@ def _history_of(frame: pl.DataFrame, source: Source, reading: Reading) -> Histor
     return History(read, source.name).with_more(frame.select(carried) if carried else None, left_out)
 
 
-def _for_release(path: Path | str, reading: Reading) -> Reading:
+def reading_of_release(path: Path | str, reading: Reading) -> Reading:
     """Give how a release is read beside an original: by the names of a history, if it has them."""
     if reading == AS_IT_IS:
         return reading
@@ -136,7 +136,7 @@ def _for_release(path: Path | str, reading: Reading) -> Reading:
     if format_of(path) in TEXT_SUFFIXES:
         names = first_cells(check_is_file(path))
     else:
-        names = read_frame(path, replace(plain, sheet=reading.sheet)).columns
+        names = scan_frame(path, replace(plain, sheet=reading.sheet)).collect_schema().names()
     return plain if set(NEEDED) <= set(names) else reading
 
 
