@@ -158,4 +158,7 @@ def _postgresql(parts: SplitResult) -> dict[str, Any]:
         "PORT": str(parts.port or ""),
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
+        # Each connection is a thread's for long, and planning a query takes longer than answering it: it is planned
+        # once, from the third time on that it is asked.
+        "OPTIONS": {"server_side_binding": True, "prepare_threshold": 2},
     }

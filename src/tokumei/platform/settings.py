@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "tokumei.platform.middleware.speak_language",
     "tokumei.platform.zones.keep_time",
+    "tokumei.platform.once.remember",
     "django.contrib.messages.middleware.MessageMiddleware",
     "tokumei.platform.middleware.ErrorsAsPages",
     "axes.middleware.AxesMiddleware",
@@ -111,6 +112,7 @@ TEMPLATES = [
             "builtins": [
                 "django.templatetags.i18n",
                 "django.templatetags.static",
+                "tokumei.platform.pages.templatetags.addresses",
                 "tokumei.platform.pages.templatetags.marked",
                 "tokumei.platform.pages.templatetags.helping",
             ],

@@ -8,6 +8,11 @@ from django.contrib.auth.backends import BaseBackend
 from django.http import HttpRequest
 
 from tokumei.platform.accounts.models import User
+from tokumei.platform.compiled import CompiledQuery, columns_of, made
+
+ACTIVE_USER = CompiledQuery(
+    lambda user: User.objects.filter(pk=user, is_active=True).order_by().values_list(*columns_of(User)), int
+)
 
 
 class NameOrEmail(BaseBackend):
@@ -32,7 +37,8 @@ class NameOrEmail(BaseBackend):
 
     def get_user(self, user_id: int) -> User | None:
         """Give the user of a session; none once the account is closed."""
-        return User.objects.filter(pk=user_id, is_active=True).first()
+        found = ACTIVE_USER(int(user_id))
+        return made(User, found[0]) if found else None
 
 
 def name_of_attempt(request: HttpRequest | None, credentials: dict[str, Any] | None = None) -> str:

@@ -128,6 +128,11 @@ class Contest(models.Model):
         return gettext(self.trouble) if self.trouble else ""
 
     @property
+    def is_for_everybody(self) -> bool:
+        """Whether anybody may know of it; the rows that `visible_contests` gives to visitors."""
+        return self.is_public and not (self.prepared_at is None and self.trouble)
+
+    @property
     def shows_results(self) -> bool:
         """Whether everybody may see the final results: the contest is over and they are not held back."""
         return self.closed_at is not None and not self.is_held

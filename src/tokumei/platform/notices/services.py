@@ -5,15 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from tokumei.platform.accounts.models import User
+from tokumei.platform.compiled import CompiledQuery
 from tokumei.platform.notices.mailing import mail_at_once
 from tokumei.platform.notices.models import Notice, NoticeKind, Preferences
 
 # An inbox keeps this many; older ones that were read make room.
 MOST_KEPT = 500
+# At the head of every page.
+UNREAD = CompiledQuery(
+    lambda user: (
+        Notice.objects.filter(user=user, read_at=None)
+        .order_by()
+        .values("user_id")
+        .annotate(n=Count("pk"))
+        .values_list("n")
+    ),
+    int,
+)
 
 
 def notify(
@@ -51,7 +63,8 @@ def notices_of(user: User) -> QuerySet[Notice]:
 
 def n_unread(user: User) -> int:
     """Count what somebody has not looked at."""
-    return notices_of(user).filter(read_at=None).count()
+    found = UNREAD(user.pk)
+    return found[0][0] if found else 0
 
 
 def mark_read(user: User, notice: int | None = None) -> Notice | None:

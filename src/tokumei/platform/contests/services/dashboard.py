@@ -15,7 +15,7 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, State
 from tokumei.platform.contests.services import showing, submitting
 from tokumei.platform.contests.services.phase_work import counting_key
-from tokumei.platform.contests.services.scoreboard import standings
+from tokumei.platform.contests.services.scoreboard import place_of
 
 # A contest that was over longer ago is found in the list of contests.
 SHOWN_AFTER = timedelta(days=30)
@@ -69,7 +69,7 @@ def _mine(participation: Participation, user: User) -> MyContest:
         Phase.ANONYMIZE: contest.attacks_open_at,
         Phase.ATTACK: contest.closes_at,
     }
-    board = standings(contest, user)
+    place, n_teams = place_of(contest, user, participation.team.slug)
     last = [showing.show(one, user) for one in showing.submissions_of(participation)[:N_LAST]]
     return MyContest(
         contest,
@@ -77,8 +77,8 @@ def _mine(participation: Participation, user: User) -> MyContest:
         participation,
         ends.get(phase),
         _left(participation, phase),
-        next((line.place for line in board.lines if line.team == participation.team.slug), None),
-        len(board.lines),
+        place,
+        n_teams,
         last,
         _waiting(participation, phase, last),
     )

@@ -15,21 +15,40 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.accounts.models import User
+from tokumei.platform.compiled import CompiledQuery, columns_of, made
 from tokumei.platform.contests.models import Contest, ContestInvitation, Participation, Phase, RosterEntry
 from tokumei.platform.contests.services.actions import record
 from tokumei.platform.contests.services.contests import is_organizer, visible_contests
+from tokumei.platform.once import once
 from tokumei.platform.teams.models import Membership, Role, Team
 
 INVITATION_DAYS = 14
 OPEN_INVITATIONS = 200
+OWN_PART = CompiledQuery(
+    lambda contest, user: (
+        Participation.objects.filter(contest=contest, team__memberships__user=user, withdrawn_at=None)
+        .order_by("pk")
+        .values_list(*columns_of(Participation), *columns_of(Team, "team__"))[:1]
+    ),
+    *(int, int),
+)
 
 
 def participation_of(contest: Contest, user: User | None) -> Participation | None:
     """Give a user's team in a contest, if there is one."""
     if user is None or not user.is_authenticated:
         return None
-    found = Participation.objects.filter(contest=contest, team__members=user, withdrawn_at=None)
-    participation = found.select_related("team").order_by("pk").first()
+
+    def find() -> Participation | None:
+        rows = OWN_PART(contest.pk, user.pk)
+        if not rows:
+            return None
+        n_columns = len(columns_of(Participation))
+        found = made(Participation, rows[0][:n_columns])
+        found.team = made(Team, rows[0][n_columns:])
+        return found
+
+    participation = once(("participation", contest.pk, user.pk), find)
     if participation is not None:
         participation.contest = contest
     return participation

@@ -20,6 +20,7 @@ from tokumei.contest.counting_rule import which_counts
 from tokumei.contest.edition import ReleaseScore
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import FINAL_STATES, Contest, Counts, Kind, Participation, State, Submission
+from tokumei.platform.contests.services.changed_teams import teams_that_count_no_more
 from tokumei.platform.contests.services.editions import edition_of, setting_of
 from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
@@ -118,7 +119,7 @@ def the_one_that_counts(contest: Contest, releases: list[Submission], chosen: se
 
 def counting_key(contest: Contest, team: int) -> str | None:
     """Give the key of the release by which a team is ranked."""
-    if contest.participations.filter(team=team).exclude(withdrawn_at=None, disqualified_at=None).exists():
+    if team in teams_that_count_no_more(contest):
         return None
     if contest.counts != Counts.LATEST:
         found = counting_releases(contest).get(team)
@@ -129,12 +130,6 @@ def counting_key(contest: Contest, team: int) -> str | None:
 
 def _scored_releases(contest: Contest) -> QuerySet[Submission]:
     return contest.submissions.filter(kind=Kind.RELEASE, state=State.SCORED)
-
-
-def teams_that_count_no_more(contest: Contest) -> set[int]:
-    """Give the numbers of the teams that left or were disqualified."""
-    gone = contest.participations.exclude(withdrawn_at=None, disqualified_at=None)
-    return set(gone.values_list("team_id", flat=True))
 
 
 def scored_guesses(contest: Contest) -> list[Submission]:

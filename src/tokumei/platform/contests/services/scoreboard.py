@@ -17,20 +17,33 @@ from django.db.models import Count, Max
 
 from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore, Standing, TeamEntry
 from tokumei.platform.accounts.models import User
+from tokumei.platform.compiled import CompiledQuery
 from tokumei.platform.contests.models import Board, Contest, Kind, State, Submission
 from tokumei.platform.contests.services.bands import in_band
+from tokumei.platform.contests.services.changed_teams import changed_teams, teams_that_count_no_more
 from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.contests.services.editions import edition_of, terms_of
 from tokumei.platform.contests.services.phase_work import (
     chosen_releases,
     counting_releases,
     scored_guesses,
-    teams_that_count_no_more,
     the_one_that_counts,
 )
+from tokumei.platform.once import once
 
 Made = TypeVar("Made")
 
+# How many submissions were scored, and when the last one; no row before the first.
+SCORED = CompiledQuery(
+    lambda contest: (
+        Submission.objects.filter(contest=contest, state=State.SCORED)
+        .order_by()
+        .values("contest_id")
+        .annotate(n=Count("pk"), last=Max("finished_at"))
+        .values_list("n", "last")
+    ),
+    int,
+)
 # Seconds that a ranking is kept in a process, unless something changes it.
 KEPT_FOR = 300
 # A ranking takes a moment: of more moments than this some are left out of the history.
@@ -121,6 +134,13 @@ def standings(contest: Contest, viewer: User | None) -> Scoreboard:
     return Scoreboard([_rounded_line(line, seen.digits) for line in _ranked(contest, seen)], names, seen)
 
 
+def place_of(contest: Contest, viewer: User | None, team: str) -> tuple[int | None, int]:
+    """Give the place of a team, if it has one, and how many teams have one, as far as the viewer may know."""
+    seen = seen_by(contest, viewer)
+    lines = [] if seen.is_hidden else _ranked(contest, seen)
+    return next((line.place for line in lines if line.team == team), None), len(lines)
+
+
 def _ranked(contest: Contest, seen: Visibility) -> list[Standing]:
     """Rank the teams, once for all visitors until something changes."""
 
@@ -151,11 +171,8 @@ def _name(what: str, contest: Contest, seen: object) -> str:
 
 def version_of(contest: Contest) -> tuple[object, ...]:
     """Give what is another once a submission was scored or chosen, or a team came or went: a name for what is kept."""
-    scored = contest.submissions.filter(state=State.SCORED).aggregate(n=Count("pk"), last=Max("finished_at"))
-    gone = contest.participations.aggregate(
-        Count("withdrawn_at"), Max("withdrawn_at"), Count("disqualified_at"), Max("disqualified_at"), Max("chosen_at")
-    )
-    return contest.folder_key, *scored.values(), *gone.values()
+    scored = once(("scored", contest.pk), lambda: SCORED(contest.pk))
+    return contest.folder_key, *map(tuple, scored), *changed_teams(contest)
 
 
 def attacks_on(contest: Contest, viewer: User | None) -> list[AttackSeen]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import OperationalError, transaction
-from django.db.models import Count
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -101,12 +101,9 @@ def submit_guess(
 def release_attempts(participation: Participation, now: datetime | None = None) -> Attempts:
     """Count a team's releases; those that failed by the platform's fault do not count, refused ones do."""
     contest = participation.contest
-    return Attempts(
-        contest.releases_a_day,
-        _count(participation, Kind.RELEASE, since=_midnight(now)),
-        contest.releases_in_all,
-        _count(participation, Kind.RELEASE),
-    )
+    made = _made(participation, Kind.RELEASE)
+    used = made.aggregate(today=Count("pk", filter=Q(at__gte=_midnight(now))), ever=Count("pk"))
+    return Attempts(contest.releases_a_day, used["today"], contest.releases_in_all, used["ever"])
 
 
 def guess_attempts(participation: Participation, target: Team, knowledge: str, now: datetime | None = None) -> Attempts:
@@ -117,7 +114,7 @@ def guess_attempts(participation: Participation, target: Team, knowledge: str, n
     ).exclude(state=State.FAILED)
     return Attempts(
         contest.guesses_a_day,
-        _count(participation, Kind.GUESS, since=_midnight(now)),
+        _made(participation, Kind.GUESS).filter(at__gte=_midnight(now)).count(),
         contest.guesses_on_one,
         at_target.count(),
     )
@@ -125,7 +122,7 @@ def guess_attempts(participation: Participation, target: Team, knowledge: str, n
 
 def guesses_left_today(participation: Participation) -> int:
     """Count how many guesses a team may still make today, at whichever release."""
-    used = _count(participation, Kind.GUESS, since=_midnight(None))
+    used = _made(participation, Kind.GUESS).filter(at__gte=_midnight(None)).count()
     return max(0, participation.contest.guesses_a_day - used)
 
 
@@ -135,7 +132,7 @@ def all_guess_attempts(participation: Participation) -> dict[tuple[int, str], At
     made = contest.submissions.filter(team=participation.team, kind=Kind.GUESS).exclude(state=State.FAILED)
     counted = made.order_by().values_list("target", "knowledge").annotate(n=Count("pk"))
     used = {(target, level): n for target, level, n in counted}
-    n_today = _count(participation, Kind.GUESS, since=_midnight(None))
+    n_today = _made(participation, Kind.GUESS).filter(at__gte=_midnight(None)).count()
     return {
         (team.pk, level): Attempts(
             contest.guesses_a_day, n_today, contest.guesses_on_one, used.get((team.pk, level), 0)
@@ -154,11 +151,10 @@ def targets(participation: Participation) -> list[Team]:
     return sorted(found, key=lambda team: team.slug)
 
 
-def _count(participation: Participation, kind: Kind, since: datetime | None = None) -> int:
+def _made(participation: Participation, kind: Kind) -> QuerySet[Submission]:
+    """Give the attempts that count."""
     made = Submission.objects.filter(contest=participation.contest_id, team=participation.team_id, kind=kind)
-    if since is not None:
-        made = made.filter(at__gte=since)
-    return made.exclude(state=State.FAILED).count()
+    return made.exclude(state=State.FAILED)
 
 
 def _midnight(now: datetime | None) -> datetime:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpRequest
@@ -10,6 +11,7 @@ from tokumei.core.errors import NotFound
 from tokumei.platform.access import UserRequest
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Participation, Phase
+from tokumei.platform.contests.services.changed_teams import disqualified
 from tokumei.platform.contests.services.contests import find_contest, is_organizer
 from tokumei.platform.contests.services.joining import participation_of
 from tokumei.platform.contests.services.showing import find_submission
@@ -30,7 +32,7 @@ def find(request: HttpRequest, level: str, contest: str, **_: Any) -> dict[str, 
         raise Http404
     if level != "member":
         return {"contest": found}
-    participation = _part(request, found)
+    participation = participation_of(found, user)
     if participation is None:
         raise Http404
     return {"contest": found, "participation": participation}
@@ -44,14 +46,6 @@ def find_one(request: UserRequest, level: str, submission: str, **_: Any) -> dic
         raise Http404 from None
 
 
-def _part(request: HttpRequest, contest: Contest) -> Participation | None:
-    """Give the visitor's team in a contest, asked for once a request."""
-    known: dict[int, Participation | None] = request.__dict__.setdefault("parts", {})
-    if contest.pk not in known:
-        known[contest.pk] = participation_of(contest, request.user if request.user.is_authenticated else None)
-    return known[contest.pk]
-
-
 def is_captain(participation: Participation, user: User) -> bool:
     """Whether somebody leads the team that takes part."""
     return participation.team.memberships.filter(user=user, role=Role.CAPTAIN).exists()
@@ -63,7 +57,8 @@ def frame(request: HttpRequest, contest: Contest) -> dict[str, Any]:
     return {
         "contest": contest,
         "phase": contest.phase_at(),
-        "participation": _part(request, contest),
+        "participation": participation_of(contest, user),
         "is_organizer": is_organizer(contest, user),
-        "disqualified": contest.participations.exclude(disqualified_at=None).select_related("team"),
+        # Only pages that show them ask for them.
+        "disqualified": partial(disqualified, contest),
     }
