@@ -170,7 +170,7 @@ class Inspection(Result):
         counts = ", ".join(f"{n:,} of {size}" for size, n in found.n_minimal.items())
         of = f"{found.n_rows:,} rows drawn at random" if found.is_sample else f"{found.n_rows:,} rows"
         said = (
-            f"{found.n_rows_unique:,} of {of} are alone by {found.largest_set} quasi-identifiers or fewer. "
+            f"{found.n_rows_unique:,} of {of} are alone by {counted(found.largest_set, 'quasi-identifier')} or fewer. "
             f"Minimal sample uniques by the number of their columns: {counts}."
         )
         if found.left_out:
