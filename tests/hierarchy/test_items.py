@@ -94,7 +94,7 @@ def test_threats_know_categories_and_baskets_are_compared_at_the_level_of_the_re
 def test_sweep_and_report_roll_up_and_compare_at_the_level_of_the_release(
     shop: History, categories: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tokumei.job.report_history.default_grid", dict)
+    monkeypatch.setattr("tokumei.job.report_history.default_grid", lambda _: {})
     done = sweep_history(shop, hierarchy=categories, attacks=["s4"])
     # The top says nothing, so that one level is left.
     assert set(done.ways["name"]) == {f"items at level 1, pseudonyms of {n} months" for n in (1, 12)}

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 import tokumei as tk
+from tokumei.anonymize.pipeline import pipeline_of
 from tokumei.attack.judge import judge
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.attack.truth import published
+from tokumei.core.errors import InputError
+from tokumei.data.files.reading import AS_IT_IS
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
+from tokumei.job.write_history import write_history_on_engine
+from tokumei.report.sweep import default_grid, possible_ways
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +60,44 @@ def test_several_releases_of_a_year_are_attacked_as_one(greengrocer: History) ->
     guesses = HISTORY_ATTACKS.make("linkage").guess(greengrocer.known(0.5, seed=1), History(pl.concat(seen)))
     found = judge(guesses, pl.concat(truth), greengrocer.customers, greengrocer.periods)
     assert found.row.value >= 0.9
+
+
+@pytest.fixture(scope="module")
+def gym() -> History:
+    """Give visits: who came when to which course, without prices and quantities."""
+    rows = make_retail(30, n_rows=900, seed=4)
+    return History(rows.select("customer", "date", "item"))
+
+
+@pytest.mark.parametrize("engine", ["local", "duckdb"])
+def test_rows_that_give_most_away_are_deleted_of_visits_by_what_they_have(
+    gym: History, engine: str, tmp_path: Path
+) -> None:
+    options = {"telling": 0.2, "once": False, "price_deviations": 0.0}
+    if engine == "local":
+        released = tk.anonymize(gym, method="delete", seed=1, **options).history.frame
+    else:
+        gym.frame.select("customer", "date", "item").write_parquet(tmp_path / "T.parquet")
+        steps = pipeline_of({"step": [{"method": "delete", **options}, {"method": "pseudonyms", "lifetime": 12}]})
+        out = tmp_path / "A.parquet"
+        write_history_on_engine(
+            tmp_path / "T.parquet", steps, {"out": out}, out=out, engine=engine, reading=AS_IT_IS, seed=1
+        )
+        released = pl.read_parquet(out)
+    group = pl.col("item").str.slice(0, 2)
+    alike = gym.frame.select(pl.col("customer").n_unique().over("date", group)).to_series()
+    is_gone = released["customer"].is_null()
+    assert is_gone.sum() == round(0.2 * gym.n_rows)
+    # Those deleted share day and kind of course with no more customers than any that stays.
+    assert alike.filter(is_gone).max() <= alike.filter(~is_gone).min()  # type: ignore[operator]
+
+
+def test_every_usual_way_is_tried_on_visits(gym: History) -> None:
+    ways, left_out = possible_ways(default_grid(gym.absent), gym)
+    assert len(ways) > 30
+    assert not left_out
+
+
+def test_deleting_by_price_says_that_visits_have_none(gym: History) -> None:
+    with pytest.raises(InputError, match="column price, which delete needs"):
+        tk.anonymize(gym, method="delete", seed=1)

@@ -95,5 +95,5 @@ def default_ways(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         if name.startswith("pseudonyms of 6 months") and ("10%" in name or " 0%" in name)
     ]
     some = {name: default_grid()[name] for name in kept}
-    monkeypatch.setattr("tokumei.job.report_history.default_grid", lambda: some)
+    monkeypatch.setattr("tokumei.job.report_history.default_grid", lambda _: some)
     return set(some)

@@ -209,7 +209,7 @@ def sweep_history(
     if grid is None:
         named = hierarchy.get("item") if isinstance(hierarchy, Mapping) else hierarchy
         rolled = rolled_ways(str(named), items) if items is not None and isinstance(named, (str, Path)) else {}
-        ways, left_out = possible_ways({**default_grid(), **rolled}, some.original)
+        ways, left_out = possible_ways({**default_grid(some.original.absent), **rolled}, some.original)
     else:
         ways = dict(grid) if isinstance(grid, Mapping) else read_grid(grid)
     known = read_knowledge(knowledge or list(SWEEP_SHARES), some.original, seed, reading, draw=draw, hierarchy=items)

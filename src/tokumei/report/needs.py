@@ -26,7 +26,6 @@ NEEDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("price", "crosstab"), ("price",)),
     "rfm-table": ("price", "quantity"),
     "generalize": ("item", "price", "quantity"),
-    "delete": ("item", "price", "quantity"),
     "s1": ("quantity",),
     "s2": ("item", "price"),
     "s3": ("item", "quantity"),
@@ -53,6 +52,9 @@ def needs_of(part: Any, name: str | None = None) -> tuple[str, ...]:
     """Tell which columns a part needs, besides customer and date."""
     if name == "perturb" or part_name(part) == "perturb":
         used = {"item": part.items, "price": part.prices, "quantity": part.quantities}
+        return tuple(column for column, amount in used.items() if amount)
+    if name == "delete" or part_name(part) == "delete":
+        used = {"item": part.once, "price": part.price_deviations}
         return tuple(column for column, amount in used.items() if amount)
     if name == "statistic" or part_name(part) == "statistic":
         return () if part.column == "date" else (part.column,)

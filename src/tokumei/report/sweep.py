@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,8 @@ def read_grid(path: Path | str) -> dict[str, dict[str, Any]]:
     return grid
 
 
-def default_grid() -> dict[str, dict[str, Any]]:
-    """Give the ways that are tried when none are named.
+def default_grid(absent: Collection[str] = ()) -> dict[str, dict[str, Any]]:
+    """Give the ways that are tried when none are named, of a history that may lack some columns.
 
     They combine how long a pseudonym lives, whether dates, times, quantities and prices are changed as far as the
     contest allows, and how many of the rows that give most away are deleted; and groups are permuted under bounds.
@@ -54,8 +54,8 @@ def default_grid() -> dict[str, dict[str, Any]]:
     noise = {
         "method": "perturb",
         "days": 31,
-        "quantities": 1.0,
-        "prices": 1.0,
+        "quantities": 0.0 if "quantity" in absent else 1.0,
+        "prices": 0.0 if "price" in absent else 1.0,
         "hides_times": True,
         "whole_baskets": False,
     }

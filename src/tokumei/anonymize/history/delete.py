@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,7 +37,8 @@ class Delete(HistoryStep):
     | `random`            | a share of the rows, each with the same chance                                   |
 
     The rules apply in this order, each to the rows that those before it left, and stop when the largest share
-    is reached. Shares are of all rows, those deleted earlier included. A deleted row is missing in every column.
+    is reached. Shares are of all rows, those deleted earlier included. A deleted row is missing in every column. Of a
+    history that lacks prices or items, as visits do, `telling` compares what it has.
     """
 
     once: bool = field(default=True, metadata={"help": "Delete items bought only once."})
@@ -57,13 +58,16 @@ class Delete(HistoryStep):
         is_deleted = history.frame["customer"].is_null().to_numpy().copy()
         # A hair is added, since 0.29 · 100 is 28.999….
         n_most = int(self.most * history.n_rows + 1e-9)
-        for candidates, n_wanted in self._rules(rows, history.n_rows):
+        compared = compared_without(history.absent)
+        for candidates, n_wanted in self._rules(rows, history.n_rows, compared):
             left = candidates[~is_deleted[candidates]]
             n_allowed = max(0, n_most - int(is_deleted.sum()))
             is_deleted[left[: min(n_wanted, n_allowed)]] = True
         return without_rows(history, is_deleted)
 
-    def _rules(self, rows: pl.DataFrame, n_rows: int) -> Iterator[tuple[Ints, int]]:
+    def _rules(
+        self, rows: pl.DataFrame, n_rows: int, compared: Sequence[tuple[str, ...]]
+    ) -> Iterator[tuple[Ints, int]]:
         """Give for each rule the rows it would delete, first ones first, and how many of them at most."""
         number = rows["row"].to_numpy()
         if self.once:
@@ -73,7 +77,7 @@ class Delete(HistoryStep):
             # A hair is added, since the mean of equal prices can differ from them in its last digit.
             yield number[np.abs(price - price.mean()) > self.price_deviations * price.std() + 1e-9], n_rows
         if self.telling:
-            yield number[np.argsort(-_giveaway(rows), kind="stable")], round(self.telling * n_rows)
+            yield number[np.argsort(-_giveaway(rows, compared), kind="stable")], round(self.telling * n_rows)
         yield number, round(self.random * n_rows)
 
     def check_options(self) -> None:
@@ -85,8 +89,14 @@ class Delete(HistoryStep):
             raise InputError.of("0 or more", option="price_deviations", value=self.price_deviations)
 
 
-def _giveaway(rows: pl.DataFrame) -> Floats:
+def compared_without(absent: Collection[str]) -> Sequence[tuple[str, ...]]:
+    """Give what attackers can compare of a history that lacks some columns; dates alone if there is nothing else."""
+    gone = {"group" if column == "item" else column for column in absent}
+    return [columns for columns in COMPARED if not gone & set(columns)] or [("date",)]
+
+
+def _giveaway(rows: pl.DataFrame, compared: Sequence[tuple[str, ...]]) -> Floats:
     """Say how much each row gives away: 1 / the number of customers alike, summed over what attackers compare."""
     grouped = rows.with_columns(group=pl.col("item").str.slice(0, 2))
-    chances = [1 / pl.col("customer").n_unique().over(columns) for columns in COMPARED]
+    chances = [1 / pl.col("customer").n_unique().over(columns) for columns in compared]
     return grouped.select(pl.sum_horizontal(chances).round(9)).to_series().to_numpy()

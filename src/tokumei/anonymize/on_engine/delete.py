@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.history.delete import COMPARED, Delete
+from tokumei.anonymize.history.delete import Delete, compared_without
 from tokumei.counting.draws import BITS, number, whole_number
 from tokumei.counting.engine_history import EngineHistory, first_rows
+from tokumei.data.history_columns import SCHEMA
 
 # A customer alone with what is compared gives away so many units; six of these are less than 2³¹.
 UNITS = 300_000_000
@@ -53,7 +54,9 @@ def _rules(method: Delete, history: EngineHistory, rows: Any, n_rows: int) -> It
             least, most = _usual(prices.sort("price"), method.price_deviations)
             yield rows.filter((rows.price < number(least)) | (rows.price > number(most))), by_chance, n_rows
     if method.telling:
-        yield _given_away(rows), {"hidden": UNIT_BITS, **by_chance}, round(method.telling * n_rows)
+        compared = compared_without([role for role in SCHEMA if role not in history.roles])
+        orders = {"hidden": UNIT_BITS, **by_chance}
+        yield _given_away(rows, compared), orders, round(method.telling * n_rows)
     if method.random:
         yield rows, by_chance, round(method.random * n_rows)
 
@@ -68,11 +71,11 @@ def _usual(prices: pl.DataFrame, deviations: float) -> tuple[float, float]:
     return mean - far, mean + far
 
 
-def _given_away(rows: Any) -> Any:
-    """Say how little each row gives away: what is left of the most units after 1 / customers alike, six times."""
+def _given_away(rows: Any, compared: Sequence[tuple[str, ...]]) -> Any:
+    """Say how little each row gives away: what is left of the most units after 1 / customers alike, each time."""
     grouped = rows.mutate(group=rows.item.substr(0, 2))
-    hidden = whole_number(len(COMPARED) * UNITS)
-    for at, columns in enumerate(COMPARED):
+    hidden = whole_number(len(compared) * UNITS)
+    for at, columns in enumerate(compared):
         # Distinct customers in two steps, which engines do out of memory.
         alike = (
             grouped.select("customer", *columns)

@@ -114,7 +114,7 @@ def _table_frontier(job: Job) -> dict[str, Any]:
 
 def _sweep(history: History, folder: Path) -> dict[str, Any]:
     """Try twelve pipelines of the usual ones that the history allows; what was tried before is not tried again."""
-    ways, left_out = possible_ways(default_grid(), history)
+    ways, left_out = possible_ways(default_grid(history.absent), history)
     every = max(1, -(-len(ways) // FRONTIER_WAYS))
     grid = dict(list(ways.items())[::every])
     swept = sweep_history(history, folder, grid=grid, minutes=FRONTIER_MINUTES).to_dict()
