@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
+from datetime import timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
+import xlsxwriter
 
 from tokumei.cli.main import main
 
@@ -165,3 +169,127 @@ def test_shape_that_all_lines_share_is_told_once(
     file.write_bytes(content.encode())
     code, said = run(capsys, "data", "describe", file)
     assert (code, says in said, said.count("expected")) == (2, True, 1), said
+
+
+def workbook(path: Path, rows: list[list[object]], *, hidden: str | None = None) -> Path:
+    """Write a sheet as Excel does; a text that starts with = is a formula, one that starts with # an error."""
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet("data & more")
+        for line, row in enumerate(rows):
+            for column, value in enumerate(row):
+                if isinstance(value, str) and value.startswith("="):
+                    sheet.write_formula(line, column, value, None, 7)
+                elif isinstance(value, str) and value.startswith("#"):
+                    sheet.write_formula(line, column, "=1/0", None, value)
+                elif value is not None:
+                    sheet.write(line, column, value)
+        if hidden:
+            other = book.add_worksheet(hidden)
+            other.write_formula(0, 0, "=1/0", None, "#DIV/0!")
+            other.hide()
+    return path
+
+
+PEOPLE: list[list[object]] = [["age", "sex", "illness"], *([20 + n % 3, "fm"[n % 2], "flu"] for n in range(12))]
+
+
+@pytest.mark.parametrize(
+    ("header", "says"),
+    [
+        (["age", "age", "illness"], "line 1, column 2: found 'age', expected names that differ"),
+        (["age", None, "illness"], "line 1, column 2: found '', expected a name for every column"),
+    ],
+)
+def test_workbook_with_a_repeated_or_merged_header_is_refused(
+    header: list[object], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = workbook(tmp_path / "x.xlsx", [header, *PEOPLE[1:]]), tmp_path / "y.csv"
+    for command in (["data", "describe", file], ["anonymize", "table", file, "--qi", "age", "--k", 2, "--out", out]):
+        code, said = run(capsys, *command)
+        assert (code, says in said, out.exists()) == (2, True, False), said
+
+
+def test_columns_whose_names_end_in_numbers_are_no_repeated_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = workbook(tmp_path / "x.xlsx", [["age", "age_1", "town_2"], *PEOPLE[1:]])
+    code, said = run(capsys, "data", "describe", file)
+    assert (code, "age_1" in said, "town_2" in said) == (0, True, True)
+
+
+def test_errors_of_a_workbook_are_told_and_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [list(row) for row in PEOPLE]
+    rows[3][0] = rows[5][0] = "#DIV/0!"
+    file = workbook(tmp_path / "x.xlsx", rows)
+    code, said = run(capsys, "data", "describe", file, "--json")
+    assert (code, "read as missing: 2 cells with an error of Excel, the first A4" in said) == (0, True)
+    assert '"missing": 2' in said
+
+
+def test_errors_of_another_sheet_are_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = workbook(tmp_path / "x.xlsx", PEOPLE, hidden="old")
+    code, said = run(capsys, "data", "describe", file)
+    assert (code, "expected the name of one sheet: data & more, old" in said) == (2, True)
+    code, said = run(capsys, "data", "describe", file, "--sheet", "data & more")
+    assert (code, "Note" in said) == (0, False)
+
+
+def test_formulas_are_read_by_their_values_and_refused_without(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = workbook(tmp_path / "x.xlsx", [["age", "n"], [20, "=A2-13"], [21, "=A3-14"]])
+    assert '"greatest": "7"' in run(capsys, "data", "describe", file, "--json")[1]
+    # As programs write them that compute nothing.
+    bare = tmp_path / "bare.xlsx"
+    with zipfile.ZipFile(file) as given, zipfile.ZipFile(bare, "w") as made:
+        for name in given.namelist():
+            made.writestr(name, given.read(name).replace(b"<v>7</v>", b""))
+    code, said = run(capsys, "data", "describe", bare)
+    assert (code, "bare.xlsx, line 2, column B: found '', expected a cell with a value; its formula" in said) == (
+        2,
+        True,
+    )
+
+
+def test_unnamed_column_of_zeros_is_not_dropped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = workbook(tmp_path / "x.xlsx", [["age", None], [20, 0], [21, 0]])
+    assert "line 1, column 2: found '', expected a name for every column" in run(capsys, "data", "describe", file)[1]
+    empty = workbook(tmp_path / "y.xlsx", [["age", None, "sex"], [20, None, "f"], [21, None, "m"]])
+    assert "columns 2" in run(capsys, "data", "describe", empty)[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("List(Int64)", [[1], [1, 2]]),
+        ("Duration(time_unit='us')", [timedelta(1), timedelta(2)]),
+        ("Binary", [b"\xff", b"\x00"]),
+        ("Struct({'a': Int64})", [{"a": 1}, {"a": 2}]),
+    ],
+)
+def test_columns_that_are_no_single_values_are_described_and_refused_by_name(
+    kind: str, values: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, plain, out = tmp_path / "x.parquet", tmp_path / "plain.parquet", tmp_path / "y.csv"
+    pl.DataFrame({"age": values * 4, "sex": ["f", "m"] * 4}).write_parquet(file)
+    pl.DataFrame({"age": [1, 2] * 4, "sex": ["f", "m"] * 4}).write_parquet(plain)
+    code, said = run(capsys, "data", "describe", file)
+    assert (code, kind.split()[0] in said, str(values[0]) in said) == (0, True, True), said
+    asked = ["--qi", "age,sex"]
+    for command in (
+        ["anonymize", "table", file, *asked, "--k", 2, "--out", out],
+        ["predict", file, *asked, "--k", 2],
+        ["hierarchy", "build", "from-data", "--data", file, "--column", "age", "--out", out],
+        ["measure", "table", "--original", plain, "--release", file, *asked, "--in-order"],
+        ["attack", "table", "--original", plain, "--release", file, *asked, "--in-order"],
+        ["attack", "table", "--original", file, "--release", plain, *asked, "--in-order"],
+    ):
+        code, said = run(capsys, *command)
+        wanted = f"x.parquet, column age: found '{kind}', expected a column of text, numbers, dates or true and false"
+        assert (code, wanted in said, out.exists()) == (2, True, False), said
+
+
+def test_parquet_without_columns_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pl.DataFrame().write_parquet(tmp_path / "x.parquet")
+    code, said = run(capsys, "data", "describe", tmp_path / "x.parquet")
+    assert (code, "columns 0" in said) == (0, True)

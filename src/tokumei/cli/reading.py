@@ -138,7 +138,15 @@ def _with_options(command: Command, options: dict[str, tuple[Any, Any]]) -> Comm
     @functools.wraps(command)
     def run(**given: Any) -> None:
         typed = {name: given.pop(name) for name in options}
-        command(**given, reading=reading_of(typed))
+        reading = reading_of(typed)
+        try:
+            command(**given, reading=reading)
+        except InputError as error:
+            # What looks at columns need not know where they come from; a command with one file does.
+            file = given.get("file") or given.get("data")
+            if file is None:
+                raise
+            raise error.within(file) from error
 
     run.__signature__ = signature.replace(parameters=parts)  # type: ignore[attr-defined]
     run.__annotations__ = {part.name: part.annotation for part in parts}

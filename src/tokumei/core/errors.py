@@ -156,6 +156,15 @@ class InputError(TokumeiError):
         ]
         return InputError([replace(fault, rule=rule) for fault in self.faults], self.n_faults, groups)
 
+    def within(self, file: str | Path) -> InputError:
+        """Give the same faults with the file, where a column is named and no file."""
+
+        def told(fault: Fault) -> Fault:
+            return replace(fault, file=str(file)) if fault.column is not None and fault.file is None else fault
+
+        groups = [FaultGroup(one.n_faults, tuple(told(fault) for fault in one.first)) for one in self.groups]
+        return InputError([told(fault) for fault in self.faults], self.n_faults, groups)
+
 
 class MissingExtra(TokumeiError):
     """The work asked for needs an optional part that is not installed."""

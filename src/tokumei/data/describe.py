@@ -98,19 +98,24 @@ def _facts(values: pl.Series, n_rows: int) -> Iterable[tuple[Any, ...]]:
     columns, first_run = np.unique(starts // n_rows, return_index=True)
     commonest = np.maximum.reduceat(times * n_distinct + (n_distinct - 1 - runs), first_run)
     at_ends = ordered[columns, 0], ordered[columns, n_present[columns] - 1], n_distinct - 1 - commonest % n_distinct
-    texts = [
-        distinct.gather(np.where(in_numbers[columns], by_number[place], place)).cast(pl.String) for place in at_ends
-    ]
+    texts = [_texts(distinct.gather(np.where(in_numbers[columns], by_number[place], place))) for place in at_ends]
     return zip(
         columns.tolist(),
         n_present[columns].tolist(),
         in_numbers[columns].tolist(),
         in_whole[columns].tolist(),
         np.diff(first_run, append=len(runs)).tolist(),
-        *(one.to_list() for one in texts),
+        *texts,
         (commonest // n_distinct).tolist(),
         strict=True,
     )
+
+
+def _texts(values: pl.Series) -> list[str]:
+    """Write values as Polars does, or as Python does what Polars writes no text of."""
+    if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Duration):
+        return [str(value) for value in values.to_list()]
+    return values.cast(pl.String).to_list()
 
 
 def _numbers(distinct: pl.Series) -> tuple[Positions, Mask, Mask]:

@@ -64,11 +64,20 @@ class Table:
         self.reading = Reading.of_keywords(options, "Table", own) if reading is None else reading
         self.frame = _read(data, self.reading)
         self.roles = _roles(self.frame, _listed(qi, "qi"), _listed(sensitive, "sensitive"), roles, self.name)
+        self._check_kinds()
         self.frame = with_moments_as_text(self.frame, self.quasi_identifiers)
         self.hierarchies = hierarchies
         self.numeric = None if numeric is None else _listed(numeric, "numeric")
         for column in self.numeric or ():
             check_column(column, self.frame.columns, "numeric", self.name)
+
+    def _check_kinds(self) -> None:
+        """Refuse columns with a role whose cells are no single values, or none that can be written as text."""
+        for column in (*self.quasi_identifiers, *self.sensitive):
+            kind = self.frame.schema[column]
+            if kind.is_nested() or kind in (pl.Binary, pl.Duration, pl.Object):
+                expected = "a column of text, numbers, dates or true and false"
+                raise InputError.of(expected, file=self.name, column=column, value=kind)
 
     def line_of(self, row: int) -> int | None:
         """Give the line of a row in the text file it came from, counted from 1; of a frame or another file the row."""

@@ -123,6 +123,9 @@ ERRORS = {
     "k = {k} is more than the {n} rows of the table: no class can hold it.": (
         "k = {k} は表の行数 {n} より大きく、満たせるクラスはありません。"
     ),
+    "k = {k} is more than the 1 row of the table: no class can hold it.": (
+        "k = {k} は表の行数 1 より大きく、満たせるクラスはありません。"
+    ),
     "Every row would have to be left out: nothing is released.": (
         "すべての行を除外しなければならず、提供できるものが残りません。"
     ),
@@ -195,6 +198,9 @@ ERRORS = {
     "a column of numbers": "数値の列",
     "a column of dates": "日付の列",
     "a column of text, numbers, dates or true and false": "文字・数値・日付・真偽の列",
+    "a cell with a value; its formula was never computed: open the file in Excel or LibreOffice, and save it": (
+        "値のあるセル（数式がまだ計算されていません。Excel か LibreOffice で開き、保存してください）"
+    ),
     # The exchange.
     "at least one criterion, each name once": "一つ以上の基準（名前は重複なし）",
     "at least one criterion": "一つ以上の基準",

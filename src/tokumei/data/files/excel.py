@@ -7,9 +7,10 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -17,6 +18,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.wording import counted
 from tokumei.data.files.csv import check_header
 from tokumei.data.files.source import BLOCK, UNPACK_LIMIT, check_is_file, unchanged
+from tokumei.data.files.workbook_cells import check_cells
 
 # The reader makes room for the whole rectangle up to the last cell, 32 bytes each, however few are filled.
 CELL_LIMIT = 50_000_000
@@ -26,6 +28,8 @@ CELL = re.compile(rb"""\br\s*=\s*["']([A-Z]{1,3})([0-9]{1,7})["']""")
 FAR_CELL = re.compile(rb"""r\s*=\s*["'](?:[A-Z]{2,3}[0-9]|[A-Z][0-9]{7})""")
 # What the reader calls a column without a name, with its number.
 UNNAMED = "__UNNAMED__"
+# What the reader puts behind a name that stands in the header before.
+NUMBERED = re.compile(r"_[0-9]+$")
 # Longer than any match, so that none is lost between two blocks.
 OVERLAP = 64
 
@@ -51,19 +55,42 @@ def read_excel(
     with unchanged(path):
         check_size(path, unpack_limit)
         try:
-            name = _choose_sheet(fastexcel.read_excel(path).sheet_names, sheet, path)
+            book = fastexcel.read_excel(path)
+            name = _choose_sheet(book.sheet_names, sheet, path)
+            check_cells(path, name)
             # Types are told from all rows: the first returned invoice, C536379, comes after a hundred others.
             options = {"header_row": skip_rows} if has_header else {"header_row": None, "skip_rows": skip_rows}
             frame = pl.read_excel(
-                path, sheet_name=name, engine="calamine", infer_schema_length=None, read_options=options
+                path,
+                sheet_name=name,
+                engine="calamine",
+                infer_schema_length=None,
+                read_options=options,
+                drop_empty_cols=False,
             )
+            names = _header(book, name, skip_rows, frame.columns) if has_header else frame.columns
         except (fastexcel.FastExcelError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             reason = str(error).partition("\n")[0]
             raise InputError.of(f"an Excel workbook (.xlsx) with a table ({reason})", file=path) from None
     if not has_header:
         return frame.rename({name: str(number) for number, name in enumerate(frame.columns, 1)})
-    check_header(["" if name.startswith(UNNAMED) else name for name in frame.columns], path, line=skip_rows + 1)
-    return frame
+    is_named = {
+        name: bool(said) or frame[name].null_count() < frame.height
+        for name, said in zip(frame.columns, names, strict=True)
+    }
+    check_header(
+        [said for name, said in zip(frame.columns, names, strict=True) if is_named[name]], path, line=skip_rows + 1
+    )
+    return frame.select(name for name in frame.columns if is_named[name])
+
+
+def _header(book: Any, sheet: str, skip_rows: int, columns: Sequence[str]) -> list[str]:
+    """Give the names that stand in the file, where the reader told repeated ones apart by numbers."""
+    names = ["" if name.startswith(UNNAMED) else name for name in columns]
+    if not any(NUMBERED.sub("", name) in names for name in names if NUMBERED.search(name)):
+        return names
+    first = book.load_sheet(sheet, header_row=None, skip_rows=skip_rows, n_rows=1, dtypes="string").to_polars()
+    return ["" if name is None else name for name in first.row(0)]
 
 
 def check_size(path: Path, unpack_limit: int = UNPACK_LIMIT) -> None:
