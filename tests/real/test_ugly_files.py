@@ -293,3 +293,72 @@ def test_parquet_without_columns_is_described(tmp_path: Path, capsys: pytest.Cap
     pl.DataFrame().write_parquet(tmp_path / "x.parquet")
     code, said = run(capsys, "data", "describe", tmp_path / "x.parquet")
     assert (code, "columns 0" in said) == (0, True)
+
+
+def history(path: Path, **columns: object) -> Path:
+    """Write a history of four customers over three months, with some columns replaced or taken away."""
+    rows: dict[str, object] = {
+        "customer": [f"c{n % 4}" for n in range(24)],
+        "date": [f"2011-{n % 3 + 1:02d}-{n % 28 + 1:02d}" for n in range(24)],
+        "item": [f"i{n % 5}" for n in range(24)],
+        "price": [1.5] * 24,
+        "quantity": [1 + n % 2 for n in range(24)],
+    }
+    frame = pl.DataFrame({name: value for name, value in (rows | columns).items() if value is not None})
+    (frame.write_parquet if path.suffix == ".parquet" else frame.write_csv)(path)
+    return path
+
+
+def test_halves_are_compared_with_whole_quantities(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = history(tmp_path / "whole.csv")
+    halves = history(tmp_path / "halves.csv", quantity=[1 + n % 2 * 1.5 for n in range(24)])
+    for knowledge, release in ((whole, halves), (halves, whole)):
+        out = tmp_path / "guesses.csv"
+        pair = ["--knowledge", knowledge, "--release", release, "--out", out, "--force"]
+        code, said = run(capsys, "attack", "history", "s1", *pair)
+        assert code == 0, said
+        # Only those who bought one of a thing on some day are found: 2 is no 2.5.
+        found = {"c0": ["c0"] * 3, "c1": [""] * 3, "c2": ["c2"] * 3, "c3": [""] * 3}
+        assert [line.split(",") for line in out.read_text().splitlines()[1:]] == [
+            [who, *of] for who, of in found.items()
+        ]
+
+
+def test_measures_of_what_the_release_lacks_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    original = history(tmp_path / "a.csv")
+    release = history(tmp_path / "b.csv", price=None, quantity=None)
+    code, said = run(capsys, "measure", "history", "--original", original, "--release", release, "--json")
+    assert (code, '"statistic": "the release has no price"' in said) == (0, True), said
+    assert '"rfm-table": "the release has no price and no quantity"' in said
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "kind"),
+    [
+        ("item", [["i"]] * 24, "List(String)"),
+        ("date", [timedelta(1)] * 24, "Duration(time_unit='us')"),
+        ("customer", [b"\xff"] * 24, "Binary"),
+    ],
+)
+def test_histories_of_what_are_no_single_values_are_refused(
+    column: str, values: list[object], kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, plain, out = history(tmp_path / "x.parquet", **{column: values}), history(tmp_path / "y.csv"), tmp_path / "z"
+    for command in (
+        ["anonymize", "history", file, "--method", "pseudonyms", "--out", out.with_suffix(".csv")],
+        ["measure", "history", "--original", plain, "--release", file],
+        ["attack", "history", "s4", "--knowledge", plain, "--release", file, "--out", out.with_suffix(".csv")],
+        ["report", "--original", file, "--release", plain, "--out", out.with_suffix(".html")],
+        ["sweep", file, "--out", out],
+        ["knowledge", file],
+        ["data", "draw-knowledge", file, "--share", 50, "--out", out.with_suffix(".csv")],
+    ):
+        code, said = run(capsys, *command)
+        assert (code, f"x.parquet, column {column}: found '{kind}', expected a column of" in said) == (2, True), said
+        assert {path.name for path in tmp_path.iterdir()} <= {"x.parquet", "y.csv"}
+
+
+def test_empty_cell_of_an_item_is_told_in_good_english(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = history(tmp_path / "x.csv", item=["", *["i"] * 23])
+    _, said = run(capsys, "knowledge", file)
+    assert "x.csv, line 2, column item: found '', expected an item in every row (or --columns item= where" in said

@@ -29,7 +29,14 @@ from tokumei.data.files.histories import (
 )
 from tokumei.data.files.reading import Reading
 from tokumei.data.history import period_of
-from tokumei.data.history_columns import SCHEMA, Source, find_columns, left_over, read_columns_of_history
+from tokumei.data.history_columns import (
+    SCHEMA,
+    Source,
+    find_columns,
+    in_every_row,
+    left_over,
+    read_columns_of_history,
+)
 
 BLOCK_ROWS = 1_000_000
 FACTS = "facts.json"
@@ -95,7 +102,7 @@ class _Counted:
         for role, n_filled in self.filled.items():
             is_shared = role == "time" and not self.has_own_times
             if 0 < n_filled < self.n_kept and not is_shared:
-                expected = f"a {role} in every row (or --columns {role}= where the history has none)"
+                expected = in_every_row(role)
                 raise InputError.of(expected, file=source, column=role, value=f"{self.n_kept - n_filled:,} are empty")
         if not self.n_kept:
             return self.found

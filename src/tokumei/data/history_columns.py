@@ -27,6 +27,7 @@ SCHEMA: dict[str, pl.DataType] = {
 # Whoever came and when: a visit or a log-in is an event of a history, too.
 NEEDED = ("customer", "date")
 NAMES = ("customer", "invoice", "item")
+SINGLE = "a column of text, numbers, dates or true and false"
 EXPECTED = {"price": "a price, as 1.95", "quantity": "a quantity, as 2 or 0.5"}
 
 log = logging.getLogger("tokumei.notes")
@@ -54,6 +55,8 @@ def read_columns_of_history(
     read: dict[str, pl.Series] = {}
     for role, name in found.items():
         cells = _without_empty_text(frame[name])
+        if cells.dtype.is_nested() or cells.dtype in (pl.Binary, pl.Duration, pl.Object):
+            raise InputError.of(SINGLE, file=source.name, column=name, value=cells.dtype)
         if role == "date":
             moments = read_moments(cells, date_format)
             if moments.is_bad.any():
@@ -139,9 +142,14 @@ def _check_whole(frame: pl.DataFrame, found: Mapping[str, str], read: Mapping[st
         elif cells.null_count() not in (len(cells), int(is_deleted.sum())) or (cells.is_null() & ~is_deleted).any():
             is_empty = cells.is_null() & ~is_deleted
             if not is_empty.all() and int(is_empty.sum()) < int((~is_deleted).sum()):
-                what = f"a {role} in every row (or --columns {role}= where the history has none)"
-                _add(faults, source, shown, is_empty, what if role not in NEEDED else f"a {role} in every row")
+                _add(faults, source, shown, is_empty, in_every_row(role))
     faults.raise_if_any()
+
+
+def in_every_row(role: str) -> str:
+    """Say what is expected where a cell is empty in a column that is not."""
+    wanted = f"{'an' if role[0] in 'aeiou' else 'a'} {role} in every row"
+    return wanted if role in NEEDED else f"{wanted} (or --columns {role}= where the history has none)"
 
 
 def _add(faults: FaultList, source: Source, cells: pl.Series, is_bad: pl.Series, expected: str) -> None:

@@ -69,6 +69,9 @@ def measure_or_say_why(
     reason = why_left_out(original, part, name, has_master=has_master)
     if reason is not None:
         return reason
+    gone = lacks(released, part, name) if released.kept.height else []
+    if gone:
+        return f"the release has no {' and no '.join(gone)}"
     score = part.measure(original, released)
     if score.inputs.get("rules") == 0:
         return "no items are bought together often enough for a rule"

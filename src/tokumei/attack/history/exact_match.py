@@ -45,6 +45,9 @@ def match_exactly(knowledge: History, published: History, fields: tuple[str, ...
     on = list(fields)
     known = knowledge.kept.select("customer", *on, period=period_of(pl.col("date")))
     released = published.kept.select(*on, pseudonym="customer")
+    if "quantity" in on:
+        # Those of one side may all be whole where the other has halves.
+        known, released = (side.with_columns(pl.col("quantity").cast(pl.Float64)) for side in (known, released))
     if "item" in on:
         n_characters = known.select(pl.col("item").str.len_chars().max()).item()
         released = released.with_columns(item=pl.col("item").str.slice(0, n_characters))
