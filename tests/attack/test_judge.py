@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from tokumei.attack.judge import judge, wilson_interval
@@ -106,6 +108,12 @@ def test_judge_of_transactions_counts_published_rows() -> None:
 def test_wilson_interval_is_what_scipy_gives(n_successes: int, n_trials: int) -> None:
     expected = binomtest(n_successes, n_trials).proportion_ci(method="wilson")
     assert wilson_interval(n_successes, n_trials) == (expected.low, expected.high)
+
+
+@given(st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_interval_of_any_share_is_what_scipy_gives(counted: tuple[int, int]) -> None:
+    expected = binomtest(*counted).proportion_ci(method="wilson")
+    assert wilson_interval(*counted) == (expected.low, expected.high)
 
 
 def test_wilson_interval_without_trials_is_everything() -> None:

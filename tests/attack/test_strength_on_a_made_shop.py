@@ -43,6 +43,17 @@ def test_blurring_hides_few_however_long_pseudonyms_live(shop: History, lifetime
     assert found(shop, release, "linkage", 0.25) >= least
 
 
+@pytest.mark.parametrize("lifetime", [12, 1])
+def test_moving_whole_baskets_hides_no_more_than_moving_rows(shop: History, lifetime: int) -> None:
+    # Whoever takes the rows of a basket for so many witnesses of its day believes in days that agree by accident.
+    naming = {"method": "pseudonyms", "lifetime": lifetime}
+    rows, baskets = (
+        pipeline_of({"step": [NOISE | {"whole_baskets": whole}, DELETE, naming]}).anonymize(shop, seed=1)
+        for whole in (False, True)
+    )
+    assert found(shop, baskets, "linkage", 0.25) >= found(shop, rows, "linkage", 0.25) - 0.1
+
+
 @pytest.mark.parametrize("share", [0.25, 1.0])
 def test_permuted_groups_keep_every_attack_about_their_bound(shop: History, share: float) -> None:
     release = PermuteGroups(bound=0.4).anonymize(shop, seed=1)

@@ -91,6 +91,27 @@ def test_linkage_undoes_deletion_and_perturbation(
     assert row_success("linkage", folder, original, perturbed, share) >= least
 
 
+def noisy(original: History, seed: int, *, deleted: float, whole_baskets: bool) -> tuple[History, pl.DataFrame]:
+    """Give monthly pseudonyms over days, quantities and prices that all moved, without times."""
+    moved = {"days": 31, "quantities": 0.5, "prices": 0.25, "hides_times": True, "whole_baskets": whole_baskets}
+    gone = {"method": "delete", "random": deleted, "once": False, "price_deviations": 0.0}
+    steps = [{"method": "perturb"} | moved, *([gone] if deleted else []), {"method": "pseudonyms", "lifetime": 1}]
+    release = pipeline_of({"step": steps}).anonymize(original, seed=seed)
+    assert release.pseudonyms is not None
+    return published(History(release.frame), seed=seed), release.pseudonyms
+
+
+@pytest.mark.parametrize(
+    ("deleted", "whole_baskets", "least"),
+    [(0.0, False, 0.82), (0.0, True, 0.80), (0.2, False, 0.73), (0.2, True, 0.73)],
+)
+def test_linkage_undoes_noise_on_all_fields_of_rows_and_of_baskets(
+    folder: Path, original: History, deleted: float, whole_baskets: bool, least: float
+) -> None:
+    release = noisy(original, 1, deleted=deleted, whole_baskets=whole_baskets)
+    assert row_success("linkage", folder, original, release, 25) >= least
+
+
 @pytest.mark.parametrize(("share", "about"), [(25, 0.336), (100, 0.402)])
 def test_best_sample_attack_is_as_known(folder: Path, original: History, share: int, about: float) -> None:
     # S6 takes the last row that agrees, so the rows stay in their order here.

@@ -8,7 +8,6 @@ from itertools import permutations
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 from scipy.special import logsumexp
 
@@ -100,6 +99,9 @@ def _joined(pairs: Bools) -> Indices:
 
 def assign(belief: Belief) -> Indices:
     """Give each pseudonym a customer of its own, the most likely in all; −1 where none is possible."""
+    # Here, since it takes as long to import as many an attack that does without it.
+    from scipy.optimize import linear_sum_assignment
+
     with np.errstate(divide="ignore"):
         gains = np.maximum(np.log(belief.chances), NEVER)
     pseudonyms, customers = linear_sum_assignment(gains, maximize=True)

@@ -12,13 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from tokumei.attack.linkage.counts import CountEvidence
 from tokumei.attack.linkage.epochs import Epoch
 from tokumei.attack.linkage.evidence import Agreement, Evidence
 from tokumei.attack.linkage.fields import Floats, Ints
-from tokumei.attack.linkage.matching import ROUNDS, SCORE_BOUNDS, STRANGER
+from tokumei.attack.linkage.matching import ROUNDS, SCORE_BOUNDS, STRANGER, assign
 from tokumei.attack.linkage.narrowing import narrow_keys
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
@@ -196,23 +195,10 @@ def match_sparse(scores: csr_array) -> tuple[Ints, Floats]:
     alone = absent * of_customer
     gain = chances - alone[rows]
     names = scores.indices.astype(np.int64)
-    chosen = _assign(rows, names, gain, scores.shape)
+    is_gain = gain > 0
+    chosen = assign(rows[is_gain], names[is_gain], gain[is_gain], scores.shape)
     sure = alone.copy()
     at = np.flatnonzero(chosen[rows] == names)
     found[rows[at]] = names[at]
     sure[rows[at]] = chances[at]
     return found, sure
-
-
-def _assign(rows: Ints, names: Ints, gain: Floats, shape: tuple[int, int]) -> Ints:
-    """Match one to one for the largest gain in all; −1 for a customer without a match that gains."""
-    n, n_names = shape
-    is_gain = np.flatnonzero(gain > 0)
-    # Everybody may also be absent, which is a place of their own at no gain.
-    costs = np.concatenate([2.0 - np.minimum(gain[is_gain], 1.0), np.full(n, 2.0)])
-    places = (np.concatenate([rows[is_gain], np.arange(n)]), np.concatenate([names[is_gain], n_names + np.arange(n)]))
-    table = csr_array((costs, places), shape=(n, n_names + n))
-    customers, matched = min_weight_full_bipartite_matching(table)
-    chosen = np.full(n, -1)
-    chosen[customers] = np.where(matched < n_names, matched, -1)
-    return chosen

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tokumei.attack.linkage.fields import Floats, Ints, Ratios
-from tokumei.attack.linkage.narrowing import narrow_keys, score_pairs
-from tokumei.attack.linkage.rows import Compared, Side
+from tokumei.attack.linkage.narrowing import LEAST_EQUAL, narrow_keys, score_pairs
+from tokumei.attack.linkage.rows import OF_BASKETS, Compared, Side, basket_sizes
 from tokumei.core.progress import step
 
 Agreement = Mapping[str, Floats]
@@ -73,12 +73,16 @@ class Evidence:
             found: Floats = narrowed.toarray()
             return found
         scores = np.zeros((len(self.compared.customers), len(self.compared.pseudonyms)))
+        if not len(known):
+            return scores
         tables = {name: field.weigh(agreement[name]) for name, field in self.compared.fields.items()}
         kept = (1 - self.deleted) / self.deleted
+        sizes = basket_sizes(known)
+        powers = {name: sizes for name in tables if counts_once(name, agreement)}
         blocks = list(_blocks(known, self.compared.released))
         with step("comparing rows", total=len(blocks)) as bar:
             for month, kind, ours, theirs in blocks:
-                ratio = self._ratios(tables, known, ours, theirs)
+                ratio = self._ratios(tables, powers, known, ours, theirs)
                 owners, starts = _runs(self.compared.released.owner[theirs])
                 summed = np.add.reduceat(ratio, starts, axis=1)
                 summed *= (kept / self.n_rows[owners, month] / self.kind_shares[month, kind]).astype(np.float32)
@@ -96,10 +100,13 @@ class Evidence:
         released = self.compared.released
         weight = (1 - self.deleted) / self.deleted / self.n_rows[released.owner, released.month]
         weight /= self.kind_shares[released.month, released.kind]
-        return score_pairs(self.compared, known, keys, agreement, weight)
+        counted = {name: basket_sizes(known) for name in agreement if counts_once(name, agreement)}
+        return score_pairs(self.compared, known, keys, agreement, weight, counted)
 
-    def _ratios(self, tables: Mapping[str, Ratios], known: Side, ours: slice, theirs: slice) -> Ratios:
-        """Multiply the likelihood ratios of all fields for each pair of two runs of rows."""
+    def _ratios(
+        self, tables: Mapping[str, Ratios], sizes: Mapping[str, Ints], known: Side, ours: slice, theirs: slice
+    ) -> Ratios:
+        """Multiply the likelihood ratios of all fields for each pair of two runs of rows, those of a basket once."""
         ratio = np.ones((ours.stop - ours.start, theirs.stop - theirs.start), np.float32)
         for name, table in tables.items():
             field = self.compared.fields[name]
@@ -109,11 +116,23 @@ class Evidence:
                 ratio *= np.where(one[:, None] == other, table[cases, 0], table[cases, 1])
                 continue
             # Once for each known value, then for each known row.
-            values, back = np.unique(one, return_inverse=True)
+            n_rows = sizes[name][ours] if name in sizes else np.ones_like(one)
+            values, back = np.unique(one * (1 + n_rows.max()) + n_rows, return_inverse=True)
+            values, n_rows = np.divmod(values, 1 + n_rows.max())
             cells = (field.levels[values] % np.int8(table.shape[1])).astype(np.int64).take(other, axis=1)
             cells += cases * table.shape[1]
-            ratio *= table.ravel().take(cells)[back]
+            of_field = table.ravel().take(cells)
+            ratio *= (of_field ** (1 / n_rows[:, None]).astype(np.float32) if name in sizes else of_field)[back]
         return ratio
+
+
+def counts_once(name: str, agreement: Agreement) -> bool:
+    """Tell whether what a field says of a basket counts once: rows of a basket are not moved each for itself.
+
+    Whose baskets are of other days agrees in none of their rows, and whose is of the same day by accident in all of
+    them. Where a field hardly ever changes this misleads nobody.
+    """
+    return name in OF_BASKETS and agreement[name][:, 0].min() < LEAST_EQUAL
 
 
 def _of_month(side: Side, month: int) -> Side:

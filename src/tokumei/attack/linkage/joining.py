@@ -125,7 +125,7 @@ def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Float
     """Learn how far fields agree, starting from kinds and numbers of rows; and if none is sure to, from those that do.
 
     Where most buy once and all items are of one kind, numbers of rows lead nowhere: nobody's pseudonym is among those
-    thought possible. Which of two starts led to the truth is told by how likely each makes what is known.
+    thought possible. Which of two starts led to the truth is told by how well each lets some days foretell the others.
     """
     known = evidence.compared.known
     epoch_of = _epoch_of(epochs, len(evidence.compared.months))
@@ -140,7 +140,7 @@ def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Float
         return learned
     equal: Agreement = {name: _mostly_equal(name, field) for name, field in fields.items()}
     other = _learn_from(evidence, known, units, here, equal, evidence.by_rows(known, equal))
-    return max(learned, other, key=lambda one: _log_likelihood(evidence.by_rows(known, one), here))
+    return max(learned, other, key=lambda one: _foresight(evidence, known, one, here))
 
 
 def _learn_from(
@@ -186,11 +186,25 @@ def _mostly_equal(name: str, field: FieldLevels) -> Floats:
     return shares
 
 
-def _log_likelihood(scores: Floats, here: Sequence[tuple[Epoch, Floats]]) -> float:
-    """Give the log likelihood of what is known if rows are worth that much, against rows that say nothing."""
-    return sum(
-        float((_log_of_anybody(scores[:, epoch.names] + odds) - _log_of_anybody(odds)).sum()) for epoch, odds in here
-    )
+def _foresight(evidence: Evidence, known: Side, agreement: Agreement, here: Sequence[tuple[Epoch, Floats]]) -> float:
+    """Give how much likelier what is known of half the days makes the other half, if rows are worth that much.
+
+    The likelihood of everything would not do: all rows of a basket agree by accident with one that was moved to its
+    day, and whoever believes in days finds such a basket for everybody. It foretells no other day, though. Of who is
+    known by one half alone the likelihood is taken.
+    """
+    days = known.codes.get("date", known.place) % 2
+    halves = [known.select(days == half) for half in (0, 1)]
+    scores = [evidence.by_rows(half, agreement) for half in halves]
+    gained = 0.0
+    for epoch, odds in here:
+        is_known = [np.isin(np.arange(len(odds)), side.owner[np.isin(side.month, epoch.months)]) for side in halves]
+        has_both = is_known[0] & is_known[1]
+        one, other = (score[:, epoch.names] for score in scores)
+        halfway = (_log_of_anybody(one + odds) + _log_of_anybody(other + odds)) / 2
+        before = np.where(has_both, halfway, _log_of_anybody(odds))
+        gained += float((_log_of_anybody(one + other + odds) - before).sum())
+    return gained
 
 
 def _log_of_anybody(odds: Floats) -> Floats:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tokumei.attack.linkage.evidence import Agreement, Evidence
+from tokumei.attack.linkage.evidence import Agreement, Evidence, counts_once
 from tokumei.attack.linkage.fields import PRIOR, FieldLevels, Floats, Ints
-from tokumei.attack.linkage.rows import Side
+from tokumei.attack.linkage.rows import OF_BASKETS, Side, basket_sizes
 
 ROUNDS = 3
 # Learning ends when no share changes by more.
@@ -61,18 +61,28 @@ def learn_agreement(
     kept = (1 - evidence.deleted) / evidence.deleted
     scale = kept / np.maximum(evidence.n_rows[names, month], 1) / evidence.kind_shares[month, kind]
     owners = np.repeat(known.owner, n_candidates) * n_candidates + np.tile(np.arange(n_candidates), len(known))
+    per_basket = (1 / basket_sizes(known))[pairs.known].astype(np.float32)
     agreement = dict(start)
     for _ in range(ROUNDS):
-        ratio = np.ones(len(pairs.link), np.float32)
+        ratio, once = np.ones(len(pairs.link), np.float32), np.ones(len(pairs.link), np.float32)
+        is_once = any(counts_once(name, agreement) for name in fields)
         for name, field in fields.items():
-            ratio *= field.weigh(agreement[name]).ravel().take(cells[name])
+            of_field = field.weigh(agreement[name]).ravel().take(cells[name])
+            ratio *= of_field
+            if is_once:
+                once *= of_field**per_basket if counts_once(name, agreement) else of_field
         odds = np.bincount(pairs.link, ratio, n_links) * scale
-        gains = np.bincount(owners, np.log1p(odds), candidates.size).reshape(candidates.shape)
+        # Whose a basket is, is told by what it has in common once; which of their rows is which, by all that rows have.
+        counted = np.bincount(pairs.link, once, n_links) * scale if is_once else odds
+        gains = np.bincount(owners, np.log1p(counted), candidates.size).reshape(candidates.shape)
         chances = _softmax(prior + gains, others)
         chances[chances < least] = 0
         share = chances.ravel()[owners] * scale / (1 + odds)
         weight = ratio * share[pairs.link]
-        before, agreement = agreement, {name: _shares(field, cells[name], weight) for name, field in fields.items()}
+        # A basket that was moved tells once how far, however many its rows are.
+        weights = {name: weight * per_basket if name in OF_BASKETS else weight for name in fields}
+        before = agreement
+        agreement = {name: _shares(field, cells[name], weights[name]) for name, field in fields.items()}
         if all(np.abs(agreement[name] - before[name]).max() < ENOUGH for name in fields):
             break
     return agreement

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from tokumei.attack.linkage.fields import Floats, Ints
 
@@ -55,11 +56,26 @@ def match(scores: Floats) -> tuple[Ints, Floats]:
     Of all one-to-one matchings the one with about the most cells expected to be right is taken.
     """
     chances, absent = match_chances(scores)
-    found = np.full(len(scores), -1)
-    sure = absent.copy()
     gain = chances - absent[:, None]
-    customers, pseudonyms = linear_sum_assignment(np.maximum(gain, 0), maximize=True)
-    is_match = gain[customers, pseudonyms] > 0
-    found[customers[is_match]] = pseudonyms[is_match]
-    sure[customers[is_match]] = chances[customers[is_match], pseudonyms[is_match]]
+    customers, names = np.nonzero(gain > 0)
+    found = assign(customers, names, gain[customers, names], scores.shape)
+    sure, at = absent.copy(), np.flatnonzero(found >= 0)
+    sure[at] = chances[at, found[at]]
     return found, sure
+
+
+def assign(customers: Ints, names: Ints, gain: Floats, shape: tuple[int, int]) -> Ints:
+    """Match pairs of customers and pseudonyms one to one for the largest gain in all; −1 for who is left.
+
+    Gains are above 0 and count as 1 at most.
+    """
+    n, n_names = shape
+    # Everybody may also be absent, which is a place of their own at no gain.
+    costs = np.concatenate([2.0 - np.minimum(gain, 1.0), np.full(n, 2.0)])
+    places = (np.concatenate([customers, np.arange(n)]), np.concatenate([names, n_names + np.arange(n)]))
+    table = csr_array((costs, places), shape=(n, n_names + n))
+    # Of scipy.sparse, since scipy.optimize takes as long to import as an attack takes.
+    rows, columns = min_weight_full_bipartite_matching(table)
+    chosen: Ints = np.full(n, -1)
+    chosen[rows] = np.where(columns < n_names, columns, -1)
+    return chosen

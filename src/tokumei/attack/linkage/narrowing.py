@@ -56,11 +56,17 @@ def _equal_values(field: FieldLevels) -> tuple[Ints, int]:
 
 
 def score_pairs(
-    compared: Compared, known: Side, keys: tuple[Ints, Ints], agreement: Mapping[str, Floats], weight: Floats
+    compared: Compared,
+    known: Side,
+    keys: tuple[Ints, Ints],
+    agreement: Mapping[str, Floats],
+    weight: Floats,
+    sizes: Mapping[str, Ints],
 ) -> csr_array:
     """Weigh customers (down) against pseudonyms (across) by the rows that share a key.
 
-    `weight` says for each released row what a pair with it is worth besides how far its fields agree.
+    `weight` says for each released row what a pair with it is worth besides how far its fields agree; `sizes` how many
+    rows the basket of a known row has, for the fields that are counted once a basket.
     """
     shape = (len(compared.customers), len(compared.pseudonyms))
     scores = csr_array(shape)
@@ -70,9 +76,10 @@ def score_pairs(
         ratio = weight[theirs]
         for name, table in tables.items():
             levels = compared.fields[name].levels_of(known.codes[name][ours], released.codes[name][theirs])
-            ratio *= table.ravel().take(
+            of_field = table.ravel().take(
                 released.cases[name][theirs] * table.shape[1] + levels % np.int8(table.shape[1])
             )
+            ratio *= of_field ** (1 / sizes[name][ours]) if name in sizes else of_field
         owner = released.owner[theirs]
         starts = np.flatnonzero(np.append(True, (ours[1:] != ours[:-1]) | (owner[1:] != owner[:-1])))
         gained = np.log1p(np.add.reduceat(ratio, starts))

@@ -20,6 +20,8 @@ Ints = npt.NDArray[np.int64]
 KIND_CHARACTERS = 2
 # Where so few known rows have a kind that is released at all, items were renamed, and kinds say nothing.
 LEAST_SHARED_KINDS = 0.5
+# What all rows of a basket have in common.
+OF_BASKETS = ("date", "time")
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,16 @@ class Compared:
         # The released side is sorted anew: its places lead back to the frame.
         tokens = [values[released.place] for values in habit_codes(theirs)]
         return cls(known, released, fields, customers, pseudonyms, months, n_kinds, tokens)
+
+
+def basket_sizes(known: Side) -> Ints:
+    """Give for each row how many are known of its customer, day and time."""
+    basket = known.owner
+    for values in (known.month, *(known.codes[name] for name in OF_BASKETS if name in known.codes)):
+        basket = basket * (int(values.max(initial=0)) + 1) + values
+    _, back, n_rows = np.unique(basket, return_inverse=True, return_counts=True)
+    sizes: Ints = n_rows[back]
+    return sizes
 
 
 def _kinds(known: pl.Series, released: pl.Series) -> tuple[Ints, Ints]:
