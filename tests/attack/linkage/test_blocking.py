@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,7 +12,7 @@ from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.attack.history import linkage
 from tokumei.attack.history.linkage import Linkage
 from tokumei.attack.judge import judge
-from tokumei.attack.linkage import blocking, joining
+from tokumei.attack.linkage import blocking, evidence, joining
 from tokumei.attack.linkage.blocking import match_sparse
 from tokumei.attack.linkage.epochs import find_epochs
 from tokumei.attack.linkage.matching import match
@@ -79,3 +81,25 @@ def test_estimate_of_many_customers_is_that_of_blocks() -> None:
     )
     shop = History.of(many)
     assert Linkage().estimate(shop, shop).n_bytes < 4e9
+
+
+def test_estimate_of_a_shop_with_one_kind_of_item_holds_what_is_learned_from_a_block(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (blocking, linkage):
+        monkeypatch.setattr(module, "BLOCK_CELLS", 400_000)
+    monkeypatch.setattr(linkage, "LARGEST_CELLS", 0)
+    monkeypatch.setattr(joining, "FIRST_LINKS", 20_000)
+    monkeypatch.setattr(evidence, "BLOCK_PAIRS", 100_000)
+    rng, n_customers, n = np.random.default_rng(1), 1_500, 4_000
+    who = np.concatenate([np.arange(n_customers), rng.integers(0, n_customers, n - n_customers)])
+    bought = {"customer": [f"H{one}" for one in who], "date": np.datetime64("2021-01-01") + rng.integers(0, 365, n)}
+    numbers = {"price": np.round(np.exp(rng.normal(2.5, 0.4, n)), 2), "quantity": rng.integers(1, 6, n)}
+    shop = History.of(pl.DataFrame({**bought, "item": ["disc"] * n, **numbers}).sort("date"))
+    known, seen = shop.known(0.25, seed=1), published(History(Pseudonyms(13).anonymize(shop, seed=1).frame), seed=1)
+    expected = Linkage().estimate(known, seen).n_bytes
+    tracemalloc.start()
+    Linkage().guess(known, seen)
+    _, held = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 0.5 <= held / expected <= 2

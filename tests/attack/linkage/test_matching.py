@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 from tokumei.attack.linkage.matching import match, match_chances
 
@@ -17,6 +20,17 @@ def test_match_leaves_absent_who_fits_nobody() -> None:
     found, sure = match(np.array([[10.0], [-10.0]]))
     assert found.tolist() == [0, -1]
     assert (sure > 0.99).all()
+
+
+@given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 2**31))
+def test_match_gains_as_much_as_the_best_assignment_of_all_pairs(n: int, m: int, seed: int) -> None:
+    scores = np.random.default_rng(seed).normal(0, 4, (n, m))
+    chances, absent = match_chances(scores)
+    gain = np.maximum(chances - absent[:, None], 0)
+    found, _ = match(scores)
+    at = np.flatnonzero(found >= 0)
+    assert len(set(found[at])) == len(at)
+    assert gain[at, found[at]].sum() == pytest.approx(gain[linear_sum_assignment(gain, maximize=True)].sum())
 
 
 def test_match_without_pseudonyms_finds_nobody() -> None:

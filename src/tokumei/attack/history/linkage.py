@@ -27,6 +27,9 @@ CELL_SECONDS = 2e-6
 MATCH_SECONDS = 2e-10
 ROW_SECONDS = 1.5e-5
 ROW_BYTES = 600.0
+# To learn from a block: eight passes over its pairs of customers and pseudonyms, in so many arrays at once.
+LEARNED_CELL_SECONDS = 6e-7
+LEARNED_CELL_BYTES = 8 * 7
 # Where so many known rows are released as they were, days and times hardly changed.
 AS_IT_WAS = 0.5
 # Nobody is sure to know everything.
@@ -78,14 +81,17 @@ class Linkage:
         n_customers, n_names = len(knowledge.customers), len(published.customers)
         n_cells = float(n_customers) * n_names
         # Scores by rows and by numbers of rows, their sums and chances; habits hold seven numbers of each cell, twice.
-        n_bytes = n_cells * 8 * (6 + (14 if self.rounds and n_names > MOST_NAMES * n_customers else 0))
-        if n_cells > LARGEST_CELLS and is_narrow:
-            n_rows = float(ours.height + theirs.height)
-            return Cost(2 + n_pairs * PAIR_SECONDS + n_rows * ROW_SECONDS, n_rows * ROW_BYTES)
+        n_bytes = n_cells * 8 * (9 + (14 if self.rounds and n_names > MOST_NAMES * n_customers else 0))
         if n_cells > LARGEST_CELLS:
+            # Agreement is learned from one block whatever is compared afterwards.
+            learning = 2 + BLOCK_CELLS * LEARNED_CELL_SECONDS
+            n_rows = float(ours.height + theirs.height)
+            if is_narrow:
+                held = max(n_rows * ROW_BYTES, BLOCK_CELLS * LEARNED_CELL_BYTES)
+                return Cost(learning + n_pairs * PAIR_SECONDS + n_rows * ROW_SECONDS, held)
             # In blocks: what is held of one, and what is kept of all.
             n_bytes = BLOCK_CELLS * 8 * 8 + n_customers * N_KEPT * 8.0 * 12
-            return Cost(2 + n_pairs * PAIR_SECONDS + n_cells * CELL_SECONDS / 4, n_bytes)
+            return Cost(learning + n_pairs * PAIR_SECONDS + n_cells * CELL_SECONDS / 4, n_bytes)
         seconds = 2 + n_pairs * PAIR_SECONDS + n_cells * CELL_SECONDS + n_cells * n_customers * MATCH_SECONDS
         return Cost(seconds, n_bytes)
 

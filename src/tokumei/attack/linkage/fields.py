@@ -12,7 +12,7 @@ and then everybody is one of the few customers who buy dear things.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +44,8 @@ PRIOR = 2.0
 KIND_PRIOR = 5.0
 # Pairs of distinct values beyond which numbers are compared by three digits.
 LARGEST_TABLE = 20_000_000
+# Pairs of distinct values that are compared in one go.
+CHUNK_PAIRS = 200_000
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,19 @@ class FieldLevels:
 
 def _at_levels(levels: Levels, n_rows: Floats, width: int) -> Floats:
     """Count the rows at each level of each value (down); the last column, of what is untold, is cut off."""
-    cells = np.arange(len(levels))[:, None] * width + levels.astype(np.int64) % width
-    weights = np.broadcast_to(n_rows, levels.shape)
-    counts = np.bincount(cells.ravel(), weights.ravel(), len(levels) * width)
-    return counts.astype(np.float64).reshape(-1, width)[:, :-1]
+    counts = np.zeros((len(levels), width))
+    for some in _runs_of_values(len(levels), levels.shape[1]):
+        part = levels[some]
+        cells = np.arange(len(part))[:, None] * width + part.astype(np.int64) % width
+        weights = np.broadcast_to(n_rows, part.shape)
+        counts[some] = np.bincount(cells.ravel(), weights.ravel(), len(part) * width).reshape(-1, width)
+    return counts[:, :-1]
+
+
+def _runs_of_values(n_values: int, n_others: int) -> Iterator[slice]:
+    """Give runs of values so short that their pairs with all others are few: tables of levels are large enough."""
+    size = max(1, CHUNK_PAIRS // max(1, n_others))
+    return (slice(first, first + size) for first in range(0, n_values, size))
 
 
 def _compared(known: pl.Series, released: pl.Series) -> tuple[Floats, Floats, tuple[Ints, Ints]] | None:
@@ -175,19 +186,26 @@ def number_levels(name: str) -> Callable[[pl.Series, pl.Series, Kinds], FieldLev
         if found is None:
             return None
         ours, theirs, codes = found
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(ours[:, None] == theirs, 1.0, theirs / ours[:, None])
-        levels = np.searchsorted(SHARES, np.nan_to_num(share, nan=1.0, posinf=1e9))
-        # Equal numbers are a level of their own, in the middle.
-        levels[levels > EQUAL] += 1
-        levels[(levels == EQUAL) & (share > 1)] += 1
-        levels[(levels == EQUAL) & (share < 1)] -= 1
-        levels[ours[:, None] == theirs] = EQUAL
-        return FieldLevels.of(
-            codes, _untold(levels, ours, theirs), np.searchsorted(BANDS[name], np.nan_to_num(theirs)), kinds
-        )
+        levels: Levels = np.empty((len(ours), len(theirs)), np.int8)
+        for some in _runs_of_values(len(ours), len(theirs)):
+            levels[some] = _untold(_share_levels(ours[some], theirs), ours[some], theirs)
+        return FieldLevels.of(codes, levels, np.searchsorted(BANDS[name], np.nan_to_num(theirs)), kinds)
 
     return compare
+
+
+def _share_levels(ours: Floats, theirs: Floats) -> Ints:
+    """Give the levels of numbers (known down, released across)."""
+    is_equal = ours[:, None] == theirs
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(is_equal, 1.0, theirs / ours[:, None])
+    levels: Ints = np.searchsorted(SHARES, np.nan_to_num(share, nan=1.0, posinf=1e9))
+    # Equal numbers are a level of their own, in the middle.
+    levels[levels > EQUAL] += 1
+    levels[(levels == EQUAL) & (share > 1)] += 1
+    levels[(levels == EQUAL) & (share < 1)] -= 1
+    levels[is_equal] = EQUAL
+    return levels
 
 
 def item_levels(known: pl.Series, released: pl.Series, kinds: Kinds) -> FieldLevels | None:
