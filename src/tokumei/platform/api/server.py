@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from functools import cached_property
+from http.client import responses
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
 from ninja import NinjaAPI
-from ninja.openapi.schema import OpenAPISchema
+from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 from ninja.operation import Operation
+from ninja.schema import NinjaGenerateJsonSchema
 
 from tokumei.platform.api.errors import handle_errors
 from tokumei.platform.api.operations import account, contests, organizing, taking_part
 from tokumei.platform.api.operations.router import router
+from tokumei.platform.api.schemas import Error
 from tokumei.platform.api.slots import OPERATIONS
+
+# Any operation may be refused for these reasons; 413 and 507 where something is sent.
+REFUSALS = (400, 401, 403, 404, 413, 429, 503, 507)
 
 
 class Api(NinjaAPI):
@@ -30,7 +36,18 @@ class Api(NinjaAPI):
 
     @cached_property
     def _description(self) -> OpenAPISchema:
-        return super().get_openapi_schema()
+        """Add how operations are refused, which is the same for all: each would make eight models of its own of it."""
+        described = super().get_openapi_schema()
+        error = Error.model_json_schema(
+            ref_template=REF_TEMPLATE, mode="serialization", schema_generator=NinjaGenerateJsonSchema
+        )
+        described["components"]["schemas"] |= error.pop("$defs") | {Error.__name__: error}
+        content = {"application/json": {"schema": {"$ref": REF_TEMPLATE.format(model=Error.__name__)}}}
+        refusals = {status: {"description": responses[status], "content": content} for status in REFUSALS}
+        for operations in described["paths"].values():
+            for operation in operations.values():
+                operation["responses"] |= refusals
+        return described
 
 
 # Importing them is what puts operations on the router.

@@ -14,7 +14,7 @@ from tokumei.exchange.transport import LARGEST_REQUEST
 from tokumei.platform.api.bearer import READ, SUBMIT, ApiRequest
 from tokumei.platform.api.bodies import Key, Line, Slug
 from tokumei.platform.api.operations.contests import Limit, Offset, send
-from tokumei.platform.api.operations.router import REFUSALS, SENDS_A_FILE, router
+from tokumei.platform.api.operations.router import SENDS_A_FILE, router
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, Recipient
 from tokumei.platform.exchange.schemas import (
     AskIn,
@@ -44,14 +44,14 @@ def _files(description: str) -> dict[str, Any]:
     return {"requestBody": body}
 
 
-@router.get("/exchange/catalogue", auth=READ, tags=TAGS, response={200: Offers} | REFUSALS)
+@router.get("/exchange/catalogue", auth=READ, tags=TAGS, response={200: Offers})
 def catalogue(request: ApiRequest, q: Line = "", limit: Limit = 50, offset: Offset = 0) -> Offers:
     """List the offers that everybody may see, those with all words of `q`."""
     found = offers.visible_offers(q)
     return Offers(n=found.count(), offers=[_offer(one) for one in found[offset : offset + limit]])
 
 
-@router.post("/exchange/catalogue/{slug}/try", auth=READ, tags=TAGS, response={200: TryOut} | REFUSALS)
+@router.post("/exchange/catalogue/{slug}/try", auth=READ, tags=TAGS, response={200: TryOut})
 def try_levels(request: ApiRequest, slug: Slug, given: TryIn) -> TryOut:
     """Try levels on an offer: nothing is counted, and nobody is asked."""
     published = offers.find_offer(slug)
@@ -59,7 +59,7 @@ def try_levels(request: ApiRequest, slug: Slug, given: TryIn) -> TryOut:
     return TryOut(**trying.as_dict(trying.try_levels(published, list(levels.values()), given.criterion)))
 
 
-@router.post("/exchange/catalogue/{slug}/requests", auth=SUBMIT, tags=TAGS, response={201: RequestOut} | REFUSALS)
+@router.post("/exchange/catalogue/{slug}/requests", auth=SUBMIT, tags=TAGS, response={201: RequestOut})
 def ask_for_levels(request: ApiRequest, slug: Slug, given: AskIn) -> Status[RequestOut]:
     """Ask for levels, signed by the key that signs for the user on this platform."""
     published = offers.find_offer(slug)
@@ -72,7 +72,7 @@ def ask_for_levels(request: ApiRequest, slug: Slug, given: AskIn) -> Status[Requ
     "/exchange/catalogue/{slug}/signed-requests",
     auth=SUBMIT,
     tags=TAGS,
-    response={201: RequestOut} | REFUSALS,
+    response={201: RequestOut},
     openapi_extra=_files("A part `request`: the file of `tokumei exchange request`."),
 )
 def send_signed_request(request: ApiRequest, slug: Slug) -> Status[RequestOut]:
@@ -82,14 +82,14 @@ def send_signed_request(request: ApiRequest, slug: Slug) -> Status[RequestOut]:
     return Status(201, _request(requesting.ask_signed(published, request.auth.user, text)))
 
 
-@router.get("/exchange/requests", auth=READ, tags=TAGS, response={200: Requests} | REFUSALS)
+@router.get("/exchange/requests", auth=READ, tags=TAGS, response={200: Requests})
 def level_requests(request: ApiRequest, limit: Limit = 50, offset: Offset = 0) -> Requests:
     """List the user's own requests, newest first."""
     found = requesting.requests_of(request.auth.user)
     return Requests(n=found.count(), requests=[_request(one) for one in found[offset : offset + limit]])
 
 
-@router.get("/exchange/requests/{key}", auth=READ, tags=TAGS, response={200: RequestOut} | REFUSALS)
+@router.get("/exchange/requests/{key}", auth=READ, tags=TAGS, response={200: RequestOut})
 def level_request(request: ApiRequest, key: Key) -> RequestOut:
     """Give one of the user's own requests, with its signed answer."""
     return _request(requesting.find_request(request.auth.user, key))
@@ -99,7 +99,7 @@ def level_request(request: ApiRequest, key: Key) -> RequestOut:
     "/exchange/requests/{key}/release",
     auth=READ,
     tags=TAGS,
-    response={200: None} | REFUSALS,
+    response={200: None},
     openapi_extra=SENDS_A_FILE,
 )
 def level_release(request: ApiRequest, key: Key) -> FileResponse:
@@ -108,7 +108,7 @@ def level_release(request: ApiRequest, key: Key) -> FileResponse:
     return send(path.open("rb"), f"{key}.release.csv")
 
 
-@router.get("/exchange/offers", auth=READ, tags=PROVIDERS, response={200: Offers} | REFUSALS)
+@router.get("/exchange/offers", auth=READ, tags=PROVIDERS, response={200: Offers})
 def own_offers(request: ApiRequest) -> Offers:
     """List the offers of the user's teams."""
     found = [_offer(one) for one in offers.offers_of(request.auth.user)]
@@ -119,7 +119,7 @@ def own_offers(request: ApiRequest) -> Offers:
     "/exchange/offers",
     auth=SUBMIT,
     tags=PROVIDERS,
-    response={201: OfferOut} | REFUSALS,
+    response={201: OfferOut},
     openapi_extra=_files("Parts `offer`, `first_release`, `log` and `head`: the public files of a desk."),
 )
 def publish_offer(request: ApiRequest, team: Slug, slug: Slug) -> Status[OfferOut]:
@@ -140,13 +140,13 @@ def publish_offer(request: ApiRequest, team: Slug, slug: Slug) -> Status[OfferOu
     return Status(201, _offer(made))
 
 
-@router.get("/exchange/offers/{slug}", auth=READ, tags=PROVIDERS, response={200: OfferOut} | REFUSALS)
+@router.get("/exchange/offers/{slug}", auth=READ, tags=PROVIDERS, response={200: OfferOut})
 def own_offer(request: ApiRequest, slug: Slug) -> OfferOut:
     """Give an offer of one of the user's teams."""
     return _offer(offers.find_own_offer(request.auth.user, slug))
 
 
-@router.get("/exchange/offers/{slug}/pending", auth=READ, tags=PROVIDERS, response={200: Pending} | REFUSALS)
+@router.get("/exchange/offers/{slug}/pending", auth=READ, tags=PROVIDERS, response={200: Pending})
 def pending_requests(request: ApiRequest, slug: Slug) -> Pending:
     """List the requests that want an answer, and the approvals there are."""
     published = _remote(request, slug)
@@ -158,7 +158,7 @@ def pending_requests(request: ApiRequest, slug: Slug) -> Pending:
     "/exchange/offers/{slug}/answers/{key}",
     auth=SUBMIT,
     tags=PROVIDERS,
-    response={204: None} | REFUSALS,
+    response={204: None},
     openapi_extra=_files("A part `answer`, with `release` where it is served; or `problem` alone."),
 )
 def answer_level_request(request: ApiRequest, slug: Slug, key: Key) -> Status[None]:
@@ -179,7 +179,7 @@ def answer_level_request(request: ApiRequest, slug: Slug, key: Key) -> Status[No
     "/exchange/offers/{slug}/log",
     auth=SUBMIT,
     tags=PROVIDERS,
-    response={200: OfferOut} | REFUSALS,
+    response={200: OfferOut},
     openapi_extra=_files("Parts `log` and `head`, and `revision-0002` and so on for what is new of the offer."),
 )
 def send_public_log(request: ApiRequest, slug: Slug) -> OfferOut:
@@ -202,7 +202,7 @@ def send_public_log(request: ApiRequest, slug: Slug) -> OfferOut:
     return _offer(published)
 
 
-@router.get("/exchange/offers/{slug}/attack", auth=READ, tags=PROVIDERS, response={200: AttackOut} | REFUSALS)
+@router.get("/exchange/offers/{slug}/attack", auth=READ, tags=PROVIDERS, response={200: AttackOut})
 def attack_of_last_night(request: ApiRequest, slug: Slug) -> AttackOut:
     """Give what integer programs prove of all that is out of an offer of one of the user's teams."""
     published = offers.find_own_offer(request.auth.user, slug)
@@ -212,13 +212,13 @@ def attack_of_last_night(request: ApiRequest, slug: Slug) -> AttackOut:
     return AttackOut(attacked=published.attacked, is_safe=is_safe, found=found, trouble=trouble)
 
 
-@router.get("/exchange/offers/{slug}/recipients", auth=READ, tags=PROVIDERS, response={200: Recipients} | REFUSALS)
+@router.get("/exchange/offers/{slug}/recipients", auth=READ, tags=PROVIDERS, response={200: Recipients})
 def recipients_of_offer(request: ApiRequest, slug: Slug) -> Recipients:
     """List the recipients whom an offer serves by their keys."""
     return _recipients(offers.find_own_offer(request.auth.user, slug))
 
 
-@router.post("/exchange/offers/{slug}/recipients", auth=SUBMIT, tags=PROVIDERS, response={201: Recipients} | REFUSALS)
+@router.post("/exchange/offers/{slug}/recipients", auth=SUBMIT, tags=PROVIDERS, response={201: Recipients})
 def list_recipient(request: ApiRequest, slug: Slug, given: TrustIn) -> Status[Recipients]:
     """List a user in a hosted offer, with the criterion that they are served by; a revision tells it."""
     published = offers.find_own_offer(request.auth.user, slug)
@@ -226,7 +226,7 @@ def list_recipient(request: ApiRequest, slug: Slug, given: TrustIn) -> Status[Re
     return Status(201, _recipients(published))
 
 
-@router.delete("/exchange/offers/{slug}/recipients", auth=SUBMIT, tags=PROVIDERS, response={204: None} | REFUSALS)
+@router.delete("/exchange/offers/{slug}/recipients", auth=SUBMIT, tags=PROVIDERS, response={204: None})
 def drop_recipient(request: ApiRequest, slug: Slug, user: Line) -> Status[None]:
     """Serve a user of a hosted offer by the strictest criterion again."""
     published = offers.find_own_offer(request.auth.user, slug)

@@ -12,7 +12,7 @@ from tokumei.core.errors import InputError, NotAllowed, NotFound, UnknownPart
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import bodies, schemas
 from tokumei.platform.api.bearer import ORGANIZE, ApiRequest
-from tokumei.platform.api.operations.router import REFUSALS, router
+from tokumei.platform.api.operations.router import router
 from tokumei.platform.api.serializers import give_contest
 from tokumei.platform.contests.forms import TAKEN
 from tokumei.platform.contests.models import Contest
@@ -22,7 +22,7 @@ from tokumei.platform.contests.services.contests import find_contest, is_organiz
 TAGS = ["organizing"]
 
 
-@router.post("/contests", auth=ORGANIZE, tags=TAGS, response={201: schemas.ContestOut} | REFUSALS)
+@router.post("/contests", auth=ORGANIZE, tags=TAGS, response={201: schemas.ContestOut})
 def create_contest(request: ApiRequest, given: bodies.NewContest) -> Status[schemas.ContestOut]:
     """Make a contest on made-up data; one on data of your own is made on the page for it, which takes a file."""
     if not request.auth.user.may_organize:
@@ -39,7 +39,7 @@ def create_contest(request: ApiRequest, given: bodies.NewContest) -> Status[sche
     return Status(201, give_contest(made, request.auth.user))
 
 
-@router.put("/contests/{slug}/schedule", auth=ORGANIZE, tags=TAGS, response={200: schemas.ContestOut} | REFUSALS)
+@router.put("/contests/{slug}/schedule", auth=ORGANIZE, tags=TAGS, response={200: schemas.ContestOut})
 def change_schedule(request: ApiRequest, slug: bodies.Slug, given: bodies.Schedule) -> schemas.ContestOut:
     """Move the phases that have not begun."""
     contest = _organized(request.auth.user, slug)
@@ -47,7 +47,7 @@ def change_schedule(request: ApiRequest, slug: bodies.Slug, given: bodies.Schedu
     return give_contest(contest, request.auth.user)
 
 
-@router.put("/contests/{slug}/board", auth=ORGANIZE, tags=TAGS, response={200: schemas.ContestOut} | REFUSALS)
+@router.put("/contests/{slug}/board", auth=ORGANIZE, tags=TAGS, response={200: schemas.ContestOut})
 def change_board(request: ApiRequest, slug: bodies.Slug, given: bodies.BoardIn) -> schemas.ContestOut:
     """Choose what teams see of scores while the contest runs."""
     contest = _organized(request.auth.user, slug)
@@ -55,9 +55,7 @@ def change_board(request: ApiRequest, slug: bodies.Slug, given: bodies.BoardIn) 
     return give_contest(contest, request.auth.user)
 
 
-@router.post(
-    "/contests/{slug}/announcements", auth=ORGANIZE, tags=TAGS, response={201: schemas.AnnouncementOut} | REFUSALS
-)
+@router.post("/contests/{slug}/announcements", auth=ORGANIZE, tags=TAGS, response={201: schemas.AnnouncementOut})
 def announce(request: ApiRequest, slug: bodies.Slug, given: bodies.NewAnnouncement) -> Status[schemas.AnnouncementOut]:
     """Tell everybody in a contest something."""
     user = request.auth.user

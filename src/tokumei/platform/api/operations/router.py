@@ -6,13 +6,9 @@ from typing import Any
 
 from ninja import Router
 
-from tokumei.platform.api.schemas import Error
-
 # One for all: two routers that know the same address hide each other's methods.
 router = Router()
 
-# Any operation may be refused for these reasons; 413 and 507 where something is sent.
-REFUSALS: dict[Any, Any] = {frozenset({400, 401, 403, 404, 413, 429, 503, 507}): Error}
 # The names of the parts are those of the edition's files, such as AT; one zip may have any name.
 FILES_AS_BODY: dict[str, Any] = {
     "requestBody": {

@@ -13,7 +13,7 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.api import bodies, schemas
 from tokumei.platform.api.bearer import READ, SUBMIT, ApiRequest
 from tokumei.platform.api.operations.contests import Limit, Offset, send
-from tokumei.platform.api.operations.router import FILES_AS_BODY, REFUSALS, SENDS_A_FILE, router
+from tokumei.platform.api.operations.router import FILES_AS_BODY, SENDS_A_FILE, router
 from tokumei.platform.api.serializers import give_attempts, give_contest, give_submission, give_team
 from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import joining, showing, submitting, teamwork
@@ -26,7 +26,7 @@ from tokumei.platform.teams.services import teams_of
 TAGS = ["taking part"]
 
 
-@router.post("/contests/{slug}/join", auth=SUBMIT, tags=TAGS, response={200: schemas.ContestOut} | REFUSALS)
+@router.post("/contests/{slug}/join", auth=SUBMIT, tags=TAGS, response={200: schemas.ContestOut})
 def join(request: ApiRequest, slug: bodies.Slug, given: bodies.Join) -> schemas.ContestOut:
     """Enter a team whose captain the user is; private contests need an invitation."""
     user = request.auth.user
@@ -38,7 +38,7 @@ def join(request: ApiRequest, slug: bodies.Slug, given: bodies.Join) -> schemas.
     return give_contest(contest, user)
 
 
-@router.post("/contests/{slug}/withdraw", auth=SUBMIT, tags=TAGS, response={204: None} | REFUSALS)
+@router.post("/contests/{slug}/withdraw", auth=SUBMIT, tags=TAGS, response={204: None})
 def withdraw(request: ApiRequest, slug: bodies.Slug) -> Status[None]:
     """Take the user's team out of a contest; its captain does that, until releases are published."""
     own = _own(find_contest(request.auth.user, slug), request.auth.user)
@@ -52,7 +52,7 @@ def withdraw(request: ApiRequest, slug: bodies.Slug) -> Status[None]:
     "/contests/{slug}/releases",
     auth=SUBMIT,
     tags=TAGS,
-    response={201: schemas.SubmissionOut} | REFUSALS,
+    response={201: schemas.SubmissionOut},
     openapi_extra=FILES_AS_BODY,
 )
 def submit_release(request: ApiRequest, slug: bodies.Slug) -> Status[schemas.SubmissionOut]:
@@ -62,7 +62,7 @@ def submit_release(request: ApiRequest, slug: bodies.Slug) -> Status[schemas.Sub
     return Status(201, give_submission(made, user))
 
 
-@router.get("/contests/{slug}/targets", auth=READ, tags=TAGS, response={200: list[schemas.Target]} | REFUSALS)
+@router.get("/contests/{slug}/targets", auth=READ, tags=TAGS, response={200: list[schemas.Target]})
 def targets(request: ApiRequest, slug: bodies.Slug) -> list[schemas.Target]:
     """List the teams whose releases can be attacked, with the attempts at each by level of knowledge."""
     contest = find_contest(request.auth.user, slug)
@@ -80,7 +80,7 @@ def targets(request: ApiRequest, slug: bodies.Slug) -> list[schemas.Target]:
     "/contests/{slug}/targets/{team}/guesses",
     auth=SUBMIT,
     tags=TAGS,
-    response={201: schemas.SubmissionOut} | REFUSALS,
+    response={201: schemas.SubmissionOut},
     openapi_extra=FILES_AS_BODY,
 )
 def submit_guess(
@@ -99,7 +99,7 @@ def submit_guess(
     return Status(201, give_submission(made, user))
 
 
-@router.get("/contests/{slug}/submissions", auth=READ, tags=TAGS, response={200: schemas.SubmissionPage} | REFUSALS)
+@router.get("/contests/{slug}/submissions", auth=READ, tags=TAGS, response={200: schemas.SubmissionPage})
 def submissions_in(
     request: ApiRequest,
     slug: bodies.Slug,
@@ -114,7 +114,7 @@ def submissions_in(
     return schemas.SubmissionPage(n=found.count(), items=page)
 
 
-@router.get("/submissions", auth=READ, tags=TAGS, response={200: schemas.SubmissionPage} | REFUSALS)
+@router.get("/submissions", auth=READ, tags=TAGS, response={200: schemas.SubmissionPage})
 def submissions(request: ApiRequest, limit: Limit = 30, offset: Offset = 0) -> schemas.SubmissionPage:
     """List what the user's teams submitted anywhere, newest first."""
     user = request.auth.user
@@ -123,22 +123,20 @@ def submissions(request: ApiRequest, limit: Limit = 30, offset: Offset = 0) -> s
     return schemas.SubmissionPage(n=found.count(), items=[give_submission(one, user) for one in listed])
 
 
-@router.get("/submissions/{key}", auth=READ, tags=TAGS, response={200: schemas.SubmissionOut} | REFUSALS)
+@router.get("/submissions/{key}", auth=READ, tags=TAGS, response={200: schemas.SubmissionOut})
 def submission(request: ApiRequest, key: bodies.Key) -> schemas.SubmissionOut:
     """Give a submission: its state, how far its evaluation is, its faults or its score."""
     return give_submission(showing.find_submission(request.auth.user, key), request.auth.user)
 
 
-@router.get(
-    "/submissions/{key}/files/{name}", auth=READ, tags=TAGS, response={200: None} | REFUSALS, openapi_extra=SENDS_A_FILE
-)
+@router.get("/submissions/{key}/files/{name}", auth=READ, tags=TAGS, response={200: None}, openapi_extra=SENDS_A_FILE)
 def submitted_file(request: ApiRequest, key: bodies.Key, name: bodies.FileName) -> FileResponse:
     """Send a submitted file back."""
     found = showing.submitted_file(showing.find_submission(request.auth.user, key), name)
     return send(found.open("rb"), name)
 
 
-@router.post("/submissions/{key}/choose", auth=SUBMIT, tags=TAGS, response={200: schemas.SubmissionOut} | REFUSALS)
+@router.post("/submissions/{key}/choose", auth=SUBMIT, tags=TAGS, response={200: schemas.SubmissionOut})
 def choose(request: ApiRequest, key: bodies.Key) -> schemas.SubmissionOut:
     """Let a scored release be the one that counts, until attacks begin, where the rules leave that to teams."""
     user = request.auth.user
