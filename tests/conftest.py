@@ -88,6 +88,8 @@ def spark_engine() -> str:
     pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java, which is not installed")
+    # To compile a second time what runs for seconds costs more than it saves, and so do threads that collect.
+    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     return "spark"
 
 
