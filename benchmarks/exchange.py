@@ -18,7 +18,6 @@ from tokumei.exchange.answer import Desk, answer
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, open_desk
-from tokumei.exchange.learning import rule_quadrants
 from tokumei.exchange.noise import secret_of
 from tokumei.exchange.offer import Lots, Offer, Words
 from tokumei.exchange.offering import OfferTerms, make_offer
@@ -162,7 +161,7 @@ def _quadrants_of(kind: str, table: CountedTable, k: int) -> Quadrants:
     ks = {node: table.k(node) for node in table.lattice if table.lattice.class_count(node) > 1}
     if how == "served by k itself":
         return Quadrants.of((offer.predict(node).k >= k, true >= k) for node, true in ks.items())
-    return rule_quadrants(offer, ks, k)[1]
+    return Quadrants.of((offer.zone(node, k).zone == "allowed", true >= k) for node, true in ks.items())
 
 
 def _tables(n_services: int) -> list[CountedTable]:

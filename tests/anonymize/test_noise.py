@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.swap_odds import pk_of_matrices
 
 from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.perturbation import Original, Perturbed
@@ -16,7 +17,6 @@ from tokumei.anonymize.table.noise import Noise, n_decimals, written
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.seeds import generator
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.safety._pk import pk_of_matrices
 
 AGES = pl.DataFrame({"age": ["30", "30", "50", "50"]})
 AGE = Hierarchy.of_levels("age", [[str(age) for age in range(101)], ["*"] * 101])

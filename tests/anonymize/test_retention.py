@@ -5,6 +5,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.swap_odds import pk_of_matrices
 
 from tokumei.anonymize.perturbing.retention import (
     estimated_counts,
@@ -13,7 +14,6 @@ from tokumei.anonymize.perturbing.retention import (
 )
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.seeds import generator
-from tokumei.measure.safety._pk import pk_of_matrices
 
 N_VALUES = st.lists(st.integers(1, 6), min_size=1, max_size=3)
 

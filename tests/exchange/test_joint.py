@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 import pytest
 from tests.exchange.people import AGE, LATTICE, node, offer_of, planted
 
-from tokumei.exchange.joint import are_decomposable, joint_level, joint_node
+from tokumei.exchange import joint
+from tokumei.exchange.joint import as_keys, joint_level, joint_node
 from tokumei.predict.margin import Ints
 
 
 def parts(*codes: int) -> Ints:
     return np.array(codes, np.int64)
+
+
+def are_decomposable(tables: Sequence[dict[int, Ints]]) -> bool:
+    return joint.are_decomposable([as_keys(table) for table in tables])
 
 
 @pytest.mark.parametrize(("one", "other", "joint"), [(1, 1, 1), (0, 2, 0), (1, 3, 1), (1, 2, 0), (3, 3, 3)])

@@ -12,7 +12,6 @@ from tokumei.counting.count import count_classes
 from tokumei.data.made.population import OLDEST, PREFECTURES, SEXES
 from tokumei.data.made.services import make_services
 from tokumei.exchange.criteria import Criterion
-from tokumei.exchange.learning import rule_quadrants
 from tokumei.exchange.offer import FirstRelease, Offer, Words
 from tokumei.exchange.offering import SPREAD
 from tokumei.hierarchy.build.japan_age import JapanAge
@@ -61,7 +60,10 @@ def quadrants_of(counts: ClassCounts, k: int) -> tuple[Quadrants, Quadrants]:
     first = FirstRelease(LATTICE.levels(LATTICE.top), "")
     knowledge = Margins(k_p=k, two_way=False, spread=SPREAD).fit(LATTICE, counts).knowledge
     offer = Offer("service", Words("", "", "", ""), LATTICE.hierarchies, knowledge, (Criterion("own", k),), first)
-    return rule_quadrants(offer, ks, k)
+    return (
+        Quadrants.of((offer.predict(node).low >= k, true >= k) for node, true in ks.items()),
+        Quadrants.of((offer.zone(node, k).zone == "allowed", true >= k) for node, true in ks.items()),
+    )
 
 
 @pytest.mark.parametrize("k", [2, 10, 50])

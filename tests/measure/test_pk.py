@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.swap_odds import Matrix, least_swap_odds, pk_of_matrices
 
 from tokumei.core.errors import InputError
 from tokumei.measure.safety._pk import (
-    Matrix,
     clamped_gaussian_ratio,
     laplace_ratio,
-    least_swap_odds,
-    pk_of_matrices,
     pk_of_ratio,
 )
 
@@ -130,12 +128,6 @@ def test_ratio_of_clamped_noise_is_the_largest_over_fine_steps(width: float) -> 
     steps = np.concatenate(([-np.inf], np.linspace(0, width, 401), [np.inf]))
     matrix = np.diff(norm.cdf(steps[None, :] - values[:, None]), axis=1)
     assert clamped_gaussian_ratio(width, 1) ** -2 == pytest.approx(least_swap_odds(matrix))
-
-
-@pytest.mark.parametrize("matrix", [np.zeros((0, 0)), np.array([[0.5, 0.4]]), np.array([[1.5, -0.5]]), np.zeros(3)])
-def test_matrix_that_is_no_transition_matrix_is_an_input_error(matrix: Matrix) -> None:
-    with pytest.raises(InputError, match="transition matrix"):
-        pk_of_matrices([matrix], 5)
 
 
 def test_noise_and_ratios_out_of_range_are_input_errors() -> None:

@@ -9,6 +9,7 @@ import pytest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from tests.platform.conftest import LogIn
+from tests.platform.security.world import unsafe_methods
 
 from tokumei.platform.access import LEVELS, Route, access, routes
 from tokumei.platform.accounts.models import User
@@ -34,9 +35,7 @@ def test_every_view_says_who_may_see_it() -> None:
     assert {route.access.level for route in ROUTES if route.access} <= set(LEVELS)
 
 
-@pytest.mark.parametrize(
-    "route", [route for route in ROUTES if route.access and route.access.unsafe_methods], ids=named
-)
+@pytest.mark.parametrize("route", [route for route in ROUTES if unsafe_methods(route)], ids=named)
 def test_every_unsafe_route_without_a_csrf_token_is_refused(route: Route, admin: User) -> None:
     if getattr(route.view, "csrf_exempt", False):
         # Programs log in by a token in a header, which no other site's page can make a browser send.
@@ -45,7 +44,7 @@ def test_every_unsafe_route_without_a_csrf_token_is_refused(route: Route, admin:
     client = Client(enforce_csrf_checks=True)
     client.force_login(admin, backend="tokumei.platform.accounts.backends.NameOrEmail")
     assert route.access is not None
-    for method in route.access.unsafe_methods:
+    for method in unsafe_methods(route):
         answer = client.generic(method, address(route))
         assert answer.status_code == 403
         assert "did not come from this site" in answer.content.decode()

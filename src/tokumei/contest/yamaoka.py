@@ -76,7 +76,6 @@ class YamaokaVerdict:
     share: float
     random_share: float
     farther: float
-    n_rows_checked: int
     evidence: tuple[str, ...]
     threshold: float = THRESHOLD
 
@@ -101,7 +100,7 @@ def detect_yamaoka(original: pl.DataFrame, released: pl.DataFrame, rows: pl.Seri
     declared = _declared(original, released, rows)
     if min(original.height, released.height) < FEWEST_ROWS or not original.width:
         return YamaokaVerdict(
-            False, 0.0, 0.0, 0.0, 0, ("There are too few rows to tell a false row map from a true one.",)
+            False, 0.0, 0.0, 0.0, ("There are too few rows to tell a false row map from a true one.",)
         )
     columns = [_Column.of(original[name], released[name]) for name in original.columns]
     rng = generator(SEED, "yamaoka", _fingerprint(columns, declared))
@@ -119,7 +118,7 @@ def detect_yamaoka(original: pl.DataFrame, released: pl.DataFrame, rows: pl.Seri
     is_lie = random_share >= THRESHOLD and fits_another[is_at_random].mean() >= LEAST_FIT
     is_flagged = share >= THRESHOLD or bool(is_lie)
     evidence = _evidence(sampled, declared, found, is_contradicted, limit) if is_flagged else ()
-    return YamaokaVerdict(is_flagged, share, random_share, float(np.median(found.farther)), len(sampled), evidence)
+    return YamaokaVerdict(is_flagged, share, random_share, float(np.median(found.farther)), evidence)
 
 
 def _declared(original: pl.DataFrame, released: pl.DataFrame, rows: pl.Series) -> Indices:

@@ -84,9 +84,9 @@ def joiner(fitted: Fitted) -> Callable[[Node], bool]:
     """Give what tells whether a node's table can stand beside what a predictor publishes: they are decomposable."""
     if not isinstance(fitted, FittedMargins):
         return lambda _: True
-    published = [_as_keys(table) for table in published_tables(fitted)]
+    published = [as_keys(table) for table in published_tables(fitted)]
     by_level = [[codes[margin.group_of >= 0] for codes in margin.codes] for margin in fitted.margins]
-    keys = [[_as_keys({index: parts}) for parts in levels] for index, levels in enumerate(by_level)]
+    keys = [[as_keys({index: parts}) for parts in levels] for index, levels in enumerate(by_level)]
 
     @cache
     def spares(index: int, level: int) -> bool:
@@ -96,7 +96,7 @@ def joiner(fitted: Fitted) -> Callable[[Node], bool]:
         if not all(spares(index, level) for index, level in enumerate(node)):
             return False
         own = {name: key for index, level in enumerate(node) for name, key in keys[index][level].items()}
-        return _are_decomposable([own, *published])
+        return are_decomposable([own, *published])
 
     return can_join
 
@@ -117,12 +117,8 @@ def spares_groups(margin: Margin, level: int) -> bool:
     return True
 
 
-def are_decomposable(tables: Sequence[Partitions]) -> bool:
+def are_decomposable(tables: Sequence[Mapping[int, bytes]]) -> bool:
     """Whether tables can be taken away one by one, each sharing with all others no more than with one of them."""
-    return _are_decomposable([_as_keys(table) for table in tables])
-
-
-def _are_decomposable(tables: Sequence[Mapping[int, bytes]]) -> bool:
     left = list(tables)
     while len(left) > 1:
         ear = next((index for index in range(len(left)) if _is_ear(left[index], _without(left, index))), None)
@@ -135,7 +131,7 @@ def _are_decomposable(tables: Sequence[Mapping[int, bytes]]) -> bool:
 # Parts as bytes, since the same few are compared over and over and what was found is kept.
 
 
-def _as_keys(table: Partitions) -> dict[int, bytes]:
+def as_keys(table: Partitions) -> dict[int, bytes]:
     """Give the parts of a table as bytes; an attribute in one part tells nothing, and is left out."""
     return {
         index: np.unique(parts, return_inverse=True)[1].astype(np.int64).tobytes()

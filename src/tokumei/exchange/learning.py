@@ -86,14 +86,6 @@ def lesson(offer: Offer, counted: Sequence[CountedNode], k: int) -> Lesson:
     return Lesson(offer.slope, quadrants, s1, s2, quadrants.beta)
 
 
-def rule_quadrants(offer: Offer, ks: Mapping[Node, int], k: int) -> tuple[Quadrants, Quadrants]:
-    """Give the quadrants of nodes of known k: by the formula's promises alone, and by all that the rule allows."""
-    return (
-        Quadrants.of((offer.predict(node).low >= k, true >= k) for node, true in ks.items()),
-        Quadrants.of((offer.zone(node, k).zone == "allowed", true >= k) for node, true in ks.items()),
-    )
-
-
 def answers_until_tightening(offer: Offer, links: Sequence[Link]) -> int:
     """Give how many answers must still be given before the formula may be made steeper.
 

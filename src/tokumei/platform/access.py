@@ -36,7 +36,6 @@ from tokumei.platform.addresses import is_loopback
 
 Level = Literal["anyone", "operator", "user", "member", "captain", "organizer", "admin"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 View = Callable[..., HttpResponseBase]
 Find = Callable[..., Mapping[str, Any]]
@@ -55,11 +54,6 @@ class Access:
     level: Level
     methods: frozenset[str]
     of: Find | None = None
-
-    @property
-    def unsafe_methods(self) -> frozenset[str]:
-        """The methods that change something."""
-        return self.methods - SAFE_METHODS
 
 
 @dataclass(frozen=True)

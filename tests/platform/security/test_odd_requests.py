@@ -23,6 +23,7 @@ from tests.platform.security.world import (
     named,
     page_routes,
     send,
+    unsafe_methods,
 )
 from tests.platform.sites import do_jobs
 
@@ -130,9 +131,7 @@ FIELDS = (
 )
 
 
-@pytest.mark.parametrize(
-    "route", [route for route in page_routes() if route.access and route.access.unsafe_methods], ids=named
-)
+@pytest.mark.parametrize("route", [route for route in page_routes() if unsafe_methods(route)], ids=named)
 def test_odd_form_is_no_fault_of_the_server(world: World, route: Route) -> None:
     path, role = address(route, world.values_for(route, "public")), somebody(route)
     with as_postgres():
@@ -169,9 +168,7 @@ BODIES = (
 ODD_VALUES: tuple[Any, ...] = ("a\0b", "\ud800", 10**400, -1, None, [], {})
 
 
-@pytest.mark.parametrize(
-    "route", [route for route in api_routes() if route.access and route.access.unsafe_methods], ids=named
-)
+@pytest.mark.parametrize("route", [route for route in api_routes() if unsafe_methods(route)], ids=named)
 def test_odd_json_is_no_fault_of_the_server(world: World, route: Route) -> None:
     assert route.access is not None
     path, role = address(route, world.values_for(route, "open")), somebody(route)
@@ -180,7 +177,7 @@ def test_odd_json_is_no_fault_of_the_server(world: World, route: Route) -> None:
         *(json.dumps(dict.fromkeys(FIELDS, one)) for one in ODD_VALUES),
     ]
     with as_postgres():
-        for method in sorted(route.access.unsafe_methods):
+        for method in sorted(unsafe_methods(route)):
             for body in bodies:
                 found = world.call(role, method, path, body.encode(), content_type="application/json")
                 assert found.status in FINE | {429}, f"{role} {method} {path} with {body[:40]!r} gives {found.status}"

@@ -235,6 +235,11 @@ def api_routes() -> list[Route]:
     return [route for route in routes() if route.pattern.startswith(API)]
 
 
+def unsafe_methods(route: Route) -> frozenset[str]:
+    """Give the methods of a route that change something."""
+    return frozenset() if route.access is None else route.access.methods - {"GET", "HEAD", "OPTIONS"}
+
+
 def state_of_database() -> dict[str, list[Any]]:
     """Give every row of every table but the sessions."""
     return {

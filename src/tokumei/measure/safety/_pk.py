@@ -21,27 +21,11 @@ original only mixes such shares. Columns that are drawn independently multiply t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from tokumei.core.errors import InputError
-
-Matrix = npt.NDArray[np.float64]
-
-# Shares that are written with fewer digits than they have do not add up to 1 exactly.
-SUM_TOLERANCE = 1e-6
-
-
-def pk_of_matrices(matrices: Sequence[Matrix], n_records: int) -> float:
-    """Give the k of a table whose columns were drawn independently, each by its transition matrix.
-
-    A matrix has in row u and column v the probability that the value u is released as v. By the theorem above
-    k = 1 + (n − 1)·Π ρ, whatever the table; 0 for no records, 1 where a released value rules out an original one,
-    and n where released values say nothing of the original.
-    """
-    return pk_of_odds(math.prod(least_swap_odds(matrix) for matrix in matrices), n_records)
 
 
 def pk_of_ratio(ratio: float, n_records: int) -> float:
@@ -62,38 +46,11 @@ def pk_of_odds(odds: float, n_records: int) -> float:
     return 1 + (n_records - 1) * odds if n_records else 0.0
 
 
-def least_swap_odds(matrix: Matrix) -> float:
-    """Give ρ of one column: how much less likely an assignment can become by a swap, 0 to 1.
-
-    For two released values v, v' it is the least A[u, v'] / A[u, v] times the least A[u', v] / A[u', v'].
-    """
-    shares = _checked(matrix)
-    possible = shares[:, shares.max(axis=0, initial=0) > 0]
-    if possible.shape[1] < 2:
-        return 1.0
-    if not possible.all():
-        # What could not have been released from u tells that the person is not u.
-        return 0.0
-    logs = np.log(possible)
-    # No pair of columns is worse than the spreads of both, so columns of little spread need not be looked at. Where
-    # values are kept with one probability or replaced, the first pair is already as bad as its spreads.
-    spread = logs.max(axis=0) - logs.min(axis=0)
-    order = np.argsort(-spread, kind="stable")
-    logs, spread = np.ascontiguousarray(logs[:, order].T), spread[order]
-    worst = 0.0
-    for first in range(len(spread) - 1):
-        n_near = int(np.searchsorted(-spread[first + 1 :], spread[first] - worst))
-        if not n_near:
-            break
-        worst = max(worst, _worst_swap(logs[first], logs[first + 1 : first + 1 + n_near]))
-    return math.exp(-worst)
-
-
 def retention_odds(retention: float, shares: npt.NDArray[np.float64]) -> float:
     """Give ρ of a column whose values are kept with one probability, or else drawn anew by these shares.
 
     A kept value v is p + (1 − p)·π as likely from v as (1 − p)·π from any other, so the two values that are drawn
-    least often are the worst to swap. The same as `least_swap_odds` of the whole matrix.
+    least often are the worst to swap. The same as the least odds of all swaps of the whole matrix.
     """
     if not 0 <= retention <= 1:
         raise InputError.of("a probability from 0 to 1", option="retention", value=retention)
@@ -119,21 +76,6 @@ def clamped_gaussian_ratio(width: float, deviation: float) -> float:
 
     _check_noise(width, deviation)
     return _exp(-math.log(2) - float(log_ndtr(-width / deviation)))
-
-
-def _worst_swap(one: npt.NDArray[np.float64], others: Matrix) -> float:
-    """Give −ln of the least odds of swapping one released value with any of some others."""
-    difference = others - one
-    return float((difference.max(axis=1) - difference.min(axis=1)).max())
-
-
-def _checked(matrix: Matrix) -> Matrix:
-    shares = np.asarray(matrix, np.float64)
-    if shares.ndim != 2 or not shares.shape[0]:
-        raise InputError.of("a transition matrix with a row for each value", value=f"shape {shares.shape}")
-    if not (shares >= 0).all() or not np.allclose(shares.sum(axis=1), 1, rtol=0, atol=SUM_TOLERANCE):
-        raise InputError.of("a transition matrix whose rows are probabilities that add up to 1")
-    return shares
 
 
 def _check_noise(width: float, scale: float) -> None:
