@@ -77,6 +77,7 @@ def requirements(name: str) -> list[Requirement]:
     return asked[name]
 
 
+@pytest.mark.slow
 @settings(max_examples=cases(120))
 @given(
     st.lists(ROW, min_size=1, max_size=30),
@@ -107,6 +108,7 @@ def test_every_class_holds_or_nothing_is_released(
     assert again.release.frame.equals(found.release.frame)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(ROW, min_size=3, max_size=30), st.sampled_from(list(METHODS)))
 def test_every_label_covers_the_value_it_stands_for(rows: list[Any], method: str) -> None:

@@ -189,6 +189,7 @@ def of_customers(customers: list[list[tuple[int, str, int, int]]]) -> History:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(CUSTOMERS, st.integers(2, 4), st.integers(0, 3))
 def test_every_release_follows_the_rules_and_keeps_its_promise(

@@ -98,6 +98,7 @@ ROWS = st.lists(
 AGE = Hierarchy.of_levels("age", [["1", "2", "3"], ["1-2", "1-2", "3"], ["*"] * 3])
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(ROWS, st.sampled_from([2, 3]))
 def test_no_class_is_shown_to_be_small_by_all_tables_together(rows: list[Any], k: int) -> None:

@@ -248,6 +248,7 @@ def task_of(people: pl.DataFrame, requirements: Sequence[Requirement], suppressi
     return replace(task, requirements=against_original(task.requirements, task.counts))
 
 
+@pytest.mark.slow
 @given(TABLES, ASKED, st.sampled_from([0.0, 0.2, 0.5]), st.booleans())
 @settings(max_examples=cases(100))
 def test_rounds_give_the_same_groups_as_one_group_after_the_other(

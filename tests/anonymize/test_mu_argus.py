@@ -93,6 +93,7 @@ ROW = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(st.lists(ROW, min_size=1, max_size=25), st.sampled_from([1, 2, 3]), st.sampled_from([2, 3]))
 def test_no_combination_of_told_values_is_rare_after_the_first_phase(rows: list[Any], n_way: int, k: int) -> None:

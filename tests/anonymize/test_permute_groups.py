@@ -82,6 +82,7 @@ def test_published_rows_are_the_same_for_every_permutation_so_that_no_guess_beat
     assert expected == pytest.approx(groups.promise["bound"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deals", ["rows", "baskets"])
 def test_every_attack_stays_under_the_bound_within_noise(deals: str) -> None:
     for seed in range(2):

@@ -60,6 +60,7 @@ def released(name: str, options: dict[str, Any], original: History) -> Release |
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "options"), METHODS)
 @settings(max_examples=30)
 @given(original=histories())
@@ -82,6 +83,7 @@ def test_release_of_any_method_keeps_the_rules_of_the_contest(
         assert not release.pseudonyms.select(one_side).is_duplicated().any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "options"), METHODS)
 @settings(max_examples=30)
 @given(original=histories())

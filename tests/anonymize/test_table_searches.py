@@ -55,6 +55,7 @@ def requirement(name: str, rows: list[Any]) -> list[Requirement]:
     return made[name]
 
 
+@pytest.mark.slow
 @settings(max_examples=cases(150))
 @given(
     st.lists(ROW, min_size=1, max_size=40),

@@ -131,6 +131,7 @@ def test_file_that_is_no_recipe_is_refused(tmp_path: Path) -> None:
 ROWS = st.lists(st.tuples(st.sampled_from("fm"), st.sampled_from([31, 35, 42, None])), min_size=1, max_size=30)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(ROWS, st.sampled_from(searches()), st.sampled_from(["prec", "ncp", "discernibility"]), st.randoms())
 def test_release_holds_whatever_the_order_of_rows_and_columns(

@@ -18,6 +18,7 @@ PERSON = st.tuples(st.sampled_from("AB"), st.sampled_from([1, 2, 3]), st.sampled
 RECORDS = st.lists(st.tuples(PERSON, st.sampled_from(list(MEANINGS))), min_size=1, max_size=9)
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(RECORDS, st.sampled_from([3, 1 << 21]))
 def test_tell_equals_a_plain_loop_and_excluding_nothing(

@@ -42,6 +42,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: object) -> tuple[int, str]:
     return int(ended.value.code or 0), said.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", ["pwscup2015", "pwscup2016", "pwscup2017", "pwscup2018"])
 def test_broken_files_of_an_edition(edition: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = OPTIONS.get(edition, {"n_customers": 10})

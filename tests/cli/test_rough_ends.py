@@ -89,6 +89,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["anonymize table", "anonymize history", "hierarchy build", "data draw-knowledge"])
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_full_disk_is_named_and_left_as_it_was(

@@ -151,6 +151,7 @@ def test_changed_release_or_number_is_named(folder: Path, what: str, capsys: pyt
             file.write_text(text, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_signed_dossier_names_who_signed_and_any_change_breaks_it(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -144,6 +144,7 @@ def test_options_that_make_no_sense_are_refused(
         harden_history(shop, yearly, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_visits_without_items_are_hardened_by_what_can_work() -> None:
     visits = History.of(make_retail(30, n_rows=900, seed=2).select("customer", "date"))
     release = tk.anonymize(visits, method="pseudonyms", lifetime=12, seed=1)

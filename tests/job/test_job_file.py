@@ -78,6 +78,7 @@ def test_job_writes_release_and_dossier_and_keeps_what_it_promised(folder: Path)
     assert "7" not in json.dumps(dossier["seed"])
 
 
+@pytest.mark.slow
 def test_second_run_does_nothing_again_until_job_or_input_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = tk.Job.read(folder / "job.toml")
     first = job.run(folder / "out")
@@ -89,6 +90,7 @@ def test_second_run_does_nothing_again_until_job_or_input_change(folder: Path, m
     assert "before" in job.run(folder / "out").steps_done
 
 
+@pytest.mark.slow
 def test_step_whose_numbers_meant_another_thing_is_done_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = tk.Job.read(folder / "job.toml")
     monkeypatch.setattr("tokumei.job.step_store.RESULTS", 1)
@@ -107,6 +109,7 @@ def test_run_goes_on_after_a_stop_where_it_stopped(folder: Path, monkeypatch: py
     assert done.steps_done == ["use", "profile"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", [1, 3, 5, 7])
 def test_killed_at_any_stage_a_job_ends_as_if_it_never_was(
     folder: Path, monkeypatch: pytest.MonkeyPatch, stage: int
@@ -184,6 +187,7 @@ def test_folder_of_something_else_is_left_alone(folder: Path) -> None:
         tk.Job.read(folder / "job.toml").run(folder / "other")
 
 
+@pytest.mark.slow
 def test_template_of_any_file_runs_as_it_is(tmp_path: Path) -> None:
     for name, text in {
         "people": PEOPLE,

@@ -30,6 +30,7 @@ def planned(file: Path, capsys: pytest.CaptureFixture[str], *more: object) -> di
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["local", "duckdb"])
 @pytest.mark.parametrize("name", ["people.parquet", "people.csv"])
 def test_plan_is_within_a_factor_of_what_the_run_takes(

@@ -37,6 +37,7 @@ def table(data: Any = None, **options: Any) -> tk.Table:
     return tk.Table(people() if data is None else data, qi=["sex", "age", "region"], sensitive=["illness"], **options)
 
 
+@pytest.mark.slow
 def test_example_of_the_readme_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     df, next_month = people(), people(seed=2)

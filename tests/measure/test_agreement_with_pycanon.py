@@ -44,6 +44,7 @@ def both(rows: Rows) -> tuple[pd.DataFrame, ClassCounts, Audit]:
     return pd.DataFrame(rows, columns=COLUMNS), counts, audit(counts)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(SOME_ROWS)
 def test_k_distinct_l_and_alpha_are_those_of_pycanon(rows: Rows) -> None:

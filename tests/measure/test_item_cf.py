@@ -137,6 +137,7 @@ purchases = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(purchases, purchases, st.integers(1, 7))
 def test_sparse_blocks_agree_with_the_plain_formula(original: list[Row], released: list[Row], block: int) -> None:
     whole = _item_cf.BLOCK_ITEMS

@@ -58,6 +58,7 @@ def test_nobody_who_buys_no_more_is_followed() -> None:
     assert KTPrivacy(2, 1).measure(history([])).value == 0
 
 
+@pytest.mark.slow
 def test_k_t_privacy_equals_following_everybody_by_hand() -> None:
     for seed in range(60):
         draw = random.Random(seed)

@@ -72,6 +72,7 @@ def counts_of(rows: Rows) -> ClassCounts:
     return count_classes(frame, ["q"], sensitive=["s"])
 
 
+@pytest.mark.slow
 @given(SOME_ROWS, SOME_ROWS, LABELS)
 def test_monotone_requirements_hold_after_merging_classes(rows: Rows, others: Rows, labels: list[str]) -> None:
     fine, population = counts_of(rows), counts_of(rows + others)

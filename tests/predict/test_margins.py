@@ -204,6 +204,7 @@ def test_what_is_said_to_be_known_is_true(seed: int, k_p: int) -> None:
             assert prediction.k == count(node).k
 
 
+@pytest.mark.slow
 def test_predictor_meets_its_targets_on_made_services_and_a_made_census(
     thesis_lattice: Lattice, count_people: Callable[[pl.DataFrame], ClassCounts]
 ) -> None:

@@ -29,6 +29,7 @@ def counts_of(rows: list[Any]) -> Any:
     return count_classes(pl.DataFrame(rows, schema=schema, orient="row"), list(LATTICE.attributes))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(ROW, min_size=1, max_size=80), st.integers(1, 30))
 def test_ks_of_all_nodes_are_those_of_counting_each(rows: list[Any], times: int) -> None:

@@ -72,6 +72,7 @@ def test_report_and_sweep_of_many_rows_attack_some_customers_and_say_so(
     assert "10 of 20 customers" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("absent", [["item"], ["item", "price", "quantity"]])
 def test_sweep_of_a_history_without_items_leaves_out_what_needs_them(
     monkeypatch: pytest.MonkeyPatch, absent: list[str]

@@ -88,6 +88,7 @@ def test_sweep_permutes_groups_and_says_where_none_can_be_made(tmp_path: Path) -
     assert "permuted groups, bound 0.25" in default_grid()
 
 
+@pytest.mark.slow
 def test_attacks_that_do_not_fit_in_the_time_are_left_out_and_said(tmp_path: Path) -> None:
     shop = History.of(make_retail(20, n_rows=300, seed=1))
     release = tk.anonymize(shop, method="pseudonyms", lifetime=12, seed=1)

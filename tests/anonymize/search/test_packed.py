@@ -26,6 +26,7 @@ def three_levels(name: str) -> Hierarchy:
 ROW = st.tuples(st.none() | st.sampled_from(LETTERS), st.sampled_from(LETTERS), st.sampled_from("xyz") | st.none())
 
 
+@pytest.mark.slow
 @settings(max_examples=costly_cases(60))
 @given(st.lists(ROW, min_size=1, max_size=40))
 def test_every_node_rolled_up_equals_every_node_counted(rows: list[tuple[str | None, str, str | None]]) -> None:

@@ -59,6 +59,7 @@ def test_intersection_without_an_earlier_release_or_a_common_person_is_refused()
 SEXES, TOWNS, VALUES = st.sampled_from(["f", "m"]), st.sampled_from(["A", "B"]), st.sampled_from("xyz")
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(st.tuples(SEXES, TOWNS, VALUES), min_size=1, max_size=7), st.data())
 def test_intersection_equals_plain_loops(people: list[tuple[str, str, str]], data: st.DataObject) -> None:
