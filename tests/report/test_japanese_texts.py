@@ -15,13 +15,17 @@ from tokumei.contest.fault_words import told_in_japanese
 from tokumei.contest.registry import EDITIONS
 from tokumei.core.errors import UnknownPart
 from tokumei.core.registry import part_options
+from tokumei.core.text import Text
 from tokumei.hierarchy.builders import BUILDERS
 from tokumei.inspection.kinds import KINDS
 from tokumei.job.hierarchies import made_hierarchy
 from tokumei.job.inspect_table import inspect_columns
-from tokumei.report.japanese_errors import ERRORS
+from tokumei.report.japanese_errors import ERRORS, SAID, error_in_japanese
 from tokumei.report.japanese_texts import FORMS, in_japanese
 from tokumei.report.sweep import default_grid
+
+# Texts that no page shows.
+ONLY_ENGLISH: set[str] = set()
 
 
 def test_every_method_step_and_builder_is_said_in_japanese_with_its_options() -> None:
@@ -89,9 +93,18 @@ def test_forms_have_the_same_names_on_both_sides_and_unknown_texts_stay_unknown(
     for english, japanese in (FORMS | ERRORS).items():
         assert names(japanese) <= names(english)
     assert in_japanese("a sentence that nobody wrote") is None
-    said = in_japanese("codes of people or records: 400 different codes written as A0000, as its header says")
-    assert said == "個人やレコードの番号：A0000 の形の 400 種類の番号です（見出しのとおり）"
-    assert in_japanese("at most 500 columns") == "500 列以下"
+    assert in_japanese(Text("a sentence with {n}", n=1)) is None
+    reason = Text("{n:,} different codes written as {form}", n=4_000, form="A0000")
+    said = Text(
+        "{kind}: {reason}",
+        kind=Text("codes of people or records"),
+        reason=Text("{reason}, as its header says", reason=reason),
+    )
+    assert said == "codes of people or records: 4,000 different codes written as A0000, as its header says"
+    assert in_japanese(said) == "個人やレコードの番号：A0000 の形の 4,000 種類の番号です（見出しのとおり）"
+    # What is written in a column is never taken for words of a sentence.
+    assert in_japanese(str(said)) is None
+    assert error_in_japanese("at most 500 columns") == "500 列以下"
 
 
 def test_every_option_of_an_edition_is_said_in_japanese() -> None:
@@ -100,9 +113,9 @@ def test_every_option_of_an_edition_is_said_in_japanese() -> None:
 
 
 @cache
-def _written() -> set[str]:
-    """Give every text of the library with {} for what is put into it."""
-    texts = set()
+def _written() -> tuple[set[str], set[str]]:
+    """Give every text of the library with {} for what is put into it, and the forms that texts are made of."""
+    texts, forms = set(), set()
     for file in (Path(__file__).resolve().parents[2] / "src" / "tokumei").rglob("*.py"):
         if file.name.startswith("japanese_"):
             continue
@@ -111,7 +124,9 @@ def _written() -> set[str]:
                 texts.add("".join(map(_part, node.values)))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 texts.add(node.value)
-    return texts
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Text":
+                forms |= {str(one.value) for one in node.args if isinstance(one, ast.Constant)}
+    return texts, forms
 
 
 def _part(part: ast.expr) -> str:
@@ -126,12 +141,23 @@ def _part(part: ast.expr) -> str:
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"\{\w*\}|\b\d+\b", "{}", text)
+    return re.sub(r"\{[^{}]*\}|\b\d+\b", "{}", text)
+
+
+def test_every_form_of_a_text_has_japanese_words_of_the_same_names() -> None:
+    def named(form: str) -> str:
+        return re.sub(r"\{(\w+)[^}]*\}", r"{\1}", form)
+
+    _, forms = _written()
+    assert len(forms) > 140
+    known = set(SAID) | ONLY_ENGLISH
+    assert sorted(form for form in map(named, forms) if form not in known) == []
 
 
 def test_every_error_that_has_japanese_words_is_one_that_the_library_says() -> None:
     """What it says of formulas is put together from two texts, and Python says where TOML is wrong."""
-    said = {_bare(text) for text in _written()}
+    texts, _ = _written()
+    said = {_bare(text) for text in texts}
     unsaid = [text for text in ERRORS if _bare(text) not in said]
     assert [text for text in unsaid if not re.search(r"parentheses, \{functions\}|at line", text)] == []
 

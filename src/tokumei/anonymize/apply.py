@@ -16,6 +16,7 @@ from tokumei.anonymize.search.problem import recoded_requirement
 from tokumei.anonymize.tables import ROW, check_promise, released_rows
 from tokumei.anonymize.unseen import LineOf, Unseen, check_all_seen, rows_left, with_unseen_hidden
 from tokumei.core.errors import CannotAnonymize, NotAllowed
+from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
 from tokumei.counting.recoding import Recoding
@@ -98,8 +99,13 @@ def _applied(
     n_suppressed = int(counts.sizes[~kept].sum())
     if n_suppressed > options["suppression"] * counts.n_rows + 1e-9:
         raise CannotAnonymize(
-            f"At the recipe's levels {n_suppressed:,} of {counts.n_rows:,} records would have to be suppressed, more "
-            f"than the share of {options['suppression']:g} that the recipe allows: decide anew for this table."
+            Text(
+                "At the recipe's levels {n:,} of {m:,} records would have to be suppressed, more than the "
+                "share of {p:g} that the recipe allows: decide anew for this table.",
+                n=n_suppressed,
+                m=counts.n_rows,
+                p=options["suppression"],
+            )
         )
     gone = counts.to_frame().select(names).filter(pl.Series(~kept, dtype=pl.Boolean))
     return Applied(goal, recodings, gone, counts.n_rows, n_suppressed)

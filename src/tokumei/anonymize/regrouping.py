@@ -18,6 +18,7 @@ from tokumei.anonymize.registry import LocalRecoder
 from tokumei.core.errors import CannotAnonymize
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
+from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.data.release import Recipe
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -58,8 +59,15 @@ def regroup(method: LocalRecoder, encoded: EncodedRows, *, seed: int) -> Regroup
     recoding = method.recode_locally(task, seed=seed)
     n_suppressed = recoding.n_suppressed(task)
     if n_suppressed > task.n_may_suppress:
-        allowed = f"of which {task.n_may_suppress:,} may be"
-        raise CannotAnonymize(f"{n_suppressed:,} of {task.n_rows:,} rows would have to be left out, {allowed}.")
+        allowed = Text("of which {n:,} may be", n=task.n_may_suppress)
+        raise CannotAnonymize(
+            Text(
+                "{n:,} of {m:,} rows would have to be left out, {allowed}.",
+                n=n_suppressed,
+                m=task.n_rows,
+                allowed=allowed,
+            )
+        )
     shares = recoding.shares(task)
     checked = against_original(asked, counts, moves=n_suppressed > 0)
     return Regrouping(

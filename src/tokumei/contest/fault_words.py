@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tokumei.core.errors import Fault
-from tokumei.report.japanese_texts import in_japanese as text_in_japanese
+from tokumei.core.text import Text
+from tokumei.report.japanese_errors import error_in_japanese
 
 # By what was expected, as the checks have it, with the same {names}.
 JAPANESE: Mapping[str, str] = {
@@ -177,7 +178,10 @@ def in_japanese(fault: Fault) -> str | None:
     words = JAPANESE.get(fault.expected)
     if words is not None:
         return words.format(**fault.parameters)
-    return _by_pattern(fault.wanted, PATTERNS) or text_in_japanese(fault.wanted)
+    expected = Text(fault.expected, **fault.parameters) if fault.parameters else fault.expected
+    if isinstance(expected, Text) and (said := error_in_japanese(expected)) is not None:
+        return said
+    return _by_pattern(fault.wanted, PATTERNS) or error_in_japanese(str(fault.wanted))
 
 
 def found_in_japanese(fault: Fault) -> str | None:
@@ -213,7 +217,7 @@ def _line_in_japanese(line: str) -> str | None:
         return f"…ほか {more[1]} 件"
     told = TOLD.fullmatch(line)
     if told is None:
-        return text_in_japanese(line)
+        return error_in_japanese(line)
     facts: dict[str, Any] = told.groupdict()
     fault = Fault(**facts)
     return None if in_japanese(fault) is None else sentence_in_japanese(fault)

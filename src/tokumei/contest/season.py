@@ -11,6 +11,7 @@ from tokumei.contest.counting_rule import Rank, which_counts
 from tokumei.contest.edition import CHOSEN, Attempt, ContestTerms, GuessScore, ReleaseScore, TeamEntry
 from tokumei.contest.log import LOG, LogLine
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 
 ANONYMIZE, ATTACK, CLOSED = "anonymize", "attack", "closed"
@@ -187,9 +188,9 @@ class Season:
         self.check_phase(ATTACK, "Attacking")
         self.check_name(attacker)
         if attacker == target:
-            raise NotAllowed(f"The team '{attacker}' cannot attack itself.")
+            raise NotAllowed(Text("The team '{team}' cannot attack itself.", team=attacker))
         if target not in self.counting_releases():
-            raise NotFound(f"No team named '{target}' has published a release.")
+            raise NotFound(Text("No team named '{team}' has published a release.", team=target))
         if knowledge not in self.terms.knowledge_files:
             levels = ", ".join(f"'{level}'" for level in self.terms.knowledge_files)
             raise InputError.of(f"a level of knowledge: {levels}", option="knowledge", value=knowledge)
@@ -217,7 +218,7 @@ class Season:
         if self.phase == ANONYMIZE:
             raise NotAllowed("Before the releases are published, a team is disqualified by leaving its release out.")
         if team not in self.counting_releases():
-            raise NotFound(f"No team named '{team}' has published a release.")
+            raise NotFound(Text("No team named '{team}' has published a release.", team=team))
         if (team in self.disqualified) is not is_back:
             raise NotAllowed(f"The team '{team}' is {'not disqualified' if is_back else 'disqualified already'}.")
 

@@ -16,8 +16,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
+
+from tokumei.core.text import Text
 
 LISTED_FAULTS = 20
 # Of each kind so many are shown with their places, where faults are told by kinds.
@@ -29,6 +32,11 @@ SHOWN_VALUE_LENGTH = 60
 class TokumeiError(Exception):
     """The root of all errors that are meant for a user to read."""
 
+    @property
+    def text(self) -> str:
+        """What it says, with its form where it was given one."""
+        return self.args[0] if self.args and isinstance(self.args[0], Text) else str(self)
+
     def as_dict(self) -> dict[str, Any]:
         """Give the error in the one JSON shape that every command prints."""
         return {"error": type(self).__name__, "message": str(self)}
@@ -38,8 +46,8 @@ class TokumeiError(Exception):
 class Fault:
     """One thing wrong with an input: where it stands, what stands there, and what was expected.
 
-    `expected` may have {names}, whose values are the parameters, so that it can be said in another language. `rule` is
-    the name of the rule that a submission breaks, where it is one.
+    `expected` may be a text with its form, or have {names}, whose values are the parameters: so it can be said in
+    another language. `rule` is the name of the rule that a submission breaks, where it is one.
     """
 
     expected: str
@@ -52,6 +60,16 @@ class Fault:
     option: str | None = None
 
     @property
+    def form(self) -> str:
+        """What was expected, with {names} where it has some."""
+        return self.expected.form if isinstance(self.expected, Text) else self.expected
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """What stands in the {names} of the form."""
+        return self.expected.values if isinstance(self.expected, Text) else self.parameters
+
+    @property
     def wanted(self) -> str:
         """What was expected, in English."""
         return self.expected.format(**self.parameters) if self.parameters else self.expected
@@ -61,17 +79,21 @@ class Fault:
         found = asdict(self) | {"expected": self.wanted}
         return {name: value for name, value in found.items() if value or name not in ("rule", "parameters", "option")}
 
+    @property
+    def text(self) -> Text:
+        """The whole of it: where, what was found and what was expected."""
+        said = Text("expected {wanted}", wanted=Text(self.form, **self.values))
+        if self.value is not None:
+            said = Text("found {value}, {said}", value=shown(self.value), said=said)
+        if self.rule:
+            said = Text("{said} (rule {rule})", said=said, rule=self.rule)
+        places = {"option {name}": self.option, "line {name}": self.line, "column {name}": self.column}
+        index = [] if self.file is None else [Text("{file}", file=self.file)]
+        index += [Text(form, name=name) for form, name in places.items() if name is not None]
+        return Text("{place}: {said}", place=reduce(_within, index), said=said) if index else said
+
     def __str__(self) -> str:
-        index = [self.file] if self.file is not None else []
-        if self.option is not None:
-            index.append(f"option {self.option}")
-        if self.line is not None:
-            index.append(f"line {self.line}")
-        if self.column is not None:
-            index.append(f"column {self.column}")
-        found = "" if self.value is None else f"found {shown(self.value)}, "
-        wanted = f"{found}expected {self.wanted}" + (f" (rule {self.rule})" if self.rule else "")
-        return f"{', '.join(index)}: {wanted}" if index else wanted
+        return str(self.text)
 
 
 @dataclass(frozen=True)
@@ -125,6 +147,11 @@ class InputError(TokumeiError):
         return cls(Fault(expected, name, line, column, None if value is None else str(value), option=option))
 
     @property
+    def text(self) -> str:
+        """What it says, with its form where there is one fault."""
+        return self.faults[0].text if self.n_faults == len(self.faults) == 1 else str(self)
+
+    @property
     def n_unlisted(self) -> int:
         """Number of faults that were counted but are not in `faults`."""
         return self.n_faults - len(self.faults)
@@ -170,7 +197,11 @@ class MissingExtra(TokumeiError):
     """The work asked for needs an optional part that is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the extra '{extra}': pip install 'tokumei[{extra}]'")
+        super().__init__(
+            Text(
+                "{what} needs the extra '{extra}': pip install 'tokumei[{again}]'", what=what, extra=extra, again=extra
+            )
+        )
 
 
 class NotFound(TokumeiError):
@@ -183,8 +214,14 @@ class UnknownPart(NotFound):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         near = nearest(name, names)
-        hint = f" Did you mean '{near}'?" if near else f" Known: {', '.join(names)}." if names else ""
-        super().__init__(f"There is no {kind} named '{name}'.{hint}")
+        hint = (
+            Text(" Did you mean '{near}'?", near=near)
+            if near
+            else Text(" Known: {names}.", names=", ".join(names))
+            if names
+            else ""
+        )
+        super().__init__(Text("There is no {sort} named '{name}'.{hint}", sort=kind, name=name, hint=hint))
         self.nearest = near
 
 
@@ -262,6 +299,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """Give the known name most like the one typed, or None when none is close."""
     matches = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
     return matches[0] if matches else None
+
+
+def _within(place: Text, inner: Text) -> Text:
+    return Text("{place}, {inner}", place=place, inner=inner)
 
 
 def shown(value: str) -> str:

@@ -22,6 +22,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from tokumei.core.errors import DuplicatePart, InputError, UnknownPart, nearest
+from tokumei.core.text import Text
 
 P = TypeVar("P")
 
@@ -115,10 +116,15 @@ class Registry(Generic[P]):
             if given not in known:
                 near = nearest(given, known)
                 wanted = f"'{near}'" if near else f"one of {', '.join(known) or 'no options'}"
-                raise InputError.of(f"an option of the {self.kind} '{name}': {wanted}", value=given)
+                raise InputError.of(
+                    Text("an option of the {sort} '{name}': {names}", sort=self.kind, name=name, names=wanted),
+                    value=given,
+                )
         for option in known.values():
             if option.is_required and option.name not in options:
-                raise InputError.of(f"the option '{option.name}' of the {self.kind} '{name}'")
+                raise InputError.of(
+                    Text("the option '{option}' of the {sort} '{name}'", option=option.name, sort=self.kind, name=name)
+                )
         return part(**options)
 
     def make_from_text(self, name: str, options: Mapping[str, str]) -> P:
@@ -198,7 +204,7 @@ def _type_name(wanted: Any) -> str:
     if origin is typing.Literal:
         return " or ".join(str(one) for one in arguments)
     if origin is tuple:
-        return f"list of {_type_name(arguments[0])}"
+        return Text("list of {type}", type=_type_name(arguments[0]))
     plain = {int: "whole number", float: "number", str: "text", bool: "yes or no"}
     return plain.get(wanted, getattr(wanted, "__name__", str(wanted)))
 

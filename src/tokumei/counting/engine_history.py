@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.counting.draws import Draws, either, key_of, whole_number
 from tokumei.counting.staging import Staged
 from tokumei.data.history_columns import SCHEMA
@@ -69,7 +70,10 @@ class EngineHistory:
         """Refuse work that needs a column which the history does not have."""
         for column in columns:
             if column not in self.roles:
-                raise InputError.of(f"a history with the column {column}, which {who} needs", file=self.staged.name)
+                raise InputError.of(
+                    Text("a history with the column {column}, which {who} needs", column=column, who=who),
+                    file=self.staged.name,
+                )
 
 
 def open_history(engine: Any, staged: Staged, folder: Path) -> EngineHistory:

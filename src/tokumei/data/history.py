@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.reading import Reading
 from tokumei.data.frames import as_frame, kind_of
@@ -147,7 +148,10 @@ class History:
         """Refuse work that needs a column which the history does not have."""
         for column in columns:
             if column in self.absent:
-                raise InputError.of(f"a history with the column {column}, which {who} needs", file=self.name)
+                raise InputError.of(
+                    Text("a history with the column {column}, which {who} needs", column=column, who=who),
+                    file=self.name,
+                )
 
     def known(
         self,

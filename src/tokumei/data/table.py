@@ -11,6 +11,7 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError, nearest
 from tokumei.core.result import as_kind
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_text_frame
 from tokumei.data.files.reading import Reading
@@ -155,7 +156,9 @@ def check_column(column: str, known: Iterable[str], what: str, name: str) -> Non
     if column not in listed:
         near = nearest(column, listed)
         hint = f"'{near}'" if near else ", ".join(listed)
-        raise InputError.of(f"a column of the table as {what}: {hint}", file=name, value=column)
+        raise InputError.of(
+            Text("a column of the table as {what}: {names}", what=what, names=hint), file=name, value=column
+        )
 
 
 def _escaped(text: str) -> str:

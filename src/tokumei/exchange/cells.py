@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.counting.class_counts import SIZE
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
@@ -110,4 +111,6 @@ def merged_lattice(one: Lattice, other: Lattice) -> Lattice:
 def check_size(cells: CellSpace) -> None:
     """Refuse more cells than programs can be made of."""
     if len(cells) > MOST_CELLS:
-        raise InputError.of(f"at most {MOST_CELLS:,} combinations of values", column="attributes", value=len(cells))
+        raise InputError.of(
+            Text("at most {n:,} combinations of values", n=MOST_CELLS), column="attributes", value=len(cells)
+        )

@@ -15,6 +15,7 @@ from typing import Any
 
 from tokumei.core.chain import canonical, digest_of
 from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.core.text import Text
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.keys import PrivateKey, is_signed_by
 from tokumei.data.files.source import check_is_file
@@ -152,7 +153,7 @@ def read_signed(path: Path | str, kind: str, version: int) -> Signed:
     """Read a document from a file and check its signature."""
     path = check_is_file(path)
     if path.stat().st_size > LARGEST_DOCUMENT:
-        raise InputError.of(f"at most {LARGEST_DOCUMENT:,} bytes", file=path, value=path.stat().st_size)
+        raise InputError.of(Text("at most {n:,} bytes", n=LARGEST_DOCUMENT), file=path, value=path.stat().st_size)
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -173,7 +174,13 @@ def parse_signed(text: str, kind: str, version: int, *, file: str | None = None)
     signature.done()
     shape.done()
     if not is_signed_by(signed.key, _signed_bytes(kind, version, signed.body), signed.signature):
-        raise PromiseBroken(f"{file or kind}: the signature does not fit; the {kind} was changed after it was signed.")
+        raise PromiseBroken(
+            Text(
+                "{document}: the signature does not fit; the {sort} was changed after it was signed.",
+                document=file or kind,
+                sort=kind,
+            )
+        )
     return signed
 
 
@@ -193,7 +200,7 @@ def read_json(text: str, *, file: str | None = None) -> Any:
     try:
         return json.loads(text, object_pairs_hook=once, parse_constant=no_number)
     except json.JSONDecodeError as error:
-        raise InputError.of(f"JSON ({error.msg})", file=file, line=error.lineno) from None
+        raise InputError.of(Text("JSON ({why})", why=error.msg), file=file, line=error.lineno) from None
     except (RecursionError, ValueError):
         raise InputError.of("JSON of sensible depth, with numbers of sensible length", file=file) from None
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
+from tokumei.core.text import Text
 from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.criteria import Criterion, check_distinct, criterion_of
 from tokumei.exchange.documents import Fields, Signed, read_signed, sign
@@ -133,7 +134,13 @@ class Offer:
         for one in self.criteria:
             if one.name == name:
                 return one
-        raise NotFound(f"The offer has no criterion '{name}'. Known: {', '.join(one.name for one in self.criteria)}.")
+        raise NotFound(
+            Text(
+                "The offer has no criterion '{name}'. Known: {names}.",
+                name=name,
+                names=", ".join(one.name for one in self.criteria),
+            )
+        )
 
     def recipient(self, key: str) -> Recipient | None:
         """Give whom a key belongs to, if the offer lists it."""
@@ -297,7 +304,9 @@ def check_publication(offer: Offer) -> None:
         counts = [int(size) for margin in fitted.margins for size in margin.sizes]
         counts += [int(size) for table in fitted.tables for size in table.counts[table.counts != 0]]
         if min(counts) < offer.k_p:
-            raise NotAllowed(f"The offer publishes a count of {min(counts)}, below its own k of {offer.k_p}.")
+            raise NotAllowed(
+                Text("The offer publishes a count of {n}, below its own k of {k}.", n=min(counts), k=offer.k_p)
+            )
     if not offer.can_join(offer.first_node) and offer.zone(offer.first_node, offer.k_p).zone != "allowed":
         raise NotAllowed("The first release and what the predictor publishes tell of small classes together.")
 

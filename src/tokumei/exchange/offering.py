@@ -22,6 +22,7 @@ import polars as pl
 from tokumei.core.chain import digest_of
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
+from tokumei.core.text import Text
 from tokumei.counting.class_counts import SIZE, ClassCounts
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion, check_distinct
@@ -115,10 +116,14 @@ def make_offer(name: str, words: Words, table: CountedTable, terms: OfferTerms, 
     check_offer(offer)
     cover = first if offer.can_join(first) else offer.zone(first, k_p).cover
     if table.k(cover) < k_p:
-        raise CannotAnonymize(f"The first release would show a class below {k_p} rows: give it coarser levels.")
+        raise CannotAnonymize(
+            Text("The first release would show a class below {k} rows: give it coarser levels.", k=k_p)
+        )
     if terms.is_vetted:
         if lattice.n_nodes > MOST_VETTED:
-            raise InputError.of(f"at most {MOST_VETTED:,} nodes to vet", column="nodes", value=lattice.n_nodes)
+            raise InputError.of(
+                Text("at most {n:,} nodes to vet", n=MOST_VETTED), column="nodes", value=lattice.n_nodes
+            )
         needed = vetted_slope(offer, _true_ks(table, lattice))
         offer = replace(offer, slope=stepped(SLOPES, needed, extra_steps(secret, "slope 1")), is_vetted=True)
     if terms.lots is None:
@@ -133,13 +138,23 @@ def check_carried(table: CountedTable, k_p: int) -> None:
         n_rare = int((values.sizes < k_p).sum())
         if values.n_classes * k_p > values.n_rows:
             raise CannotAnonymize(
-                f"{column} has {values.n_classes:,} different values among {values.n_rows:,} rows: it is an "
-                "identifier, and cannot be carried along."
+                Text(
+                    "{column} has {n:,} different values among {m:,} rows: it is an identifier, and cannot be "
+                    "carried along.",
+                    column=column,
+                    n=values.n_classes,
+                    m=values.n_rows,
+                )
             )
         if n_rare:
             raise CannotAnonymize(
-                f"{column} has {n_rare:,} values of fewer than {k_p} rows, each of which finds somebody: merge them, "
-                "or do not carry it along."
+                Text(
+                    "{column} has {n:,} values of fewer than {k} rows, each of which finds somebody: merge "
+                    "them, or do not carry it along.",
+                    column=column,
+                    n=n_rare,
+                    k=k_p,
+                )
             )
         for attribute in table.lattice.attributes:
             _check_tells_no_level(table, column, attribute, k_p)
@@ -154,8 +169,13 @@ def _check_tells_no_level(table: CountedTable, column: str, attribute: str, k_p:
     is_told = n_values > 1 and n_both == n_leaves and n_leaves * k_p <= counts.n_rows
     if tells or is_told:
         raise CannotAnonymize(
-            f"{column} follows from {attribute}, or the other way round: carried along, it would tell {attribute} more "
-            "finely than the levels that are given."
+            Text(
+                "{column} follows from {attribute}, or the other way round: carried along, it would tell "
+                "{other} more finely than the levels that are given.",
+                column=column,
+                attribute=attribute,
+                other=attribute,
+            )
         )
 
 
@@ -248,8 +268,11 @@ def _fit(lattice: Lattice, table: CountedTable, terms: OfferTerms, k_p: int, sec
     points = noisy_ks(table, small_nodes(lattice), first, epsilon=terms.epsilon, secret=secret)
     if len({class_count for class_count, _ in points}) < 2:
         raise CannotAnonymize(
-            f"A formula with noise of ε = {terms.epsilon:g} says nothing of so few rows: give a larger ε, finer levels "
-            "for the first release, or choose margins."
+            Text(
+                "A formula with noise of ε = {e:g} says nothing of so few rows: give a larger ε, finer levels "
+                "for the first release, or choose margins.",
+                e=terms.epsilon,
+            )
         )
     law = PowerLaw().fit_points(lattice, *zip(*points, strict=True))
     return law.knowledge | {"epsilon": terms.epsilon}, first

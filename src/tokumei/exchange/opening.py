@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.counting.class_counts import SIZE
 from tokumei.data.files.keys import PrivateKey
@@ -104,9 +105,14 @@ def open_offer(
     if found is not None and found.proven:
         smallest = found.proven[0]
         few, many = smallest.least, smallest.most
-        rows = counted(few, "row") if few == many else f"{few} to {many} rows"
+        rows = counted(few, "row") if few == many else Text("{n} to {m} rows", n=few, m=many)
         raise NotAllowed(
-            f"The offer would prove a class of {rows}, fewer than {found.k}: {smallest.as_dict()['class']}."
+            Text(
+                "The offer would prove a class of {rows}, fewer than {k}: {names}.",
+                rows=rows,
+                k=found.k,
+                names=smallest.as_dict()["class"],
+            )
         )
     # Noted first: what is published must not be forgotten, while a note of nothing does no harm.
     if registry is not None and own is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.text import Text
 from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.documents import Fields, Signed, read_signed, sign
 from tokumei.exchange.offer import Offer, read_alike
@@ -74,7 +75,7 @@ def make_request(
     named = offer.criterion(criterion).name
     tried = try_node(offer, offer.lattice.node(levels), criterion=named)
     if tried.zone == "refused":
-        raise NotAllowed(f"The offer does not allow these levels: {tried.why}.")
+        raise NotAllowed(Text("The offer does not allow these levels: {why}.", why=tried.why))
     made = Request(offer_digest, offer.lattice.levels(tried.node), named, user, purpose)
     check_signer(made, signer, offer)
     return made
@@ -126,7 +127,7 @@ def check_fits(request: Request, signer: str, offer: Offer, digests: Collection[
         expected = f"the digest of this offer as it stands, revision {offer.revision}"
         raise InputError.of(expected, column="offer", value=request.offer)
     if set(request.levels) != set(offer.lattice.attributes):
-        expected = f"a level for each of {', '.join(offer.lattice.attributes)}"
+        expected = Text("a level for each of {names}", names=", ".join(offer.lattice.attributes))
         raise InputError.of(expected, column="levels", value=", ".join(request.levels))
     offer.lattice.node(request.levels)
     offer.criterion(request.criterion)
@@ -140,10 +141,12 @@ def check_signer(request: Request, signer: str, offer: Offer) -> None:
         raise InputError.of("a name that can be read", column="user", value=request.user)
     alike = [one.name for one in offer.recipients if read_alike(one.name) == read_alike(request.user)]
     if known is None and alike:
-        raise NotAllowed(f"The offer lists {alike[0]} with another key.")
+        raise NotAllowed(Text("The offer lists {name} with another key.", name=alike[0]))
     if known is not None and request.user != known.name:
-        raise NotAllowed(f"The offer lists this key as that of {known.name}.")
+        raise NotAllowed(Text("The offer lists this key as that of {name}.", name=known.name))
     if request.criterion not in {one.name for one in offer.criteria_for(signer)}:
-        raise NotAllowed(f"The provider does not serve this key by the criterion '{request.criterion}'.")
+        raise NotAllowed(
+            Text("The provider does not serve this key by the criterion '{name}'.", name=request.criterion)
+        )
     if offer.approvals_needed and known is None:
         raise NotAllowed("Where others must agree, only recipients whom the offer lists can ask.")

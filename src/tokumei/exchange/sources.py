@@ -15,6 +15,7 @@ from typing import Any
 
 from tokumei.core.chain import canonical
 from tokumei.core.errors import CannotAnonymize, NotAllowed
+from tokumei.core.text import Text
 from tokumei.counting.count import count_classes
 from tokumei.data.files.keys import PrivateKey, write_secret
 from tokumei.exchange.counted_table import CountedTable
@@ -91,9 +92,14 @@ class SourceRegistry:
                 continue
             if known.epsilon is None or source.epsilon is None or _has_given(Path(known.desk)):
                 raise NotAllowed(
-                    f"{found.share:.0%} of these {found.by} are offered as '{known.name}' already: two offers of the "
-                    "same people tell by their difference what neither does alone. Answer requests for that offer, or "
-                    "say that these are other people (--other-people)."
+                    Text(
+                        "{p:.0%} of these {by} are offered as '{name}' already: two offers of the same people "
+                        "tell by their difference what neither does alone. Answer requests for that offer, or "
+                        "say that these are other people (--other-people).",
+                        p=found.share,
+                        by=found.by,
+                        name=known.name,
+                    )
                 )
             replaced.append(Path(known.desk))
             spent += known.epsilon
@@ -155,8 +161,13 @@ def people_of(table: CountedTable, person: str) -> list[object]:
     n_several = int((counts.sizes > 1).sum())
     if n_several:
         raise CannotAnonymize(
-            f"{n_several:,} people of {person} have several rows, up to {int(counts.sizes.max()):,}. k counts rows, so "
-            "that a class of one person would pass for many: make it one row for each."
+            Text(
+                "{n:,} people of {person} have several rows, up to {m:,}. k counts rows, so that a class of "
+                "one person would pass for many: make it one row for each.",
+                n=n_several,
+                person=person,
+                m=int(counts.sizes.max()),
+            )
         )
     return counts.domains[0].to_list()
 

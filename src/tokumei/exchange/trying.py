@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.exchange.offer import Offer
 from tokumei.exchange.zones import WHY_SMALL, WHY_SMALL_TOGETHER, Zone, Zoned
 from tokumei.hierarchy.lattice import Node
@@ -108,7 +109,7 @@ def connections(
     """
     index = offer.lattice.attributes.index(attribute) if attribute in offer.lattice.attributes else None
     if index is None:
-        raise InputError.of(f"an attribute: {', '.join(offer.lattice.attributes)}", value=attribute)
+        raise InputError.of(Text("an attribute: {names}", names=", ".join(offer.lattice.attributes)), value=attribute)
     hierarchy = offer.hierarchies[index]
     plain = values.drop_nulls().unique().cast(pl.String).sort().to_list()
     ways = [plain, *(list(labels) for labels in own_levels or [])]

@@ -22,6 +22,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.counting.recoding import Recoding
 
@@ -169,7 +170,7 @@ class Hierarchy:
     def check_level(self, level: int) -> None:
         """Refuse a level the hierarchy does not have."""
         if not 0 <= level <= self.height:
-            raise InputError.of(f"a level from 0 to {self.height}", column=self.attribute, value=level)
+            raise InputError.of(Text("a level from 0 to {n}", n=self.height), column=self.attribute, value=level)
 
     def labels_at(self, level: int) -> list[str]:
         """Give the label of each leaf at a level."""

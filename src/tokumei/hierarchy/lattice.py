@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.hierarchy.hierarchy import Hierarchy
 
@@ -115,7 +116,9 @@ class Lattice:
         """Give the node of levels by attribute; an attribute not named stays at its values."""
         for attribute, level in levels.items():
             if attribute not in self.attributes:
-                raise InputError.of(f"an attribute: {', '.join(self.attributes)}", column=attribute, value=level)
+                raise InputError.of(
+                    Text("an attribute: {names}", names=", ".join(self.attributes)), column=attribute, value=level
+                )
         for hierarchy in self.hierarchies:
             hierarchy.check_level(levels.get(hierarchy.attribute, 0))
         return tuple(levels.get(attribute, 0) for attribute in self.attributes)

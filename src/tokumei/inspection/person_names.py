@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from tokumei.core.text import Text
 from tokumei.inspection.person_vocabulary import (
     CHINESE_SURNAMES,
     ENGLISH_NAMES,
@@ -40,7 +41,7 @@ FEWEST = 3
 FULL_LENGTH = 3.3
 
 
-def names_seen(values: Sequence[str], share_distinct: float) -> str | None:
+def names_seen(values: Sequence[str], share_distinct: float) -> Text | None:
     """Say why a column seems to hold people's names, or give None.
 
     values: different values, as they are written. share_distinct: how many of the column's rows have a value of their
@@ -50,7 +51,7 @@ def names_seen(values: Sequence[str], share_distinct: float) -> str | None:
         return None
     addressed = _share([_HONORIFIC.search(value) is not None for value in values])
     if addressed >= LEAST_SHAPED:
-        return f"{addressed:.0%} end as people are addressed"
+        return Text("{n:.0%} end as people are addressed", n=addressed)
     cleaned = [_HONORIFIC.sub("", unicodedata.normalize("NFKC", value).strip()) for value in values]
     return (
         _japanese(cleaned, share_distinct) or _kana(cleaned, share_distinct) or _latin(cleaned) or _of_one_sign(cleaned)
@@ -77,7 +78,7 @@ def _share(found: Sequence[bool]) -> float:
     return sum(found) / len(found)
 
 
-def _japanese(values: Sequence[str], share_distinct: float) -> str | None:
+def _japanese(values: Sequence[str], share_distinct: float) -> Text | None:
     if _share([value not in SURNAMES and _is_ended_otherwise(value) for value in values]) > MOST_OTHER_ENDS:
         return None
     surnames = _share([_starts_with_surname(value) for value in values])
@@ -92,19 +93,25 @@ def _japanese(values: Sequence[str], share_distinct: float) -> str | None:
         or _share([_is_split(v) for v in values]) > 0.5
         or _is_product([value.split() for value in values if " " in value], least=FEWEST + 1)
     ):
-        return f"{spaced:.0%} are two words as a surname and a given name, {surnames:.0%} begin with a common surname"
+        return Text(
+            "{n:.0%} are two words as a surname and a given name, {m:.0%} begin with a common surname",
+            n=spaced,
+            m=surnames,
+        )
     if surnames >= LEAST_KNOWN_ALONE and together + _share([value in SURNAMES for value in values]) >= 0.5:
-        return f"{surnames:.0%} begin with a common surname"
+        return Text("{n:.0%} begin with a common surname", n=surnames)
     is_long = sum(map(len, values)) >= FULL_LENGTH * len(values)
     signs = [sign for value in values for sign in value]
     usual = _share([sign in SURNAME_SIGNS or sign in GIVEN_SIGNS or _is_kana(sign) for sign in signs])
     if together >= LEAST_SHAPED and is_long and usual >= (0.6 if share_distinct >= 0.3 else 0.85):
-        return (
-            f"{together:.0%} are written as surname and given name are, {usual:.0%} of their signs are usual in names"
+        return Text(
+            "{n:.0%} are written as surname and given name are, {m:.0%} of their signs are usual in names",
+            n=together,
+            m=usual,
         )
     given = _share([_is_given(value) for value in values])
     if given >= 0.75 and len(values) >= 8:
-        return f"{given:.0%} are written as given names are"
+        return Text("{n:.0%} are written as given names are", n=given)
     return None
 
 
@@ -147,12 +154,12 @@ def _is_hiragana(value: str) -> bool:
     return re.fullmatch(r"[ぁ-ん]{2,4}|[ァ-ヴー]{2,4}", value) is not None
 
 
-def _kana(values: Sequence[str], share_distinct: float) -> str | None:
+def _kana(values: Sequence[str], share_distinct: float) -> Text | None:
     """Tell readings of names: two words of kana, or one that begins with the reading of a common surname."""
     katakana = [_as_katakana(value) for value in values]
     alone = _share([value in _READINGS or value in KANA_GIVEN for value in katakana])
     if alone >= LEAST_KNOWN_ALONE:
-        return f"{alone:.0%} are common names in kana"
+        return Text("{n:.0%} are common names in kana", n=alone)
     shaped = _share([_KANA.fullmatch(value) is not None for value in katakana])
     spaced = _share([" " in value or "・" in value for value in katakana])
     known = _share([value.startswith(_READINGS) for value in katakana])
@@ -160,7 +167,7 @@ def _kana(values: Sequence[str], share_distinct: float) -> str | None:
     if shaped < LEAST_SHAPED or long > 0.2:
         return None
     if known >= 0.3 or (spaced >= LEAST_SHAPED and (known >= 0.05 or share_distinct >= LEAST_UNIQUE)):
-        return f"{known:.0%} begin with the reading of a common surname"
+        return Text("{n:.0%} begin with the reading of a common surname", n=known)
     return None
 
 
@@ -168,7 +175,7 @@ def _as_katakana(value: str) -> str:
     return "".join(chr(ord(sign) + 96) if "ぁ" <= sign <= "ゖ" else sign for sign in value)
 
 
-def _latin(values: Sequence[str]) -> str | None:
+def _latin(values: Sequence[str]) -> Text | None:
     words = [_latin_words(value) for value in values]
     shaped = _share([1 <= len(one) <= 5 for one in words])
     if shaped < LEAST_SHAPED:
@@ -179,18 +186,20 @@ def _latin(values: Sequence[str]) -> str | None:
     known = _share([any(word in ENGLISH_NAMES or word in _ROMANIZED for word in one) for one in seen])
     several = _share([len(one) >= 2 for one in seen])
     if several >= LEAST_SHAPED and (known >= LEAST_KNOWN or _is_product(seen)):
-        return f"{known:.0%} hold a common name, and {several:.0%} are two words or more as a full name is"
+        return Text(
+            "{n:.0%} hold a common name, and {m:.0%} are two words or more as a full name is", n=known, m=several
+        )
     if known >= LEAST_KNOWN_ALONE:
-        return f"{known:.0%} are common names"
+        return Text("{n:.0%} are common names", n=known)
     return None
 
 
-def _of_one_sign(values: Sequence[str]) -> str | None:
+def _of_one_sign(values: Sequence[str]) -> Text | None:
     """Tell Chinese and Korean names: two or three signs, of which the first is one of few surnames."""
     for shape, surnames in ((r"[一-龯]{2,3}", CHINESE_SURNAMES), (r"[가-힣]{3}", KOREAN_SURNAMES)):
         share = _share([re.fullmatch(shape, value) is not None and value[0] in surnames for value in values])
         if share >= LEAST_SHAPED and len(values) >= FEWEST + 1:
-            return f"{share:.0%} begin with one of the surnames that most people of China or Korea have"
+            return Text("{n:.0%} begin with one of the surnames that most people of China or Korea have", n=share)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tokumei.core.text import Text
 from tokumei.inspection.column_facts import ColumnFacts
 from tokumei.inspection.content import FEWEST_ROWS, NEARLY_ALL, Seen, content_kind
 from tokumei.inspection.kinds import IDENTIFIER, KINDS, OTHER, QUASI, Kind, Role, header_kind
@@ -25,7 +26,7 @@ class Suggestion:
 
     role: Role
     kind: str
-    reason: str
+    reason: Text
 
 
 def suggest_role(facts: ColumnFacts) -> Suggestion:
@@ -33,36 +34,46 @@ def suggest_role(facts: ColumnFacts) -> Suggestion:
     said = header_kind(facts.name)
     seen = content_kind(facts)
     if not facts.n_present:
-        return _of(said, "its header says so; it has no values") if said else Suggestion(OTHER, "empty", "no values")
+        return (
+            _of(said, Text("its header says so; it has no values"))
+            if said
+            else Suggestion(OTHER, "empty", Text("no values"))
+        )
     if seen is not None and seen.is_sure and seen.kind.role == IDENTIFIER and not _is_explained(said, seen, facts):
         # A header says more of an identifier than that its values differ.
         is_general = said is not None and said.role == IDENTIFIER and seen.kind.name in ("unique-text", "code")
         kind = said if is_general and said is not None else seen.kind
         return _of(kind, _and_header(seen.reason, said, kind))
     if facts.n_embedded >= max(1, LEAST_EMBEDDED * min(facts.n_distinct, 200_000)):
-        reason = f"{facts.n_embedded:,} of its different values hold an e-mail address, a telephone number or a link"
-        return _of(KINDS["mixed"], reason)
+        form = "{n:,} of its different values hold an e-mail address, a telephone number or a link"
+        return _of(KINDS["mixed"], Text(form, n=facts.n_embedded))
     if said is not None and said.role == IDENTIFIER:
         return _said_to_identify(facts, said, seen)
     if said is not None and _fits(said, seen, facts):
-        return _of(said, "its header says so" + (f", and {seen.reason}" if seen and seen.kind is said else ""))
+        if seen and seen.kind is said:
+            return _of(said, Text("its header says so, and {reason}", reason=seen.reason))
+        return _of(said, Text("its header says so"))
     if seen is not None:
         return _of(seen.kind, _and_header(seen.reason, said, seen.kind))
     if facts.type in ("number", "whole number"):
-        return Suggestion(OTHER, "number", f"{facts.n_distinct:,} different numbers that name nobody by themselves")
+        return Suggestion(
+            OTHER, "number", Text("{n:,} different numbers that name nobody by themselves", n=facts.n_distinct)
+        )
     if facts.n_distinct == 1:
-        return Suggestion(OTHER, "category", "every row has the same value")
+        return Suggestion(OTHER, "category", Text("every row has the same value"))
     return _of_category(facts)
 
 
-def _of(kind: Kind, reason: str) -> Suggestion:
-    return Suggestion(kind.role, kind.name, f"{kind.words}: {reason}")
+def _of(kind: Kind, reason: Text) -> Suggestion:
+    return Suggestion(kind.role, kind.name, Text("{kind}: {reason}", kind=Text(kind.words), reason=reason))
 
 
-def _and_header(reason: str, said: Kind | None, kind: Kind) -> str:
+def _and_header(reason: Text, said: Kind | None, kind: Kind) -> Text:
     if said is None:
         return reason
-    return f"{reason}, as its header says" if said is kind else f"{reason}, though its header says {said.words}"
+    if said is kind:
+        return Text("{reason}, as its header says", reason=reason)
+    return Text("{reason}, though its header says {kind}", reason=reason, kind=Text(said.words))
 
 
 def _is_explained(said: Kind | None, seen: Seen, facts: ColumnFacts) -> bool:
@@ -93,23 +104,29 @@ def _said_to_identify(facts: ColumnFacts, said: Kind, seen: Seen | None) -> Sugg
     is_few = facts.n_distinct <= FEW_VALUES and facts.n_distinct < FEW_SHARE * facts.n_present
     if said.name == "code" and seen is not None and seen.kind.name == "postal-code":
         # Numbers of customers have as many digits each, too.
-        return _of(said, "its header says so")
+        return _of(said, Text("its header says so"))
     if seen is not None and seen.kind.role != IDENTIFIER and (seen.is_sure or is_few or seen.kind.name != "region"):
         if said.name == "address" and seen.kind.name == "region":
-            return _of(seen.kind, f"{seen.reason}, with no house among them")
+            return _of(seen.kind, Text("{reason}, with no house among them", reason=seen.reason))
         return _of(seen.kind, _and_header(seen.reason, said, seen.kind))
     if said.name == "person-name" and holds_known_name(facts.values):
-        return _of(said, "its header says so, and there is a common name among its values")
+        known = Text("there is a common name among its values")
+        return _of(said, Text("its header says so, and {reason}", reason=known))
     if said.name == "person-name" and are_shaped_as_names(facts.values):
-        return _of(said, "its header says so, and its values are two words as a surname and a given name are")
+        shaped = Text("its values are two words as a surname and a given name are")
+        return _of(said, Text("its header says so, and {reason}", reason=shaped))
     if is_few or (facts.n_distinct <= 2 and facts.n_present >= FEWEST_ROWS):
-        reason = (
-            f"its header says {said.words}, but it has only {facts.n_distinct:,} values in {facts.n_present:,} rows"
+        reason = Text(
+            "its header says {kind}, but it has only {n:,} values in {m:,} rows",
+            kind=Text(said.words),
+            n=facts.n_distinct,
+            m=facts.n_present,
         )
         return Suggestion(QUASI, "category", reason)
     if facts.type == "number" and said.name not in ("code", "account", "my-number", "phone"):
-        return Suggestion(QUASI, "number", f"its header says {said.words}, but its values are measured numbers")
-    return _of(said, "its header says so")
+        reason = Text("its header says {kind}, but its values are measured numbers", kind=Text(said.words))
+        return Suggestion(QUASI, "number", reason)
+    return _of(said, Text("its header says so"))
 
 
 def _fits(said: Kind, seen: Seen | None, facts: ColumnFacts) -> bool:
@@ -125,8 +142,10 @@ def _fits(said: Kind, seen: Seen | None, facts: ColumnFacts) -> bool:
 
 def _of_category(facts: ColumnFacts) -> Suggestion:
     if facts.n_unique >= max(FEWEST_ALONE, 0.05 * facts.n_present):
-        reason = f"{facts.n_unique:,} of {facts.n_present:,} rows have a value that no other row has"
+        reason = Text("{n:,} of {m:,} rows have a value that no other row has", n=facts.n_unique, m=facts.n_present)
         return Suggestion(QUASI, "category", reason)
     if facts.n_distinct > 50 or facts.share_distinct >= LARGE_SHARE:
-        return Suggestion(QUASI, "category", f"{facts.n_distinct:,} different words, enough to know somebody by")
-    return Suggestion(OTHER, "category", f"{facts.n_distinct:,} different values, none of a known kind")
+        return Suggestion(
+            QUASI, "category", Text("{n:,} different words, enough to know somebody by", n=facts.n_distinct)
+        )
+    return Suggestion(OTHER, "category", Text("{n:,} different values, none of a known kind", n=facts.n_distinct))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from tokumei.core.errors import InputError, nearest
+from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.presets import preset
@@ -130,7 +131,7 @@ def refuse_unknown(options: Mapping[str, Any], known: Sequence[str], job: str) -
     for name in options:
         near = nearest(name, known)
         hint = f"'{near}'" if near else f"one of {', '.join(sorted(known))}"
-        raise InputError.of(f"an option of {job}: {hint}", value=name)
+        raise InputError.of(Text("an option of {what}: {names}", what=job, names=hint), value=name)
 
 
 def _diversity_kind(kinds: list[str], column: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import part_name
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section
 from tokumei.core.score import Score
+from tokumei.core.text import Text
 from tokumei.data.files.beside import read_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
@@ -173,7 +174,7 @@ def attack_table(
     left_out = {name: lack for name, part in parts.items() if (lack := _lacks(threat_model, part))}
     if attack != ALL and left_out:
         name, lack = next(iter(left_out.items()))
-        raise InputError.of(f"{lack}, which {name} needs")
+        raise InputError.of(Text("{lack}, which {name} needs", lack=lack, name=name))
     tried = [
         Tried(name, column, dict(one.measure(threat_model, seed=seed)))
         for name, part in parts.items()

@@ -16,6 +16,7 @@ from tokumei.anonymize.tables import decide
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name, part_options
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
+from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
 from tokumei.data.files.formats import scan_frame
@@ -166,7 +167,7 @@ class _Rows:
 
     def frame(self, columns: Sequence[str], why: str) -> pl.DataFrame:
         if self.engine != "local":
-            raise InputError.of(f"the local engine, which {why} needs")
+            raise InputError.of(Text("the local engine, which {what} needs", what=why))
         is_file = isinstance(self.source, (str, Path))
         rows = scan_frame(self.source, self.known.reading) if is_file else as_lazy(self.source)
         return rows.select(columns).collect()

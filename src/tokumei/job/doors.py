@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tokumei.core.errors import InputError, nearest
+from tokumei.core.text import Text
 from tokumei.data.history import History
 from tokumei.data.table import Table
 
@@ -250,7 +251,10 @@ def _check_options(job: str, function: Callable[..., Any], options: dict[str, An
     for option in options:
         if option not in named:
             near = nearest(option, named)
-            raise InputError.of(f"an option of {job}: {repr(near) if near else ', '.join(named)}", value=option)
+            raise InputError.of(
+                Text("an option of {what}: {names}", what=job, names=repr(near) if near else ", ".join(named)),
+                value=option,
+            )
 
 
 def _said(data: Any) -> str:

@@ -12,6 +12,7 @@ import polars as pl
 
 from tokumei.anonymize.local.encoding import flat_hierarchy
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.data.table import check_column
 from tokumei.hierarchy.build.calendar import Calendar
 from tokumei.hierarchy.build.from_data import FromData, told_of_labels
@@ -75,20 +76,22 @@ def is_folder_given(given: Any) -> bool:
     return isinstance(given, (str, Path)) or (isinstance(given, Mapping) and "" in given)
 
 
-def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, str]:
+def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, Text]:
     """Make a sensible hierarchy for a column that has none, and say what it is."""
     values = _plain(values)
     if not values.drop_nulls().len():
-        return Hierarchy.of_levels(column, [["(no value)"], [SUPPRESSED]]), "no values at all"
+        return Hierarchy.of_levels(column, [["(no value)"], [SUPPRESSED]]), Text("no values at all")
     # Before numbers, since 19850401 is both.
     days = _days(values)
     if days:
         decades = max(days).year - min(days).year > MANY_YEARS
         said = "days, months, quarters and years" + (", then decades" if decades else "")
-        return Calendar(decades).build(column, values), said
+        return Calendar(decades).build(column, values), Text(said)
     if is_of_numbers(values) and values.drop_nulls().n_unique() >= FEWEST_NUMBERS:
         width, factors = _widths(values)
-        return Intervals(width, factors).build(column, values), f"intervals of {width:g}, joined in pairs"
+        return Intervals(width, factors).build(column, values), Text(
+            "intervals of {width:g}, joined in pairs", width=width
+        )
     if values.dtype == pl.String:
         texts = leaf_texts(column, values)
         amounts = read_amounts(texts)
@@ -99,10 +102,10 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, str]:
         if ordered is not None and len(ordered.labels) >= FEWEST_NUMBERS:
             fan_out = max(2, math.ceil(len(ordered.labels) / INTERVALS))
             return FromData(fan_out=fan_out).build(column, values), told_of_labels(ordered, fan_out)
-    return flat_hierarchy(column, values), "unordered: the value or nothing"
+    return flat_hierarchy(column, values), Text("unordered: the value or nothing")
 
 
-def _of_amounts(column: str, texts: Sequence[str], amounts: Sequence[float]) -> tuple[Hierarchy, str]:
+def _of_amounts(column: str, texts: Sequence[str], amounts: Sequence[float]) -> tuple[Hierarchy, Text]:
     """Give texts that stand for amounts the intervals that their numbers have."""
     numbers = pl.Series(amounts)
     width, factors = _widths(numbers)
@@ -112,7 +115,7 @@ def _of_amounts(column: str, texts: Sequence[str], amounts: Sequence[float]) -> 
     labels = [made.labels_at(level) for level in range(1, made.height + 1)]
     levels = [[level[place[number]] for number, _ in ordered] for level in labels]
     hierarchy = Hierarchy.of_levels(column, [[text for _, text in ordered], *levels])
-    return hierarchy, f"amounts: intervals of {width:g}, joined in pairs"
+    return hierarchy, Text("amounts: intervals of {width:g}, joined in pairs", width=width)
 
 
 def is_of_numbers(values: pl.Series) -> bool:

@@ -92,7 +92,7 @@ def measure_table(
             except InputError as error:
                 if asked is not None:
                     raise
-                left_out[name] = str(error)
+                left_out[name] = error.text
             bar.advance()
     return TableUse(scores, left_out, round(time.perf_counter() - started, 3), original.kind)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.data.table import check_column
 from tokumei.hierarchy.leaves import read_date
 from tokumei.inspection.patterns import EMBEDDED
@@ -86,9 +87,9 @@ class Preparation:
         for row, (text, who) in enumerate(zip(cells, persons, strict=True), start=1):
             day = None if text is None else days[text]
             if text is not None and day is None:
-                raise InputError.of(f"a date in row {row:,}", column=self.column, value=text)
+                raise InputError.of(Text("a date in row {n:,}", n=row), column=self.column, value=text)
             if day is not None and who is None:
-                raise InputError.of(f"a person in row {row:,}, whose dates are shifted", column=self.person)
+                raise InputError.of(Text("a person in row {n:,}, whose dates are shifted", n=row), column=self.person)
             made.append(None if day is None else str(day + shifts[who]))
         return made
 
@@ -105,7 +106,7 @@ class Preparation:
             except ValueError:
                 number = math.nan
             if number is not None and not math.isfinite(number):
-                raise InputError.of(f"a number in row {row:,}", column=self.column, value=value)
+                raise InputError.of(Text("a number in row {n:,}", n=row), column=self.column, value=value)
             made.append(None if number is None else change(number))
         return made
 

@@ -18,7 +18,7 @@ from tokumei.job.history_release import HistoryRelease
 from tokumei.job.job_file import PIPELINE, Job
 from tokumei.job.measure_history import measure_history
 from tokumei.job.preparing import prepare
-from tokumei.job.ways import choose, put, without_times
+from tokumei.job.ways import choose, put, use_found, without_times
 
 # The rows in the order of the original lead back to it, so they are kept apart; what is handed over is shuffled.
 RELEASED = ("secret/release.csv", "published.csv", "secret/pseudonyms.csv")
@@ -117,7 +117,7 @@ class HistoryWork:
 
     def _measure(self, number: int) -> dict[str, Any]:
         measures = None if self.job.measures is None else list(self.job.measures)
-        return dict(without_times(measure_history(self.history, self.release(number), measures).to_dict()))
+        return use_found(measure_history(self.history, self.release(number), measures))
 
     def _attack(self, number: int, threat: Any, attack: str) -> dict[str, Any]:
         known = self.history.known(threat.share, seed=1)

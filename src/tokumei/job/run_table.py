@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import CannotAnonymize
+from tokumei.core.text import Text
 from tokumei.data.files.formats import PARQUET, format_of, read_frame, scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.row_numbers import read_rows
@@ -19,9 +20,9 @@ from tokumei.job.attack_table import attack_table
 from tokumei.job.audit_table import audit_table
 from tokumei.job.job_file import Job
 from tokumei.job.job_table import check_columns, table_of
-from tokumei.job.measure_table import measure_table
+from tokumei.job.measure_table import TableUse, measure_table
 from tokumei.job.table_profile import profile
-from tokumei.job.ways import choose, put, without_times
+from tokumei.job.ways import choose, put, use_found, without_times
 
 Step = tuple[str, Callable[[], dict[str, Any]], Sequence[Path]]
 # What auditing does not ask for.
@@ -160,7 +161,7 @@ class TableWork:
 
     def _measure(self) -> dict[str, Any]:
         if self.row_numbers is None:
-            return {"scores": {}, "left_out": {"all": "no row of the release is a person's"}}
+            return use_found(TableUse({}, {"all": Text("no row of the release is a person's")}, 0.0))
         found = measure_table(
             self.table,
             self.released,
@@ -168,7 +169,7 @@ class TableWork:
             rows=self.row_numbers,
             hierarchies=self.table.hierarchies,
         )
-        return dict(without_times(found.to_dict()))
+        return use_found(found)
 
     def _profile(self) -> dict[str, Any]:
         rows = None if self.row_numbers is None else self.row_numbers - 1

@@ -26,7 +26,7 @@ from tokumei.data.history import History
 from tokumei.hierarchy.items import item_hierarchy, roll_together, roll_up
 from tokumei.job.attack_history import announce
 from tokumei.job.histories import history_of, released_of
-from tokumei.report.needs import lacks
+from tokumei.report.needs import absent_in_words, lacks
 
 # An attacker who is not told how the release was made has one try: the strongest attack for the time they know.
 UNTOLD = {"same": ("linkage",), "other": ("tfidf",)}
@@ -177,7 +177,7 @@ def why_not(name: str, threat: HistoryThreat, history: History) -> str | None:
     """Say why an attack cannot work on what is there, in place of finding nobody; None where it can."""
     absent = lacks(history, HISTORY_ATTACKS.make(name), name)
     if absent:
-        return f"the history has no {' and no '.join(absent)}"
+        return absent_in_words(absent)
     if threat.period == "other" and name not in TIMELESS:
         return "it compares purchases of the same time, and those of another are known"
     return None

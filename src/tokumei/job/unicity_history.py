@@ -15,6 +15,7 @@ from tokumei.core.result import Drawing, Facts, Result, Rows, Section
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.job.histories import released_of
 from tokumei.report.figures import line_figure
+from tokumei.report.needs import absent_in_words
 from tokumei.report.page import Page
 
 # Marks of the literature: who knows four points singles out 90 % of the users of credit cards.
@@ -119,7 +120,7 @@ def unicity_history(
     for name in exactness or EXACTNESS:
         absent = [column for column in EXACTNESS[name][1] if column in found.absent]
         if absent:
-            left_out[name] = f"the history has no {' and no '.join(absent)}"
+            left_out[name] = absent_in_words(absent)
         else:
             wanted.append(name)
     if not wanted:

@@ -138,7 +138,7 @@ def _lacks(folder: Path, dossier: Mapping[str, Any]) -> str | None:
 
 def _differences(one: Any, other: Any, place: str) -> Iterator[str]:
     """Give where two results differ."""
-    if place.endswith(": left_out") and isinstance(one, Mapping) and isinstance(other, Mapping):
+    if place.endswith((": left_out", ": reasons")) and isinstance(one, Mapping) and isinstance(other, Mapping):
         # Reasons name files, which lie elsewhere now.
         one, other = sorted(one), sorted(other)
     if isinstance(one, Mapping) and isinstance(other, Mapping):

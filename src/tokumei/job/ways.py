@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import CannotAnonymize
+from tokumei.core.text import to_json
 
 
 def without_times(value: Any) -> Any:
@@ -15,6 +16,11 @@ def without_times(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: without_times(part) for key, part in value.items() if key != "seconds"}
     return [without_times(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
+def use_found(found: Any) -> dict[str, Any]:
+    """Give what a dossier keeps of a measured use: as JSON has it, and the forms of why measures were left out."""
+    return {**without_times(found.to_dict()), "reasons": to_json(found.left_out)}
 
 
 def choose(ways: Sequence[Mapping[str, Any]], by: str) -> Mapping[str, Any]:

@@ -20,6 +20,7 @@ from tokumei.anonymize.tables import recipe_of, write_anonymized
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
+from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.engine import connect, without_password
 from tokumei.counting.kept_work import keeping
@@ -117,7 +118,9 @@ def _write(
     made, left = method_of(method, left)
     refuse_left(left, made, OPTIONS, "anonymize")
     if not runs_on_engines(made) or (engine == "local" and isinstance(made, Perturber)):
-        raise InputError.of(f"the local engine, which {part_name(made)} needs", option="engine", value=engine)
+        raise InputError.of(
+            Text("the local engine, which {what} needs", what=part_name(made)), option="engine", value=engine
+        )
     where: dict[str, Any] = {"engine": engine, "reading": reading}
     with step("counting"):
         known, counts = counted_on_engine(source, qi, hierarchies=hierarchies, numeric=numeric, **where)

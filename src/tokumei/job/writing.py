@@ -13,6 +13,7 @@ import polars as pl
 from tokumei.anonymize.registry import Perturber
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name
+from tokumei.core.text import Text
 from tokumei.data.files.formats import PARQUET, format_of, scan_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.table import Table, check_column
@@ -104,7 +105,9 @@ def plan_of_files(
     made, _ = method_of(method, split_wishes(left)[1])
     sensitive = asked.sensitive_columns()
     if engine != "local" and not runs_on_engines(made):
-        raise InputError.of(f"the local engine, which {part_name(made)} needs", option="engine", value=engine)
+        raise InputError.of(
+            Text("the local engine, which {what} needs", what=part_name(made)), option="engine", value=engine
+        )
     needed = [*qi, *sensitive, *keep]
     streams = engine == "local" and is_plain and _streams(source, needed, reading, method, options)
     where: dict[str, Any] = {"engine": engine, "reading": reading, "streams": streams}

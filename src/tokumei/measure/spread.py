@@ -19,6 +19,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.data.table import Table
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.label_semantics import LeafSets, Vocabulary
@@ -180,7 +181,7 @@ def numeric_columns(
     read = spread_columns(original, released, hierarchies, numeric, only_numbers=True)
     found = [one for one in read if one.is_numeric]
     if len(found) < at_least:
-        raise InputError.of(f"columns of numbers, {at_least} or more", file=original.name, value=len(found))
+        raise InputError.of(Text("columns of numbers, {n} or more", n=at_least), file=original.name, value=len(found))
     return found
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.data.table import Table
 
 Floats = npt.NDArray[np.float64]
@@ -43,7 +44,7 @@ class TablePair:
             ("sensitive columns", original.sensitive, released.sensitive),
         ):
             if ours != theirs:
-                expected = f"the {role} of the original: {', '.join(ours) or 'none'}"
+                expected = Text("the {role} of the original: {names}", role=Text(role), names=", ".join(ours) or "none")
                 raise InputError.of(expected, file=released.name, value=", ".join(theirs))
         for table in (original, released):
             if not table.n_rows:

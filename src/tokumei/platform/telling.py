@@ -9,6 +9,8 @@ from django.utils.translation import get_language
 
 from tokumei.contest.fault_words import sentence_in_japanese, told_in_japanese
 from tokumei.core.errors import InputError, TokumeiError
+from tokumei.core.text import Text
+from tokumei.report.japanese_errors import error_in_japanese
 
 
 def without_folders(error: TokumeiError) -> TokumeiError:
@@ -24,12 +26,14 @@ def in_words(error: TokumeiError) -> str:
     bare = without_folders(error)
     if isinstance(bare, InputError) and _is_japanese():
         return "\n".join(sentence_in_japanese(fault) for fault in bare.faults)
-    return told(str(bare))
+    return told(bare.text)
 
 
 def told(text: str) -> str:
-    """Say what an error of the library said, as it was stored, in the reader's language where it is known there."""
-    return (told_in_japanese(text) or text) if _is_japanese() else text
+    """Say a sentence of the library in the reader's language where it is known there; an error may be a stored one."""
+    if not _is_japanese():
+        return text
+    return (error_in_japanese(text) if isinstance(text, Text) else told_in_japanese(text)) or text
 
 
 def _is_japanese() -> bool:

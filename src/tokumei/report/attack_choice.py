@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.data.history import History
-from tokumei.report.needs import lacks
+from tokumei.report.needs import absent_in_words, lacks
 
 # By what they found on the releases of the docs; attacks of other packages come after them.
 STRONGEST_FIRST = ("linkage", "row-counts", "tfidf", "jaccard", "s6", "s5", "s4", "s2", "s3", "s1")
@@ -20,13 +21,13 @@ def by_strength(names: Sequence[str]) -> list[str]:
     return sorted(names, key=lambda name: STRONGEST_FIRST.index(name) if name in STRONGEST_FIRST else len(names) + 99)
 
 
-def fitting_attacks(history: History, names: Sequence[str] | None = None) -> tuple[list[str], dict[str, str]]:
+def fitting_attacks(history: History, names: Sequence[str] | None = None) -> tuple[list[str], dict[str, Text]]:
     """Give the attacks that a history allows, the strongest first, and why others are left out."""
     possible, left_out = [], {}
     for name in by_strength(list(HISTORY_ATTACKS) if names is None else names):
         absent = lacks(history, HISTORY_ATTACKS.make(name), name)
         if absent:
-            left_out[name] = f"the history has no {' and no '.join(absent)}"
+            left_out[name] = absent_in_words(absent)
         else:
             possible.append(name)
     return possible, left_out
@@ -34,7 +35,7 @@ def fitting_attacks(history: History, names: Sequence[str] | None = None) -> tup
 
 def within_time(
     names: Sequence[str], history: History, knowledge: Mapping[str, History], minutes: float, *, n_releases: int = 1
-) -> tuple[list[str], dict[str, str]]:
+) -> tuple[list[str], dict[str, Text]]:
     """Give as many attacks as fit in the time, the strongest first, and how long each of the others would take.
 
     What an attack takes is estimated on the original: a release has about as many rows and at least as many names.
@@ -48,7 +49,9 @@ def within_time(
             fitting.append(name)
             left -= seconds
         else:
-            left_out[name] = f"it would take about {seconds:,.0f} seconds of the {left:,.0f} that are left (--minutes)"
+            left_out[name] = Text(
+                "it would take about {n:,.0f} seconds of the {m:,.0f} that are left (--minutes)", n=seconds, m=left
+            )
     return [name for name in names if name in fitting], left_out
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from tokumei.core.errors import InputError
 from tokumei.core.result import shown
+from tokumei.core.text import Text
 from tokumei.data.files.atomic import write_text
 from tokumei.report.page import Page
 
@@ -26,12 +27,19 @@ class Document:
     title: str
     language: str = "en"
     words: Mapping[str, str] = field(default_factory=dict)
+    # How the language says what the library says.
+    forms: Mapping[str, str] = field(default_factory=dict)
     blocks: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
 
     def say(self, text: str, **values: Any) -> str:
         """Give a text in the language of the document, with its {values} put in."""
         told = self.words.get(text, text)
         return told.format(**{name: shown(value) for name, value in values.items()}) if values else told
+
+    def tell(self, text: str) -> str:
+        """Give a sentence of the library in the language of the document, as far as that has words for its form."""
+        said = text.in_words(self.forms) if isinstance(text, Text) else self.forms.get(text)
+        return text if said is None else said
 
     def heading(self, text: str) -> None:
         """Start a section."""

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tokumei.core.text import from_json
 from tokumei.report.document import Document
 from tokumei.report.dossier_names import NAMES
 from tokumei.report.dossier_words import JAPANESE
+from tokumei.report.japanese_errors import SAID
 from tokumei.report.legal_words import JAPANESE_LAW
 
 
 def new_document(dossier: Mapping[str, Any], language: str) -> Document:
     """Start the report of a dossier in a language: en or ja."""
-    document = Document("", language, {**NAMES, **JAPANESE_LAW, **JAPANESE} if language == "ja" else {})
+    document = Document("", language)
+    if language == "ja":
+        document.words, document.forms = {**NAMES, **JAPANESE_LAW, **JAPANESE}, SAID
     document.title = document.say("Report on the release of {name}", name=dossier["job"])
     return document
 
@@ -97,7 +101,8 @@ def add_use(document: Document, use: Mapping[str, Any]) -> None:
     rows = [[document.say(name), one["value"], one["best"], one["worst"]] for name, one in use["scores"].items()]
     document.table(["measure", "value", "best", "worst"], rows, "Every measure that the columns allow.")
     if use.get("left_out"):
-        rows = [[document.say(name), why] for name, why in use["left_out"].items()]
+        told = {name: from_json(one) for name, one in use.get("reasons", {}).items() if isinstance(one, dict)}
+        rows = [[document.say(name), document.tell(told.get(name, why))] for name, why in use["left_out"].items()]
         document.table(["measure", "why not"], rows, "Not measured, so neither good nor bad.")
 
 

@@ -1,11 +1,39 @@
-"""What errors of the library say in Japanese, by the forms of their English sentences.
+"""What errors of the library say in Japanese, by the forms that they carry (`core/text.py`).
 
-What stands in braces stays as it is where there are no words for it; names of one letter stand for numbers.
+An error that was stored as a sentence, as those of jobs are, has no form any more: it is recognized by its words, where
+names of one letter stand for numbers.
 """
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
+from tokumei.core.text import Text
+from tokumei.report.japanese_texts import WORDS
+
+# Where a fault stands, what is there and what was expected.
+FRAMES = {
+    "{place}: {said}": "{place}：{said}",
+    "{place}, {inner}": "{place}、{inner}",
+    "{file}": "{file}",
+    "option {name}": "オプション {name}",
+    "line {name}": "行 {name}",
+    "column {name}": "列 {name}",
+    "{said} (rule {rule})": "{said}（ルール {rule}）",
+    "found {value}, {said}": "{value} があります。{said}",
+    "expected {wanted}": "必要なもの：{wanted}",
+}
 ERRORS = {
+    # Why a measure of a table could not be taken.
+    "columns of numbers, {n} or more": "数値の列を {n} 列以上",
+    "a row or more": "1 行以上",
+    "the columns of the original": "元の表の列",
+    "a column to learn and others to learn from, of {names}": "学習する列と、学習に使う列（{names} のうち）",
+    "at most the original's {n} rows": "元の表の {n} 行以下",
+    "the {role} of the original: {names}": "元の表と同じ {role}：{names}",
+    "quasi-identifiers": "準識別子",
+    "sensitive columns": "機微な列",
     # Files.
     "a file that exists": "存在するファイル",
     "a file, not a folder": "フォルダーではなくファイル",
@@ -287,32 +315,53 @@ ERRORS = {
     "{document}: the signature does not fit; the {sort} was changed after it was signed.": (
         "{document}：署名が合いません。署名の後に変更されています。"
     ),
+    # What files and forms lack, where the words of contests have nothing for it.
+    "a file with a header and at least one row below it": "見出しと、その下に少なくとも 1 行があるファイル",
+    "at most {n} columns": "{n} 列以下",
+    "UTF-8{advice}": "UTF-8 の文字",
+    "text in {encoding}": "{encoding} の文字",
+    "a whole Parquet file, which ends with PAR1": "途中で切れていない Parquet ファイル",
+    "a Parquet file, which starts with PAR1": "Parquet ファイル",
+    "an Excel workbook (.xlsx), which is a zip file ({why})": "Excel ブック（.xlsx）",
+    "a column named {role}, or {how}": "「{role}」の列",
+    "a {role} in every row": "すべての行に {role}",
+    "a customer in every row that holds anything": "内容のあるすべての行に顧客",
+    'a column that is a "quasi-identifier", or more': "準識別子の列が少なくとも一つ",
 }
-# What the options of editions set.
-EDITION_OPTIONS = {
-    "Rows to sample or make up.": "抽出または生成する行数。",
-    "Columns that attackers know people by, first in the files.": (
-        "攻撃者が人を知る手がかりの列。ファイルの先頭に置きます。"
-    ),
-    "Columns of numbers, after the quasi-identifiers.": "準識別子に続く数値の列。",
-    "Sensitive column of E2; the 15th column if none is named.": "E2 の機微の列。指定がなければ 15 列目。",
-    "Sensitive column of E4; the 21st column if none is named.": "E4 の機微の列。指定がなければ 21 列目。",
-    "Whether a release with suspicious row numbers comes last; else it is ranked like the others.": (
-        "行番号の疑わしい加工データを最下位にするか。しない場合はほかと同じに順位を付けます。"
-    ),
-    "Customers of the data: those with the smallest ids, or made up.": (
-        "データの顧客数。ID の小さい順に選ぶか、生成します。"
-    ),
-    "How the three losses make U: the worst of them, or their mean.": (
-        "三つの損失から U を決める方法。最悪のもの、または平均。"
-    ),
-    "Whether a release whose P looks false is ranked last, or in its place with a remark.": (
-        "P が偽りと見える加工データを最下位にするか、注記を付けてそのままの順位にするか。"
-    ),
-    "Customers to sample or make up.": "抽出または生成する顧客数。",
-    "Per cent of the rows known to attackers, one level each.": (
-        "攻撃者が知る行の割合（パーセント）。一つにつき一つの知識レベル。"
-    ),
-    "Weight of U in the score.": "スコアでの U の重み。",
-    "Weight of S in the score.": "スコアでの S の重み。",
-}
+
+
+SAID = {**WORDS, **FRAMES, **ERRORS}
+
+
+def error_in_japanese(text: str) -> str | None:
+    """Say an error in Japanese, by its form if it has one; None where there are no words for it.
+
+    >>> error_in_japanese(Text("at most {n:,} columns", n=500)), error_in_japanese("at most 500 columns")
+    ('500 列以下', '500 列以下')
+    """
+    if isinstance(text, Text):
+        return text.in_words(SAID)
+    known = SAID.get(text)
+    return _recognized(text) if known is None else known
+
+
+def _recognized(text: str) -> str | None:
+    for form, found in _patterns():
+        if match := form.fullmatch(text):
+            return found.format(**{name: error_in_japanese(part) or part for name, part in match.groupdict().items()})
+    return None
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], str]]:
+    """Give the forms of errors as patterns, those with more of their own words first."""
+    found = []
+    for english, japanese in ERRORS.items():
+        if "{" in english:
+            # Names of one letter stand for numbers.
+            pattern = re.sub(r"\\{(\w)\\}", r"(?P<\1>[0-9.,%-]+)", re.escape(english))
+            # One row is a row.
+            pattern = re.sub(r"(\]\+\)\\ \w+)s\b", r"\1s?", pattern)
+            pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", pattern)
+            found.append((len(re.sub(r"\{\w+\}", "", english)), re.compile(pattern, re.DOTALL), japanese))
+    return [(pattern, japanese) for _, pattern, japanese in sorted(found, key=lambda one: -one[0])]

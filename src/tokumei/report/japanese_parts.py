@@ -199,4 +199,32 @@ BUILDERS = {
     "Sex is told or not told: male and female become *.": "性別を示すか示さないか：男女を * にします。",
     "The values as the column writes them.": "列での値の書き方。",
 }
+# What the options of editions set.
+EDITION_OPTIONS = {
+    "Rows to sample or make up.": "抽出または生成する行数。",
+    "Columns that attackers know people by, first in the files.": (
+        "攻撃者が人を知る手がかりの列。ファイルの先頭に置きます。"
+    ),
+    "Columns of numbers, after the quasi-identifiers.": "準識別子に続く数値の列。",
+    "Sensitive column of E2; the 15th column if none is named.": "E2 の機微の列。指定がなければ 15 列目。",
+    "Sensitive column of E4; the 21st column if none is named.": "E4 の機微の列。指定がなければ 21 列目。",
+    "Whether a release with suspicious row numbers comes last; else it is ranked like the others.": (
+        "行番号の疑わしい加工データを最下位にするか。しない場合はほかと同じに順位を付けます。"
+    ),
+    "Customers of the data: those with the smallest ids, or made up.": (
+        "データの顧客数。ID の小さい順に選ぶか、生成します。"
+    ),
+    "How the three losses make U: the worst of them, or their mean.": (
+        "三つの損失から U を決める方法。最悪のもの、または平均。"
+    ),
+    "Whether a release whose P looks false is ranked last, or in its place with a remark.": (
+        "P が偽りと見える加工データを最下位にするか、注記を付けてそのままの順位にするか。"
+    ),
+    "Customers to sample or make up.": "抽出または生成する顧客数。",
+    "Per cent of the rows known to attackers, one level each.": (
+        "攻撃者が知る行の割合（パーセント）。一つにつき一つの知識レベル。"
+    ),
+    "Weight of U in the score.": "スコアでの U の重み。",
+    "Weight of S in the score.": "スコアでの S の重み。",
+}
 PARTS = METHODS | STEPS | BUILDERS

@@ -1,16 +1,13 @@
-"""Sentences of the library in Japanese, for pages: why a role is suggested, what a hierarchy is, what a file lacks.
+"""Sentences of the library in Japanese, for pages: why a role is suggested, what a hierarchy is, what was left out.
 
-The library says them in English with names and numbers in them; here they are recognized by their form. What is not
-recognized stays as it is: a page shows it as English.
+They are put into words by the form that they carry (`core/text.py`). One that has no words here stays as it is: a page
+shows it as English.
 """
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
-from tokumei.report.japanese_errors import EDITION_OPTIONS, ERRORS
-from tokumei.report.japanese_parts import PARTS
+from tokumei.core.text import Text
+from tokumei.report.japanese_parts import EDITION_OPTIONS, PARTS
 
 # What columns are, by the words that the kinds have for it.
 KINDS = {
@@ -63,8 +60,9 @@ KINDS = {
     "texts of which some hold identifiers": "一部に識別子を含む文字列",
     "texts that nearly every row has for itself": "ほぼ行ごとに異なる文字列",
 }
-# Forms of sentences; what stands in braces is put into Japanese by itself, where there are words for it.
+# Forms of sentences; what stands in braces is a name, a number, or a text of its own.
 FORMS = {
+    "{kind}: {reason}": "{kind}：{reason}",
     "its header says so": "見出しがそう示しています",
     "its header says so; it has no values": "見出しがそう示していますが、値がありません",
     "no values": "値がありません",
@@ -127,72 +125,45 @@ FORMS = {
     "days, months, quarters and years": "日・月・四半期・年",
     "days, months, quarters and years, then decades": "日・月・四半期・年・年代",
     "unordered: the value or nothing": "順序なし：値そのものか、示さないか",
-    "labels in the order of the {what} in them, joined in {how}": (
-        "ラベルに含まれる {what} の順に並べ、{how} でまとめます"
+    "labels in the order of the {what} in them, joined in {how}": "ラベルに含まれる{what}の順に並べ、{how}まとめます",
+    "labels in the order of the {what} in them, joined in {how}; {apart} apart": (
+        "ラベルに含まれる{what}の順に並べ、{how}まとめます（{apart} は別）"
     ),
+    "pairs": "二つずつ",
+    "groups of {n}": "{n} 個ずつ",
+    "ranges of numbers": "数値の範囲",
+    "amounts: intervals of {width}, joined in pairs": "金額：幅 {width} の区間を二つずつまとめます",
     # Ways to protect a history, as a sweep names them.
     "exchanged pseudonyms": "仮名の交換",
     "pseudonyms of {n} months, {m} deleted": "{n} か月の仮名、{m} を削除",
     "pseudonyms of {n} months, all values moved, {m} deleted": "{n} か月の仮名、すべての値を撹乱、{m} を削除",
     "permuted groups, bound {n}": "グループ内の入れ替え（上限 {n}）",
-    # What files and forms lack, where the words of contests have nothing for it.
-    "a file with a header and at least one row below it": "見出しと、その下に少なくとも 1 行があるファイル",
-    "at most {n} columns": "{n} 列以下",
-    "UTF-8{advice}": "UTF-8 の文字{advice}",
-    "text in {encoding}": "{encoding} の文字",
-    "a whole Parquet file, which ends with PAR1": "途中で切れていない Parquet ファイル",
-    "a Parquet file, which starts with PAR1": "Parquet ファイル",
-    "an Excel workbook (.xlsx), which is a zip file ({why})": "Excel ブック（.xlsx）",
-    "a column named {role}, or {how}": "「{role}」の列",
-    "a {role} in every row": "すべての行に {role}",
-    "a customer in every row that holds anything": "内容のあるすべての行に顧客",
-    'a column that is a "quasi-identifier"': "準識別子の列が少なくとも一つ",
-    "a label for it": "この値のラベル",
-    "a value of the hierarchy": "階層にある値",
+    "items at level {m}, pseudonyms of {n} months": "商品をレベル {m} に、{n} か月の仮名",
+    # Why a measure or an attack was left out.
+    "no row of the release is a person's": "加工データのどの行も、一人のものではありません",
+    "the history has no rows": "履歴に行がありません",
+    "the history has no {column}": "履歴に {column} がありません",
+    "{column} and no {other}": "{column} も {other} も",
+    "it needs the customers' attributes (--master)": "顧客の属性（--master）が必要です",
+    "the history has a single item, so no two that could be alike": (
+        "履歴に商品が一つしかなく、似た二つを比べられません"
+    ),
+    "no items are bought together often enough for a rule": ("ルールになるほど頻繁に一緒に買われる商品がありません"),
+    "it would take about {n} seconds of the {m} that are left (--minutes)": (
+        "約 {n} 秒かかり、残りの {m} 秒を超えます（--minutes）"
+    ),
 }
 
 
-WHOLE = {**KINDS, **FORMS, **ERRORS, **PARTS, **EDITION_OPTIONS}
+# What columns of a history are called.
+COLUMNS = {"item": "商品", "price": "単価", "quantity": "数量", "time": "時刻", "invoice": "伝票番号"}
+WORDS = {**KINDS, **FORMS, **COLUMNS, **PARTS, **EDITION_OPTIONS}
 
 
 def in_japanese(text: str) -> str | None:
-    """Say a sentence of the library in Japanese; None where no form of it is known.
+    """Say a sentence of the library in Japanese, by its form if it has one; None where there are no words for it.
 
-    >>> in_japanese("ages: its header says so, and whole numbers from 18 to 89, as ages are")
-    '年齢：見出しがそう示し、18 から 89 までの整数で、年齢のようです'
+    >>> in_japanese(Text("{kind}: {reason}", kind=Text("ages"), reason=Text("its header says so")))
+    '年齢：見出しがそう示しています'
     """
-    known = WHOLE.get(text)
-    if known is not None:
-        return known
-    kind, mark, reason = text.partition(": ")
-    if mark and kind in KINDS and (said := in_japanese(reason)) is not None:
-        return f"{KINDS[kind]}：{said}"
-    for form, found in _forms():
-        if match := form.fullmatch(text):
-            parts = {name: _within(name, part) for name, part in match.groupdict().items()}
-            if None not in parts.values():
-                return found.format(**parts)
-    return None
-
-
-def _within(name: str, part: str) -> str | None:
-    """Put a part of a sentence into Japanese; reasons and kinds have to be known, names and numbers stay."""
-    said = in_japanese(part)
-    return said if name in ("reason", "kind") else said or part
-
-
-@cache
-def _forms() -> list[tuple[re.Pattern[str], str]]:
-    """Give the forms as patterns, those with more of their own words first."""
-    found = []
-    for english, japanese in (FORMS | ERRORS).items():
-        if "{" in english:
-            # Names of one letter stand for numbers.
-            pattern = re.sub(r"\\{(\w)\\}", r"(?P<\1>[0-9.,%-]+)", re.escape(english))
-            # One row is a row.
-            pattern = re.sub(r"(\]\+\)\\ \w+)s\b", r"\1s?", pattern)
-            # A form of codes is one word, so that what follows it is not taken for a part of it.
-            pattern = pattern.replace(r"\{form\}", r"(?P<form>[^ ,]+)")
-            pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", pattern)
-            found.append((len(re.sub(r"\{\w+\}", "", english)), re.compile(pattern, re.DOTALL), japanese))
-    return [(pattern, japanese) for _, pattern, japanese in sorted(found, key=lambda one: -one[0])]
+    return text.in_words(WORDS) if isinstance(text, Text) else WORDS.get(text)

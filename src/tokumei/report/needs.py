@@ -10,6 +10,7 @@ from typing import Any
 
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
+from tokumei.core.text import Text
 from tokumei.data.history import History
 from tokumei.measure.registry import HistoryUtility
 
@@ -64,7 +65,7 @@ def needs_of(part: Any, name: str | None = None) -> tuple[str, ...]:
 
 def measure_or_say_why(
     part: HistoryUtility, name: str, original: History, released: History, *, has_master: bool = False
-) -> Score | str:
+) -> Score | Text:
     """Give the score of a measure, or say why it cannot tell anything about the history."""
     reason = why_left_out(original, part, name, has_master=has_master)
     if reason is not None:
@@ -74,11 +75,11 @@ def measure_or_say_why(
         return f"the release has no {' and no '.join(gone)}"
     score = part.measure(original, released)
     if score.inputs.get("rules") == 0:
-        return "no items are bought together often enough for a rule"
+        return Text("no items are bought together often enough for a rule")
     return score
 
 
-def why_left_out(original: History, part: object, name: str, *, has_master: bool = False) -> str | None:
+def why_left_out(original: History, part: object, name: str, *, has_master: bool = False) -> Text | None:
     """Say why a measure cannot tell anything about a history, or None where it can."""
     kept = original.kept
     absent = lacks(original, part, name)
@@ -87,14 +88,23 @@ def why_left_out(original: History, part: object, name: str, *, has_master: bool
 
 def why_unmeasured(
     name: str, n_rows: int, absent: Sequence[str], n_items: Callable[[], int], *, has_master: bool
-) -> str | None:
+) -> Text | None:
     """Say why a measure cannot tell anything, wherever the rows are; items are counted only where that decides."""
     if not n_rows:
-        return "the history has no rows"
+        return Text("the history has no rows")
     if absent:
-        return f"the history has no {' and no '.join(absent)}"
+        return absent_in_words(absent)
     if name in NEEDS_MASTER and not has_master:
-        return "it needs the customers' attributes (--master)"
+        return Text("it needs the customers' attributes (--master)")
     if name.startswith("item-") and n_items() == 1:
-        return "the history has a single item, so no two that could be alike"
+        return Text("the history has a single item, so no two that could be alike")
     return None
+
+
+def absent_in_words(absent: Sequence[str]) -> Text:
+    """Say which columns a history does not have."""
+    first, *others = (Text(column) for column in absent)
+    said = first
+    for other in others:
+        said = Text("{column} and no {other}", column=said, other=other)
+    return Text("the history has no {column}", column=said)

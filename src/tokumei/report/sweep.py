@@ -18,12 +18,13 @@ import polars as pl
 from tokumei.anonymize.pipeline import Pipeline, pipeline_of
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
+from tokumei.core.text import Text
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.toml import read_toml
 from tokumei.data.history import History
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.report.evaluation import evaluate
-from tokumei.report.needs import check_needs, lacks
+from tokumei.report.needs import absent_in_words, check_needs, lacks
 
 # Raised whenever a number of a result comes to mean another thing, so that none from before is taken for it.
 RESULTS = 2
@@ -60,15 +61,16 @@ def default_grid(absent: Collection[str] = ()) -> dict[str, dict[str, Any]]:
         "whole_baskets": False,
     }
     grid: dict[str, dict[str, Any]] = {
-        "exchanged pseudonyms": {"step": [{"method": "exchange-pseudonyms", "share": 1.0}]}
+        Text("exchanged pseudonyms"): {"step": [{"method": "exchange-pseudonyms", "share": 1.0}]}
     }
     for months, is_noisy, deleted in itertools.product((1, 6, 12), (False, True), (0.0, 0.1, 0.15, 0.2, 0.3)):
         delete = {"method": "delete", "telling": deleted, "once": False, "price_deviations": 0.0}
         steps = ([dict(noise)] if is_noisy else []) + ([delete] if deleted else [])
-        name = f"pseudonyms of {months} months{', all values moved' if is_noisy else ''}, {deleted:.0%} deleted"
+        form = "pseudonyms of {n} months, all values moved, {m:.0%} deleted"
+        name = Text(form if is_noisy else form.replace(", all values moved", ""), n=months, m=deleted)
         grid[name] = {"step": [*steps, {"method": "pseudonyms", "lifetime": months}]}
     for bound in (0.5, 0.35, 0.25, 0.15):
-        grid[f"permuted groups, bound {bound:g}"] = {"step": [{"method": "permute-groups", "bound": bound}]}
+        grid[Text("permuted groups, bound {n:g}", n=bound)] = {"step": [{"method": "permute-groups", "bound": bound}]}
     return grid
 
 
@@ -76,7 +78,7 @@ def rolled_ways(file: str, hierarchy: Hierarchy) -> dict[str, dict[str, Any]]:
     """Give the ways that roll items up: to each level that still says something, under yearly or monthly pseudonyms."""
     levels = [one for one in range(1, hierarchy.height + 1) if not hierarchy.says_nothing(one)]
     return {
-        f"items at level {level}, pseudonyms of {months} months": {
+        Text("items at level {m}, pseudonyms of {n} months", m=level, n=months): {
             "step": [
                 {"method": "roll-up", "hierarchy": file, "level": level},
                 {"method": "pseudonyms", "lifetime": months},
@@ -88,13 +90,13 @@ def rolled_ways(file: str, hierarchy: Hierarchy) -> dict[str, dict[str, Any]]:
 
 def possible_ways(
     grid: Mapping[str, Mapping[str, Any]], original: History
-) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+) -> tuple[dict[str, dict[str, Any]], dict[str, Text]]:
     """Give the ways that a history allows, and why the others are left out."""
     possible, left_out = {}, {}
     for name, settings in grid.items():
         absent = [column for method in pipeline_of(settings).methods for column in lacks(original, method)]
         if absent:
-            left_out[name] = f"the history has no {' and no '.join(dict.fromkeys(absent))}"
+            left_out[name] = absent_in_words([*dict.fromkeys(absent)])
         else:
             possible[name] = dict(settings)
     return possible, left_out

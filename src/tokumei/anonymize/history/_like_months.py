@@ -8,6 +8,7 @@ import numpy as np
 
 from tokumei.core.errors import CannotAnonymize
 from tokumei.core.progress import step
+from tokumei.core.text import Text
 from tokumei.counting.item_sets import Ints
 
 # Costs are kept for all pairs of a block, so that memory grows with the customers and not with their square.
@@ -33,9 +34,15 @@ def group_like_months(n_rows: Ints, *, most_found: int, smallest: int, most_open
     if not holds(sizes):
         n_open, n_groups = int(sizes[sizes < smallest].sum()), int((sizes >= smallest).sum())
         raise CannotAnonymize(
-            f"No grouping of customers by common months was found under the bound: {n_open:,} of {len(n_rows):,} "
-            f"customers left open and {n_groups:,} groups remain, where {most_found:,} in all and {most_open:,} open "
-            "are allowed."
+            Text(
+                "No grouping of customers by common months was found under the bound: {n:,} of {m:,} customers "
+                "left open and {g:,} groups remain, where {a:,} in all and {b:,} open are allowed.",
+                n=n_open,
+                m=len(n_rows),
+                g=n_groups,
+                a=most_found,
+                b=most_open,
+            )
         )
     is_grouped = sizes[labels] >= smallest
     found = np.unique(labels[is_grouped])

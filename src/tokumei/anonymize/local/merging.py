@@ -14,6 +14,7 @@ from tokumei.anonymize.local.task import Bools, Floats, Ints, LocalTask
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
 from tokumei.measure.requirement import ROUNDING
 
 Order = Literal["smallest", "random"]
@@ -100,8 +101,10 @@ def without_failing(task: LocalTask, group_of: Ints) -> Ints:
     out: Ints = number[index.reshape(-1)]
     n_out = int(task.sizes[out < 0].sum())
     if n_out > task.n_may_suppress:
-        allowed = f"of which {task.n_may_suppress:,} may be"
-        raise CannotAnonymize(f"{n_out:,} of {task.n_rows:,} rows would have to be left out, {allowed}.")
+        allowed = Text("of which {n:,} may be", n=task.n_may_suppress)
+        raise CannotAnonymize(
+            Text("{n:,} of {m:,} rows would have to be left out, {allowed}.", n=n_out, m=task.n_rows, allowed=allowed)
+        )
     return out
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tokumei.anonymize.search.problem import JudgedNode, Problem
 from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.text import Text
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,13 @@ class Found:
             return cls(judged, is_proven)
         top = problem.judge(problem.lattice.top)
         raise CannotAnonymize(
-            f"No node of the lattice holds: even fully generalized, {top.n_suppressed:,} of {problem.n_rows:,} records "
-            f"would have to be suppressed, and at most {problem.n_may_suppress:,} may be."
+            Text(
+                "No node of the lattice holds: even fully generalized, {n:,} of {m:,} records would have to be "
+                "suppressed, and at most {p:,} may be.",
+                n=top.n_suppressed,
+                m=problem.n_rows,
+                p=problem.n_may_suppress,
+            )
         )
 
 

@@ -17,6 +17,7 @@ from tokumei.anonymize.tabulating.two_way import TwoWayTable, draw_rows, finest_
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Marginals:
         """Count columns and pairs of columns, and give the counts or rows drawn from them."""
         columns = list(original.quasi_identifiers)
         if original.n_rows < self.k:
-            raise CannotAnonymize(f"There are {original.n_rows:,} rows, fewer than k = {self.k:,}.")
+            raise CannotAnonymize(Text("There are {n:,} rows, fewer than k = {k:,}.", n=original.n_rows, k=self.k))
         classes = LabeledClasses.of(original, columns)
         finest = [finest_safe_level(classes, index, self.k) for index in range(len(columns))]
         tree = safe_tree(classes, finest, self.k)

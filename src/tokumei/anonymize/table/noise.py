@@ -24,6 +24,7 @@ from tokumei.anonymize.perturbing.bounds import check_bounds, check_inside, know
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
 from tokumei.measure.safety._pk import clamped_gaussian_ratio, laplace_ratio, pk_of_ratio
 
 Kind = Literal["laplace", "gaussian"]
@@ -141,7 +142,9 @@ class Noise:
         check_enough(wanted, n_alike)
         if self._pk(columns, LARGEST_SCALE, n_alike) < wanted:
             raise CannotAnonymize(
-                f"The bounds are so wide that no noise up to scale {LARGEST_SCALE:g} gives k = {wanted:g}."
+                Text(
+                    "The bounds are so wide that no noise up to scale {n:g} gives k = {k:g}.", n=LARGEST_SCALE, k=wanted
+                )
             )
         return last_that_holds(lambda scale: self._pk(columns, scale, n_alike) >= wanted, LARGEST_SCALE, 0.0)
 

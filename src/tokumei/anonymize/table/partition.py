@@ -13,6 +13,7 @@ from tokumei.anonymize.local.specializing import Label, LabelTree
 from tokumei.anonymize.local.task import Ints, LocalTask
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
+from tokumei.core.text import Text
 from tokumei.measure.requirement import population_of
 
 
@@ -55,7 +56,7 @@ class Partition:
         for attribute in task.attributes:
             attribute.hierarchy.check_nested()
         if not task.holds_together():
-            raise CannotAnonymize(f"Not even all {task.n_rows:,} rows in one class hold what is asked.")
+            raise CannotAnonymize(Text("Not even all {n:,} rows in one class hold what is asked.", n=task.n_rows))
         with step("splitting groups"):
             group_of = _Splitting(task).run()
         if not task.holds(group_of, int(group_of.max(initial=-1)) + 1).all():

@@ -11,6 +11,7 @@ import polars as pl
 from tokumei.anonymize.perturbation import USUAL_K, Floats, Original, Perturbed, least_rows
 from tokumei.anonymize.perturbing.bounds import check_bounds, given_bounds
 from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.text import Text
 
 Written = Literal["bound", "mean"]
 
@@ -84,12 +85,21 @@ class TopBottomCode:
         if not len(known) or not (codes_top or codes_bottom):
             return numbers, [None, None]
         if len(known) < k:
-            raise CannotAnonymize(f"Column {column} has {len(known):,} numbers, and {k} must be written alike.")
+            raise CannotAnonymize(
+                Text(
+                    "Column {column} has {n:,} numbers, and {k} must be written alike.",
+                    column=column,
+                    n=len(known),
+                    k=k,
+                )
+            )
         # The bottom of numbers is the top of their negatives.
         above = threshold(known, self.top, high, k) if codes_top else None
         below = -threshold(-known[::-1], self.bottom, None if low is None else -low, k) if codes_bottom else None
         if above is not None and below is not None and below > above:
-            raise CannotAnonymize(f"Column {column} has not {k} numbers at each end: its ends would overlap.")
+            raise CannotAnonymize(
+                Text("Column {column} has not {k} numbers at each end: its ends would overlap.", column=column, k=k)
+            )
         out = numbers.copy()
         ends = [(numbers <= below, below)] if below is not None else []
         ends += [(numbers >= above, above)] if above is not None else []

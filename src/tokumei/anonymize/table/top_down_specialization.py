@@ -9,6 +9,7 @@ from tokumei.anonymize.local.specializing import Specializing
 from tokumei.anonymize.local.task import LocalTask
 from tokumei.core.errors import CannotAnonymize
 from tokumei.core.progress import step
+from tokumei.core.text import Text
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,13 @@ class TopDownSpecialization:
         with step("making labels finer"):
             found = specializing.run()
         if found.n_suppressed > task.n_may_suppress:
-            allowed = f"of which {task.n_may_suppress:,} may be"
+            allowed = Text("of which {n:,} may be", n=task.n_may_suppress)
             raise CannotAnonymize(
-                f"{found.n_suppressed:,} of {task.n_rows:,} rows would have to be left out, {allowed}."
+                Text(
+                    "{n:,} of {m:,} rows would have to be left out, {allowed}.",
+                    n=found.n_suppressed,
+                    m=task.n_rows,
+                    allowed=allowed,
+                )
             )
         return specializing.recoding()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.text import Text
 from tokumei.data.files.source import check_is_file
 
 # Sums of the same numbers in another order differ by less.
@@ -78,7 +79,9 @@ class Ledger:
         limits = [limit for limit in (self.budget, budget) if limit is not None]
         limit = min(limits, default=None)
         if limit is not None and self.spent + epsilon > limit + ROUNDING:
-            raise NotAllowed(f"ε = {epsilon:g} on top of {self.spent:g} spent exceeds the budget of {limit:g}.")
+            raise NotAllowed(
+                Text("ε = {e:g} on top of {s:g} spent exceeds the budget of {b:g}.", e=epsilon, s=self.spent, b=limit)
+            )
         entry = LedgerEntry(epsilon, limit, secrets.token_hex(16), self.last)
         return Ledger({**self.entries, entry.digest: entry}, (entry.digest,))
 

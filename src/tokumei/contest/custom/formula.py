@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
 
 LONGEST = 500
 DEEPEST = 20
@@ -36,7 +37,7 @@ FUNCTIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "min": min,
     "mean": lambda values: math.fsum(values) / len(values),
 }
-EXPECTED = f"numbers, names, + - * /, parentheses, {', '.join(FUNCTIONS)}"
+EXPECTED = Text("numbers, names, + - * /, parentheses, {functions}", functions=", ".join(FUNCTIONS))
 
 
 @dataclass(frozen=True)
@@ -71,22 +72,24 @@ class Formula:
             value = math.nan
         if not math.isfinite(value):
             given = ", ".join(f"{name} = {values[name]:g}" for name in self.names)
-            raise InputError.of(f"a formula with a finite value for {given}", column="formula", value=self.text)
+            raise InputError.of(
+                Text("a formula with a finite value for {given}", given=given), column="formula", value=self.text
+            )
         return value
 
 
 def _parse(text: str) -> ast.expr:
     if len(text) > LONGEST:
-        raise InputError.of(f"a formula of at most {LONGEST} characters", column="formula", value=text)
+        raise InputError.of(Text("a formula of at most {n} characters", n=LONGEST), column="formula", value=text)
     # Before anything parses it: each of these takes a parser long, or brings it down.
     strange = STRANGE.search(text)
     if strange is not None:
         raise InputError.of(f"only {EXPECTED}", column="formula", value=strange[0])
     if LONG_NUMBER.search(text):
-        raise InputError.of(f"numbers of at most {MOST_DIGITS} digits", column="formula", value=text)
+        raise InputError.of(Text("numbers of at most {n} digits", n=MOST_DIGITS), column="formula", value=text)
     # ast gives up on deep nesting in its own ways; parentheses and signs are what makes it deep.
     if sum(text.count(mark) for mark in "(-+") > LONGEST // 4:
-        raise InputError.of(f"at most {LONGEST // 4} parentheses and signs", column="formula", value=text)
+        raise InputError.of(Text("at most {n} parentheses and signs", n=LONGEST // 4), column="formula", value=text)
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -96,7 +99,7 @@ def _parse(text: str) -> ast.expr:
 def _check(node: ast.expr, names: tuple[str, ...], depth: int) -> None:
     """Refuse whatever is not on the list; names that are unknown are told with the nearest."""
     if depth > DEEPEST:
-        raise InputError.of(f"a formula of at most {DEEPEST} levels", column="formula")
+        raise InputError.of(Text("a formula of at most {n} levels", n=DEEPEST), column="formula")
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool) and math.isfinite(number):
             pass
@@ -104,7 +107,7 @@ def _check(node: ast.expr, names: tuple[str, ...], depth: int) -> None:
             if name not in names:
                 near = nearest(name, names)
                 wanted = f"'{near}'" if near else f"one of {', '.join(names)}"
-                raise InputError.of(f"a name of the formula: {wanted}", column="formula", value=name)
+                raise InputError.of(Text("a name of the formula: {names}", names=wanted), column="formula", value=name)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=inner):
             _check(inner, names, depth + 1)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATIONS:

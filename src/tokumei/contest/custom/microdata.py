@@ -30,6 +30,7 @@ from tokumei.contest.measures import BASELINE, INTERVAL
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.columns import TYPES, ColumnType
 from tokumei.data.files.csv import write_csv
@@ -64,7 +65,9 @@ class OwnMicrodata:
             if column not in found.columns:
                 near = nearest(column, found.columns)
                 wanted = f"'{near}'" if near else f"one of {', '.join(found.columns)}"
-                raise InputError.of(f"a column of the data: {wanted}", file=name, column="[roles]", value=column)
+                raise InputError.of(
+                    Text("a column of the data: {names}", names=wanted), file=name, column="[roles]", value=column
+                )
         for column in found.columns:
             if column not in (*roles.identifiers, *roles.kept):
                 expected = "a role for every column: identifiers, quasi_identifiers, sensitive or insensitive"

@@ -24,6 +24,7 @@ from tokumei.contest.measures import BASELINE, CUSTOMERS_FOUND, MONTHS_FOUND
 from tokumei.contest.table_of_pseudonyms import for_a_table
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
+from tokumei.core.text import Text
 from tokumei.data.files.columns import ISO_DATE, NUMBER, TYPES, ColumnType
 from tokumei.data.files.csv import write_csv
 from tokumei.data.files.formats import read_frame
@@ -251,7 +252,13 @@ def _read(frame: pl.DataFrame, name: str, read: pl.Expr, example: str, source: P
     lost = (values.is_null() & frame[name].is_not_null()).arg_true()
     if len(lost):
         at = int(lost[0])
-        raise InputError.of(f"a {name} such as {example}", file=source, line=at + 2, column=name, value=frame[name][at])
+        raise InputError.of(
+            Text("a {name} such as {example}", name=name, example=example),
+            file=source,
+            line=at + 2,
+            column=name,
+            value=frame[name][at],
+        )
     return values
 
 

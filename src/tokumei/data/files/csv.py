@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.encodings import UTF_8, find_encoding, is_utf8, to_utf8
@@ -222,7 +223,7 @@ def check_has_columns(wanted: Iterable[str], names: Sequence[str], file: str | P
     """Refuse a wanted column that the file lacks, naming those it has."""
     for name in wanted:
         if name not in names:
-            raise InputError.of(f"a column of the file: {', '.join(names)}", file=file, value=name)
+            raise InputError.of(Text("a column of the file: {names}", names=", ".join(names)), file=file, value=name)
 
 
 def _with_tabs_for_blanks(data: bytes) -> bytes:

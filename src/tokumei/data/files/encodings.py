@@ -14,6 +14,7 @@ import re
 from pathlib import Path
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.data.files.western import UNDEFINED, looks_western
 
 UTF_8, SHIFT_JIS, EUC_JP, WESTERN = "utf-8", "cp932", "euc_jp", "cp1252"
@@ -73,9 +74,9 @@ def to_utf8(data: bytes, path: Path, encoding: str | None) -> bytes:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = data[error.start : error.start + 4].hex(" ")
-        raise InputError.of(f"text in {encoding}", file=path, line=line, value=found) from None
+        raise InputError.of(Text("text in {encoding}", encoding=encoding), file=path, line=line, value=found) from None
     except UnicodeError as error:
-        raise InputError.of(f"text in {encoding} ({error})", file=path) from None
+        raise InputError.of(Text("text in {encoding} ({why})", encoding=encoding, why=error), file=path) from None
 
 
 def is_utf8(encoding: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.csv import check_header
 from tokumei.data.files.source import BLOCK, UNPACK_LIMIT, check_is_file, unchanged
@@ -112,7 +113,9 @@ def check_size(path: Path, unpack_limit: int = UNPACK_LIMIT) -> None:
                 _check_n_cells(archive, path)
     # Python names a bad header with one, a bad stream with another, and a password with yet another.
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError) as error:
-        raise InputError.of(f"an Excel workbook (.xlsx), which is a zip file ({error})", file=path) from None
+        raise InputError.of(
+            Text("an Excel workbook (.xlsx), which is a zip file ({why})", why=error), file=path
+        ) from None
 
 
 def _unpacked(archive: zipfile.ZipFile) -> Iterator[tuple[bytes, bytes]]:
@@ -138,7 +141,7 @@ def _check_n_cells(archive: zipfile.ZipFile, path: Path) -> None:
             n_rows = max(n_rows, int(digits))
     if n_columns * n_rows > CELL_LIMIT:
         found = f"{counted(n_columns, 'column')} and {counted(n_rows, 'row')}"
-        raise InputError.of(f"sheets of at most {CELL_LIMIT:,} cells", file=path, value=found)
+        raise InputError.of(Text("sheets of at most {n:,} cells", n=CELL_LIMIT), file=path, value=found)
 
 
 def _column_number(letters: bytes) -> int:
@@ -153,5 +156,7 @@ def _choose_sheet(names: list[str], wanted: str | None, path: Path) -> str:
     if wanted is None and len(names) == 1:
         return names[0]
     if wanted is None or wanted not in names:
-        raise InputError.of(f"the name of one sheet: {', '.join(names)}", file=path, option="sheet", value=wanted)
+        raise InputError.of(
+            Text("the name of one sheet: {names}", names=", ".join(names)), file=path, option="sheet", value=wanted
+        )
     return wanted

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.data.files.csv import TextFrame, read_csv, scan_csv, write_csv
 from tokumei.data.files.excel import read_excel
 from tokumei.data.files.missing import with_missing
@@ -124,4 +125,6 @@ def _suffix_of(path: Path | str) -> str:
 
 
 def _unknown_suffix(path: Path | str, known: tuple[str, ...]) -> InputError:
-    return InputError.of(f"a name that ends in {', '.join(known)}", file=path, value=Path(path).suffix)
+    return InputError.of(
+        Text("a name that ends in {endings}", endings=", ".join(known)), file=path, value=Path(path).suffix
+    )

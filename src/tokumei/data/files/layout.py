@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tokumei.core.errors import LISTED_FAULTS, FaultList
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.encodings import MARKS
 from tokumei.data.files.records import CARRIAGE_RETURN, Mask, Positions, Records, opening_quote
@@ -152,7 +153,7 @@ class LayoutPass:
         except UnicodeDecodeError as error:
             advice = " (give its --encoding: cp932 for Shift-JIS, cp1252 for Western text)" if self.may_advise else ""
             found = data[error.start : error.start + 4].hex(" ")
-            self.faults.add(f"UTF-8{advice}", line=self._line_at(error.start, records), value=found)
+            self.faults.add(Text("UTF-8{advice}", advice=advice), line=self._line_at(error.start, records), value=found)
             return False
         return True
 

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.source import check_is_file, is_folder, unchanged
 
@@ -118,7 +119,9 @@ def _scan(parts: list[Path], path: Path | str) -> pl.LazyFrame:
         if schema != schemas[0]:
             wanted = ", ".join(f"{name} {kind}" for name, kind in schemas[0].items())
             found = ", ".join(f"{name} {kind}" for name, kind in schema.items())
-            raise InputError.of(f"the columns of {parts[0].name}: {wanted}", file=part, value=found)
+            raise InputError.of(
+                Text("the columns of {file}: {names}", file=parts[0].name, names=wanted), file=part, value=found
+            )
     return pl.concat(frames)
 
 
@@ -130,7 +133,7 @@ def _refusing_broken(path: Path | str) -> Iterator[None]:
     # A damaged page makes the reader panic, which is no ordinary exception.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = str(error).partition("\n")[0]
-        raise InputError.of(f"a whole Parquet file ({reason})", file=path) from None
+        raise InputError.of(Text("a whole Parquet file ({why})", why=reason), file=path) from None
 
 
 def _check_is_parquet(path: Path) -> Path:

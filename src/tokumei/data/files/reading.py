@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, nearest
+from tokumei.core.text import Text
 
 # As a delimiter: any run of blanks and tabs between two cells, and those around a line, as in tables made for the eye.
 BLANKS = "blanks"
@@ -59,7 +60,10 @@ class Reading:
         for option in options:
             if option not in cls.__dataclass_fields__:
                 near = nearest(option, known)
-                raise InputError.of(f"an option of {what}: {repr(near) if near else ', '.join(known)}", value=option)
+                raise InputError.of(
+                    Text("an option of {what}: {names}", what=what, names=repr(near) if near else ", ".join(known)),
+                    value=option,
+                )
         return cls.of(options)
 
     @classmethod
@@ -71,7 +75,9 @@ class Reading:
             name, mark, value = (part.strip() for part in line.partition("="))
             name = name.removeprefix("--").replace("-", "_")
             if not mark or name not in known or name in given:
-                raise InputError.of(f"one of {', '.join(known)}, each once, then = and a value", value=line)
+                raise InputError.of(
+                    Text("one of {names}, each once, then = and a value", names=", ".join(known)), value=line
+                )
             given[name] = value
         if "skip_rows" in given:
             if not given["skip_rows"].isdecimal():

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 
 BLOCK = 4 * 1024 * 1024
 # Enough for the largest contest file many times over, and less than the memory of any machine in use.
@@ -43,7 +44,7 @@ def check_is_file(path: Path | str) -> Path:
         if not path.is_file():
             raise InputError.of("a regular file", file=path)
     except OSError as error:
-        raise InputError.of(f"a file that can be opened ({error.strerror})", file=path) from None
+        raise InputError.of(Text("a file that can be opened ({why})", why=error.strerror), file=path) from None
     if not os.access(path, os.R_OK):
         raise InputError.of("a file that may be read", file=path)
     return path
@@ -86,7 +87,7 @@ def _unpacked(path: Path, limit: int) -> Iterator[bytes]:
                     )
                 yield block
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise InputError.of(f"a whole gzip file ({error})", file=path) from None
+        raise InputError.of(Text("a whole gzip file ({why})", why=error), file=path) from None
 
 
 def _fingerprint(path: Path) -> tuple[int, int, int] | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tokumei.core.errors import InputError, UnknownPart, nearest
 from tokumei.core.registry import Option, Registry, fit_option, part_options
+from tokumei.core.text import Text
 from tokumei.data.files.source import check_is_file
 
 LARGEST_FILE = 1_000_000
@@ -55,7 +56,7 @@ def read_toml(path: Path) -> tuple[Where, dict[str, Any]]:
     """Read a TOML file of reasonable size."""
     path = check_is_file(path)
     if path.stat().st_size > LARGEST_FILE:
-        raise InputError.of(f"a TOML file of at most {LARGEST_FILE:,} bytes", file=path)
+        raise InputError.of(Text("a TOML file of at most {n:,} bytes", n=LARGEST_FILE), file=path)
     try:
         text = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
@@ -69,12 +70,12 @@ def parse_toml(text: str, file: str) -> tuple[Where, dict[str, Any]]:
         # A key of many parts takes the parser time by its square, and nobody needs one.
         key = written.partition("=")[0]
         if key.count(".") > MOST_PARTS and DOTTED.match(key):
-            raise InputError.of(f"keys of at most {MOST_PARTS} parts", file=file, line=number, value=key)
+            raise InputError.of(Text("keys of at most {n} parts", n=MOST_PARTS), file=file, line=number, value=key)
     try:
         return Where(file, text), tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"at line (\d+)", str(error))
-        raise InputError.of(f"TOML ({error})", file=file, line=int(at[1]) if at else None) from None
+        raise InputError.of(Text("TOML ({why})", why=error), file=file, line=int(at[1]) if at else None) from None
     except RecursionError:
         raise InputError.of("TOML that is not nested so deep", file=file) from None
 

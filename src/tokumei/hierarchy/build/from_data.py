@@ -12,6 +12,7 @@ from typing import Literal
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.labels import interval_label, merged_spans, number_label, span_label, whole_label
 from tokumei.hierarchy.leaves import hierarchy_of, leaf_texts, number_leaves, read_number
@@ -133,13 +134,15 @@ class FromData:
         return columns
 
 
-def told_of_labels(ordered: OrderedLabels | None, fan_out: int) -> str:
+def told_of_labels(ordered: OrderedLabels | None, fan_out: int) -> Text:
     """Say in which order labels are, and how they are joined."""
     if ordered is None:
-        return "unordered: the value or nothing"
-    apart = f"; {', '.join(ordered.apart)} apart" if ordered.apart else ""
-    joined = "pairs" if fan_out == 2 else f"groups of {fan_out}"
-    return f"labels in the order of the {ordered.read_as} in them, joined in {joined}{apart}"
+        return Text("unordered: the value or nothing")
+    joined = Text("pairs") if fan_out == 2 else Text("groups of {n}", n=fan_out)
+    form, what = "labels in the order of the {what} in them, joined in {how}", Text(ordered.read_as)
+    if ordered.apart:
+        return Text(form + "; {apart} apart", what=what, how=joined, apart=", ".join(ordered.apart))
+    return Text(form, what=what, how=joined)
 
 
 def _counts(leaves: list[tuple[Fraction, str]], values: pl.Series) -> Counter[Fraction]:

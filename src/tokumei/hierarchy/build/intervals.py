@@ -9,6 +9,7 @@ from fractions import Fraction
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.labels import interval_label, number_label
 from tokumei.hierarchy.leaves import exactly, hierarchy_of, number_leaves
@@ -46,7 +47,7 @@ class Intervals:
             if bound is not None and not math.isfinite(bound):
                 raise InputError.of("a finite number", option=name, value=bound)
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
-            raise InputError.of(f"a top above the bottom {self.bottom}", option="top", value=self.top)
+            raise InputError.of(Text("a top above the bottom {n}", n=self.bottom), option="top", value=self.top)
 
     def build(self, attribute: str, values: pl.Series) -> Hierarchy:
         """Make the hierarchy of a column of numbers."""

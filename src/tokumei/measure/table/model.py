@@ -15,6 +15,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import check_seed, generator
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.counting.grouping import group_rows
 from tokumei.data.table import Table
@@ -80,7 +81,7 @@ class Model:
         columns = {one.name: one for one in spread_columns(original, released, self.hierarchies, self.numeric)}
         target = self.target or next(iter(original.sensitive), "")
         if target not in columns or len(columns) < 2:
-            expected = f"a column to learn and others to learn from, of {', '.join(columns)}"
+            expected = Text("a column to learn and others to learn from, of {names}", names=", ".join(columns))
             raise InputError.of(expected, file=original.name, option="target", value=target)
         wanted, others = columns[target], [one for name, one in columns.items() if name != target]
         source = _checked_rows(rows, original.n_rows, released.n_rows)

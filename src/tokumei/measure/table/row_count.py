@@ -9,6 +9,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
+from tokumei.core.text import Text
 from tokumei.data.table import Table
 from tokumei.measure.registry import Sees
 
@@ -27,6 +28,6 @@ class RowCount:
     def measure(self, original: Table, released: Table, rows: pl.Series) -> Score:  # noqa: ARG002
         """Compare the numbers of rows."""
         if released.n_rows > original.n_rows:
-            expected = f"at most the original's {original.n_rows:,} rows"
+            expected = Text("at most the original's {n:,} rows", n=original.n_rows)
             raise InputError.of(expected, file=released.name, value=f"{released.n_rows:,}")
         return Score("row-count", 1 - released.n_rows / max(1, original.n_rows), best=0, worst=1)

@@ -21,6 +21,7 @@ from tokumei.contest.setting import parse_setting
 from tokumei.contest.simulate import played_guess, played_release
 from tokumei.contest.source import plain_source
 from tokumei.core.errors import Fault, FaultGroup, InputError
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.encodings import UTF_8, find_encoding
 from tokumei.data.files.formats import EXCEL, TEXT_SUFFIXES, format_of, read_frame
@@ -48,7 +49,9 @@ def look(asked: Asked) -> dict[str, Any]:
         if not frame.width or not frame.height:
             raise InputError.of("a file with a header and at least one row below it", file=path.name)
         if frame.width > MOST_COLUMNS:
-            raise InputError.of(f"at most {MOST_COLUMNS} columns", file=path.name, value=counted(frame.width, "column"))
+            raise InputError.of(
+                Text("at most {n} columns", n=MOST_COLUMNS), file=path.name, value=counted(frame.width, "column")
+            )
         found |= _columns(frame, str(asked["kind"]), str(asked["name"]))
     except InputError as error:
         found |= faults_of(_naming(error, str(asked["name"])))

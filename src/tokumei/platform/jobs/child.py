@@ -151,12 +151,13 @@ def _bare(faults: Sequence[Fault]) -> list[Fault]:
     return [
         replace(
             fault,
-            expected=_storable(fault.expected),
+            expected=_storable(fault.form),
             file=None if fault.file is None else _storable(Path(fault.file).name),
             column=None if fault.column is None else _storable(fault.column),
             value=None if fault.value is None else _storable(fault.value),
             parameters={
-                name: _storable(value) if isinstance(value, str) else value for name, value in fault.parameters.items()
+                name: value if isinstance(value, (int, float)) else _storable(str(value))
+                for name, value in fault.values.items()
             },
         )
         for fault in faults

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, NotFound
+from tokumei.core.text import from_json, to_json
 from tokumei.data.files.atomic import write_text
 from tokumei.job.job_file import Job
 from tokumei.job.job_text import write_job
@@ -40,14 +41,14 @@ NEXT, ASKED, APPLIED, NEXT_RELEASE = "next", "asked.json", "applied.json", "next
 def read(folder: Path, name: str) -> Any:
     """Read a JSON file of the folder; None if it is not there yet."""
     try:
-        return json.loads((folder / name).read_text(encoding="utf-8"))
+        return json.loads((folder / name).read_text(encoding="utf-8"), object_hook=from_json)
     except FileNotFoundError:
         return None
 
 
 def write(folder: Path, name: str, found: Any) -> None:
     """Write a JSON file of the folder at once or not at all."""
-    write_text(folder / name, json.dumps(found, ensure_ascii=False, default=str))
+    write_text(folder / name, json.dumps(to_json(found), ensure_ascii=False, default=str))
 
 
 def faults_file(kind: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.formats import read_frame, write_frame
@@ -60,7 +61,9 @@ def _look_at_columns(folder: Path, path: Path, kind: str) -> pl.DataFrame:
     if not frame.width or not frame.height:
         raise InputError.of("a file with a header and at least one row below it", file=path.name)
     if frame.width > MOST_COLUMNS:
-        raise InputError.of(f"at most {MOST_COLUMNS} columns", file=path.name, value=counted(frame.width, "column"))
+        raise InputError.of(
+            Text("at most {n} columns", n=MOST_COLUMNS), file=path.name, value=counted(frame.width, "column")
+        )
     columns = inspect_columns(frame)
     shown = {name: one.as_dict() | {"picture": _picture(frame[name])} for name, one in columns.items()}
     nothing = separate(frame.head(0), [])

@@ -118,9 +118,11 @@ def _sweep(history: History, folder: Path) -> dict[str, Any]:
     every = max(1, -(-len(ways) // FRONTIER_WAYS))
     grid = dict(list(ways.items())[::every])
     swept = sweep_history(history, folder, grid=grid, minutes=FRONTIER_MINUTES).to_dict()
+    # As the grid names them, since the columns of a frame keep no forms of texts.
+    named = {name: name for name in grid}
     releases = [
         {
-            "method": one["name"],
+            "method": named[one["name"]],
             "pipeline": grid[one["name"]]["step"],
             "loss": one["utility"],
             "found": one["found"],

@@ -105,10 +105,17 @@ def language() -> str:
 
 def fault_text(fault: Mapping[str, Any]) -> str:
     """Say what a fault lacks in the reader's language, as far as that is known there."""
-    expected = str(fault["expected"])
-    if language() != "ja":
-        return expected
-    return fault_in_japanese(Fault(expected)) or expected
+    told = _read(fault)
+    return (fault_in_japanese(told) if language() == "ja" else None) or told.wanted
+
+
+def english(fault: Mapping[str, Any]) -> str:
+    """Say what a fault lacks in English."""
+    return _read(fault).wanted
+
+
+def _read(fault: Mapping[str, Any]) -> Fault:
+    return Fault(fault["expected"], parameters=fault.get("parameters", {}))
 
 
 def number_lines(measures: Mapping[str, Any], after: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.counted_nodes import CountedNodes
@@ -92,7 +93,9 @@ class Margins:
         hierarchy = counted.lattice.hierarchies[index]
         counts = counted.classes(node_of(counted.lattice, {index: 0})).over([hierarchy.attribute])
         if counts.n_rows < self.k_p:
-            raise CannotAnonymize(f"{counts.n_rows} rows are fewer than k_p = {self.k_p}: nothing may be published.")
+            raise CannotAnonymize(
+                Text("{n} rows are fewer than k_p = {k}: nothing may be published.", n=counts.n_rows, k=self.k_p)
+            )
         return Margin.of_rows(hierarchy, dict(zip(_labels(counts, 0), counts.sizes.tolist(), strict=True)), self.k_p)
 
     def with_tables(
@@ -112,7 +115,9 @@ class Margins:
             table = _count_pair(counted, fitted.margins, dict(sorted(places.items())))
             if min(table.counts.shape) < 2 or int(table.counts.min()) < self.k_p:
                 named = " and ".join(f"{name} at level {level}" for name, level in levels.items())
-                raise CannotAnonymize(f"A table of {named} cannot be published with {self.k_p} rows in each class.")
+                raise CannotAnonymize(
+                    Text("A table of {names} cannot be published with {k} rows in each class.", names=named, k=self.k_p)
+                )
             if way_between(tables, table.first, table.second) is not None:
                 raise InputError.of("tables that are decomposable: no circle", option="tables", value=str(levels))
             tables.append(table)

@@ -48,6 +48,7 @@ from tokumei.contest.table_of_pseudonyms import for_a_table
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
 from tokumei.data.files.pseudonyms import read_pseudonyms, write_pseudonyms
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_master
@@ -213,7 +214,10 @@ class Pwscup2017(Edition):
         names = {str(share): self._knowledge_role(share).name for share in self.known}
         missing = [name for name in names.values() if name not in knowledge]
         if knowledge and missing:
-            raise InputError.of(f"the knowledge of all levels: {', '.join(names.values())}", value=", ".join(knowledge))
+            raise InputError.of(
+                Text("the knowledge of all levels: {names}", names=", ".join(names.values())),
+                value=", ".join(knowledge),
+            )
         return {level: files.read_knowledge(knowledge[name]) for level, name in names.items() if knowledge}
 
     def _total(self, utility: float, safety: float) -> float:

@@ -34,6 +34,7 @@ from tokumei.contest.editions.pwscup2017.files import (
     read_master,
 )
 from tokumei.core.errors import FaultList, PromiseBroken
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.columns import add_value_faults
 from tokumei.data.files.strict import DATE, DELETED, PRICE, QUANTITY, TIME, one_of
@@ -147,7 +148,9 @@ def check_two_anonymous(master: pl.DataFrame) -> None:
     """Refuse an M in which somebody is the only one of a sex, birth decade and country: it would name who it is."""
     n_alone = int(master.select((pl.len().over("sex", "birth", "country") == 1).sum()).item())
     if n_alone and master.height > 1:
-        raise PromiseBroken(f"M is not 2-anonymous: {n_alone:,} of {master.height:,} customers are unlike all others.")
+        raise PromiseBroken(
+            Text("M is not 2-anonymous: {n:,} of {m:,} customers are unlike all others.", n=n_alone, m=master.height)
+        )
 
 
 def check_release(originals: Originals, path: Path) -> None:

@@ -24,6 +24,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.setting import counts_said
 from tokumei.core.errors import InputError, NotAllowed, NotFound
+from tokumei.core.text import Text
 from tokumei.data.files.formats import READ
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.platform.accounts.models import User
@@ -86,7 +87,7 @@ def store_file(draft: ContestDraft, source: UploadedFile[Any]) -> None:
     name = Path((source.name or "").replace("\\", "/")).name
     ending = next((one for one in sorted(READ, key=len, reverse=True) if name.lower().endswith(one)), None)
     if ending is None:
-        raise InputError.of(f"a name that ends in {', '.join(READ)}", file=name)
+        raise InputError.of(Text("a name that ends in {endings}", endings=", ".join(READ)), file=name)
     _check_quota(draft, source.size or 0)
     folder, digest, n_bytes = draft.folder, hashlib.sha256(), 0
     with telling_full_disk():

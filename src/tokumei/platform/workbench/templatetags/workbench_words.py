@@ -17,5 +17,5 @@ register = template.Library()
 def expected(fault: Mapping[str, Any]) -> str:
     """Show what a fault lacks in the reader's language."""
     said = words.fault_text(fault)
-    is_english = words.language() == "ja" and said == fault["expected"]
+    is_english = words.language() == "ja" and said == words.english(fault)
     return format_html('<span lang="en">{}</span>', said) if is_english else said
