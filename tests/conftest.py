@@ -15,8 +15,6 @@ from tests.cases import IN_EVERY_RUN, OF_MANY, VARIABLE
 from tests.postgres_server import postgres_programs, postgres_server
 from tests.scheduling import FileByFile, mark_slow, put_slow_first
 
-# Tests that run beside each other are no pages: their jobs stand back for nobody.
-os.environ.setdefault("TOKUMEI_JOB_NICENESS", "0")
 Write = Callable[..., Path]
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -10,12 +10,14 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
+# What files are one group by, since what it starts or builds takes seconds: a session of Spark, a whole site to attack.
+GROUPS = {"spark_engine": "spark", "(world: World": "world"}
 # Fixtures that start something which takes seconds.
 SERVERS = {"spark_engine", "postgres_engine", "browser"}
 
 
 class FileByFile(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives each file to one process, which makes what its tests share once; files that use Spark are one.
+    """Gives each file to one process, which makes what its tests share once; files that share more are one group.
 
     Groups by mark (`xdist_group`) are not used: pytest-xdist 3.8 writes them where pytest 9.2 no longer looks.
     """
@@ -32,7 +34,8 @@ class FileByFile(LoadScopeScheduling):  # type: ignore[misc]
 @cache
 def group_of(file: str) -> str:
     """Give what is run in one process with a file."""
-    return "spark" if "spark_engine" in (ROOT / file).read_text(encoding="utf-8") else file
+    text = (ROOT / file).read_text(encoding="utf-8")
+    return next((group for mark, group in GROUPS.items() if mark in text), file)
 
 
 def mark_slow(items: list[pytest.Item]) -> None:
@@ -43,8 +46,9 @@ def mark_slow(items: list[pytest.Item]) -> None:
 
 
 def put_slow_first(items: list[pytest.Item]) -> None:
-    """Begin with the files that take long: what begins last must be short, or the other processes wait for it."""
+    """Begin with groups, then files that take long: what begins last must be short, or other processes wait for it."""
     groups = [group_of(item.nodeid.partition("::")[0]) for item in items]
     slow = {group for group, item in zip(groups, items, strict=True) if item.get_closest_marker("slow")}
-    order = sorted(range(len(items)), key=lambda index: groups[index] not in slow)
+    large = set(GROUPS.values())
+    order = sorted(range(len(items)), key=lambda index: (groups[index] not in large, groups[index] not in slow))
     items[:] = [items[index] for index in order]

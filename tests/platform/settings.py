@@ -15,6 +15,8 @@ for _name in list(os.environ):
         del os.environ[_name]
 os.environ["TOKUMEI_DATA"] = str(_folder)
 os.environ["TOKUMEI_SECRET_KEY"] = "only-for-tests"
+# Tests that run beside each other are no pages: their jobs stand back for nobody.
+os.environ["TOKUMEI_JOB_NICENESS"] = "0"
 # Set to the address of a PostgreSQL server, it runs the same tests there.
 os.environ["DATABASE_URL"] = os.environ.get("PLATFORM_TEST_DATABASE", "")
 

@@ -87,7 +87,8 @@ def site(
     """A fresh server: on SQLite, or on what `both_databases` says where a test asks for that."""
     kind = request.getfixturevalue("both_databases") if "both_databases" in request.fixturenames else "sqlite"
     folder = tmp_path_factory.mktemp("site")
-    url = _new_sqlite(folder, tmp_path_factory) if kind == "sqlite" else request.getfixturevalue("postgres_database")
+    is_sqlite = kind == "sqlite"
+    url = f"sqlite:///{folder / 'db.sqlite3'}" if is_sqlite else request.getfixturevalue("postgres_database")
     add_editions(folder, monkeypatch)
     monkeypatch.setenv("DATABASE_URL", url)
     settings.MEDIA_ROOT = folder / "files"
@@ -96,11 +97,7 @@ def site(
     # Real processes have the real settings.
     del environment["DJANGO_SETTINGS_MODULE"]
     made = Site(folder, environment)
-    with django_db_blocker.unblock(), connected_to(url):
-        if kind == "sqlite" and not _template(tmp_path_factory).exists():
-            call_command("migrate", interactive=False, verbosity=0)
-            connections["default"].close()
-            shutil.copy(folder / "db.sqlite3", _template(tmp_path_factory))
+    with django_db_blocker.unblock(), migrated(url, tmp_path_factory) if is_sqlite else connected_to(url):
         try:
             yield made
         finally:
@@ -127,6 +124,24 @@ def postgres_database(
         admin.execute(f"CREATE DATABASE {name} TEMPLATE tokumei_template")
         yield f"{base}/{name}"
         admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def migrated(url: str, factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Connect to a new file of SQLite with the server's tables, made once and copied, for all processes of tests."""
+    file, base = Path(url.removeprefix("sqlite:///")), factory.getbasetemp()
+    # Each process of several has a folder within one.
+    template = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "template.sqlite3"
+    # Asked once, since another process may make it meanwhile.
+    is_made = template.exists()
+    if is_made:
+        shutil.copy(template, file)
+    with connected_to(url):
+        if not is_made:
+            call_command("migrate", interactive=False, verbosity=0)
+            connections["default"].close()
+            shutil.copy(file, base / "draft.sqlite3").replace(template)
+        yield
 
 
 @contextmanager
@@ -297,13 +312,3 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 def facts(submission: Submission) -> Mapping[str, Any]:
     """What a submission's result consists of, but for when."""
     return {"state": submission.state, "score": submission.score, "reason": submission.reason}
-
-
-def _new_sqlite(folder: Path, factory: pytest.TempPathFactory) -> str:
-    if _template(factory).exists():
-        shutil.copy(_template(factory), folder / "db.sqlite3")
-    return f"sqlite:///{folder / 'db.sqlite3'}"
-
-
-def _template(factory: pytest.TempPathFactory) -> Path:
-    return factory.getbasetemp() / "template.sqlite3"

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.db import transaction
 from django.test import override_settings
 from tests.platform.security.world import World, build
-from tests.platform.sites import add_editions, connected_to
+from tests.platform.sites import add_editions, connected_to, migrated
 
 
 @pytest.fixture(scope="session")
@@ -19,9 +18,9 @@ def built_world(tmp_path_factory: pytest.TempPathFactory, django_db_blocker: Any
     """The world in its own database and folder, made once."""
     folder = tmp_path_factory.mktemp("world")
     (folder / "files").mkdir()
-    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), connected_to(_url(folder)):
+    url = _url(folder)
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), migrated(url, tmp_path_factory):
         add_editions(folder, patch)
-        call_command("migrate", interactive=False, verbosity=0)
         with override_settings(MEDIA_ROOT=folder / "files"):
             made = build(folder)
     yield made
