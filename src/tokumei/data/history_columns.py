@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError, nearest
+from tokumei.core.text import Text
 from tokumei.data.files.columns import NUMBER, add_value_faults, does_not_fit
 from tokumei.data.moments import TIMES, dates_expected, read_moments, read_times
 
@@ -146,10 +147,12 @@ def _check_whole(frame: pl.DataFrame, found: Mapping[str, str], read: Mapping[st
     faults.raise_if_any()
 
 
-def in_every_row(role: str) -> str:
+def in_every_row(role: str) -> Text:
     """Say what is expected where a cell is empty in a column that is not."""
-    wanted = f"{'an' if role[0] in 'aeiou' else 'a'} {role} in every row"
-    return wanted if role in NEEDED else f"{wanted} (or --columns {role}= where the history has none)"
+    wanted = Text("{an} {role} in every row", an="an" if role[0] in "aeiou" else "a", role=role)
+    if role in NEEDED:
+        return wanted
+    return Text("{wanted} (or --columns {role}= where the history has none)", wanted=wanted, role=role)
 
 
 def _add(faults: FaultList, source: Source, cells: pl.Series, is_bad: pl.Series, expected: str) -> None:

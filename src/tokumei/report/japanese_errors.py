@@ -151,9 +151,6 @@ ERRORS = {
     "k = {k} is more than the {n} rows of the table: no class can hold it.": (
         "k = {k} は表の行数 {n} より大きく、満たせるクラスはありません。"
     ),
-    "k = {k} is more than the 1 row of the table: no class can hold it.": (
-        "k = {k} は表の行数 1 より大きく、満たせるクラスはありません。"
-    ),
     "Every row would have to be left out: nothing is released.": (
         "すべての行を除外しなければならず、提供できるものが残りません。"
     ),
@@ -324,7 +321,8 @@ ERRORS = {
     "a Parquet file, which starts with PAR1": "Parquet ファイル",
     "an Excel workbook (.xlsx), which is a zip file ({why})": "Excel ブック（.xlsx）",
     "a column named {role}, or {how}": "「{role}」の列",
-    "a {role} in every row": "すべての行に {role}",
+    "{an} {role} in every row": "すべての行に {role}",
+    "{wanted} (or --columns {role}= where the history has none)": "{wanted}（履歴にない場合は --columns {role}=）",
     "a customer in every row that holds anything": "内容のあるすべての行に顧客",
     'a column that is a "quasi-identifier", or more': "準識別子の列が少なくとも一つ",
 }
