@@ -14,14 +14,19 @@ import tokumei as tk
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.attack.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.data.files.keys import PrivateKey, fingerprint, read_public, write_keys
+from tokumei.job.measure_history import HistoryUse
 from tokumei.job.verify_dossier import verify_dossier
+from tokumei.job.ways import use_found
 from tokumei.measure.population_uniques import population_uniques
 from tokumei.measure.registry import TABLE_UTILITIES
 from tokumei.report.dossier_names import ATTACKS, MEASURES, METHODS, NAMES
 from tokumei.report.dossier_pages import RISKS
+from tokumei.report.dossier_parts import add_use, new_document
 from tokumei.report.dossier_words import JAPANESE
 from tokumei.report.legal_words import JAPANESE_LAW
+from tokumei.report.needs import absent_in_words
 
 PEOPLE = "sex,age,illness\n" + "".join(
     f"{'fm'[n % 2]},{30 + n % 4},{('flu', 'cold', 'gout')[n % 3]}\n" for n in range(24)
@@ -82,6 +87,33 @@ def test_report_in_japanese_has_no_sentence_left_in_english(folder: Path) -> Non
     cells = {cell for line in text.splitlines() for cell in re.split(r" \| |^\| | \|$|^#+ ", line)}
     # Values of the data are shown as they are; "illness" and "age" are no words of the report.
     assert not {cell for cell in cells if cell in words and not re.search("[ぁ-んァ-ヶ一-龯]", cell)} - {"k"}
+
+
+def test_why_a_measure_was_left_out_is_said_in_the_language_of_the_report() -> None:
+    use = HistoryUse(
+        {},
+        {
+            "price": absent_in_words(["item", "price"]),
+            "buyers": Text("it needs the customers' attributes (--master)"),
+            "model": InputError.of(Text("columns of numbers, {n} or more", n=2), file="p.csv", value=1).text,
+            "own": "what a measure of another package says",
+        },
+    )
+    kept = json.loads(json.dumps(use_found(use)))
+    reports = {}
+    for language in ("en", "ja"):
+        document = new_document({"job": "x"}, language)
+        add_use(document, kept)
+        reports[language] = document.to_markdown()
+    for said in (
+        "履歴に 商品と単価 がありません",
+        "顧客の属性（--master）が必要です",
+        "必要なもの：数値の列を 2 列以上",
+        "another package",
+    ):
+        assert said in reports["ja"]
+    for said in use.left_out.values():
+        assert str(said) in reports["en"]
 
 
 def test_values_of_the_data_are_never_translated(tmp_path: Path) -> None:

@@ -23,6 +23,10 @@ def run(function: str, asked: dict[str, Any], seconds: float) -> ChildAnswer:
     )
 
 
+def test_jobs_of_tests_stand_back_for_nobody() -> None:
+    assert run("tell_priority", {}, 60).result == {"nice": os.nice(0)}
+
+
 def test_work_has_less_of_the_processors_than_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TOKUMEI_JOB_NICENESS", raising=False)
     assert limits._niceness() == 10
