@@ -34,6 +34,7 @@ def test_copies_pickles_and_json_keep_the_form() -> None:
     again = json.loads(json.dumps(to_json(found)), object_hook=from_json)
     assert again == found
     assert again["a"][0].values["kind"].form == "ages"
+    assert from_json(to_json(NESTED)).values["kind"].form == "ages"
     assert json.loads(json.dumps(found))["a"][0] == "ages: 1,200 of 50%"
     for one in (copy.deepcopy(NESTED), copy.copy(NESTED), pickle.loads(pickle.dumps(NESTED))):
         assert (one, one.form, one.values) == (NESTED, NESTED.form, NESTED.values)

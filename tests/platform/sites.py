@@ -140,7 +140,9 @@ def migrated(url: str, factory: pytest.TempPathFactory) -> Iterator[None]:
         if not is_made:
             call_command("migrate", interactive=False, verbosity=0)
             connections["default"].close()
-            shutil.copy(file, base / "draft.sqlite3").replace(template)
+            draft = base / "draft.sqlite3"
+            shutil.copy(file, draft)
+            draft.replace(template)
         yield
 
 

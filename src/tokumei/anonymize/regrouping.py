@@ -15,10 +15,8 @@ from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.task import Ints, LocalTask
 from tokumei.anonymize.recipes import hierarchy_as_dict, part_as_dict
 from tokumei.anonymize.registry import LocalRecoder
-from tokumei.core.errors import CannotAnonymize
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
-from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.data.release import Recipe
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -59,15 +57,7 @@ def regroup(method: LocalRecoder, encoded: EncodedRows, *, seed: int) -> Regroup
     recoding = method.recode_locally(task, seed=seed)
     n_suppressed = recoding.n_suppressed(task)
     if n_suppressed > task.n_may_suppress:
-        allowed = Text("of which {n:,} may be", n=task.n_may_suppress)
-        raise CannotAnonymize(
-            Text(
-                "{n:,} of {m:,} rows would have to be left out, {allowed}.",
-                n=n_suppressed,
-                m=task.n_rows,
-                allowed=allowed,
-            )
-        )
+        raise task.too_many_out(n_suppressed)
     shares = recoding.shares(task)
     checked = against_original(asked, counts, moves=n_suppressed > 0)
     return Regrouping(

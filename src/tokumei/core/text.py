@@ -63,5 +63,8 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(found: dict[str, Any]) -> Any:
-    """Read a text back, as the `object_hook` of `json.loads`."""
-    return Text(found["said"], **found["values"]) if set(found) == {"said", "values"} else found
+    """Read a text back: what `to_json` gave, or as the `object_hook` of `json.loads` all of a file."""
+    if set(found) != {"said", "values"}:
+        return found
+    values = {name: from_json(one) if isinstance(one, dict) else one for name, one in found["values"].items()}
+    return Text(found["said"], **values)

@@ -13,6 +13,7 @@ import polars as pl
 from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
+from tokumei.core.text import Text
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.data.knowledge import Draw
@@ -204,7 +205,7 @@ def sweep_history(
     """
     started = time.perf_counter()
     some = sample_customers(history_of(history, reading), None, sample, most_rows=SWEEP_ROWS, seed=seed)
-    left_out: dict[str, str] = {}
+    left_out: dict[str, Text] = {}
     items = item_hierarchy(hierarchy)
     if grid is None:
         named = hierarchy.get("item") if isinstance(hierarchy, Mapping) else hierarchy
@@ -222,7 +223,7 @@ def sweep_history(
 
 def _in_time(
     attacks: list[str], history: History, known: Mapping[str, History], minutes: float | None, *, n_releases: int = 1
-) -> tuple[list[str], dict[str, str]]:
+) -> tuple[list[str], dict[str, Text]]:
     """Give the attacks that fit in the time, if one is given, and why the others do not."""
     if minutes is None:
         return attacks, {}

@@ -143,6 +143,7 @@ FORMS = {
     "no row of the release is a person's": "加工データのどの行も、一人のものではありません",
     "the history has no rows": "履歴に行がありません",
     "the history has no {column}": "履歴に {column} がありません",
+    "the release has no {column}": "加工データに {column} がありません",
     "{column} and no {other}": "{column}と{other}",
     "it needs the customers' attributes (--master)": "顧客の属性（--master）が必要です",
     "the history has a single item, so no two that could be alike": (

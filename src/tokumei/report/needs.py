@@ -6,6 +6,7 @@ A history of visits has no items, one of log-ins no prices: a part that would co
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 from tokumei.core.registry import part_name
@@ -72,7 +73,7 @@ def measure_or_say_why(
         return reason
     gone = lacks(released, part, name) if released.kept.height else []
     if gone:
-        return f"the release has no {' and no '.join(gone)}"
+        return Text("the release has no {column}", column=_listed(gone))
     score = part.measure(original, released)
     if score.inputs.get("rules") == 0:
         return Text("no items are bought together often enough for a rule")
@@ -103,8 +104,9 @@ def why_unmeasured(
 
 def absent_in_words(absent: Sequence[str]) -> Text:
     """Say which columns a history does not have."""
+    return Text("the history has no {column}", column=_listed(absent))
+
+
+def _listed(absent: Sequence[str]) -> Text:
     first, *others = (Text(column) for column in absent)
-    said = first
-    for other in others:
-        said = Text("{column} and no {other}", column=said, other=other)
-    return Text("the history has no {column}", column=said)
+    return reduce(lambda said, other: Text("{column} and no {other}", column=said, other=other), others, first)

@@ -11,10 +11,9 @@ import numpy as np
 from tokumei.anonymize.local.halving import blocks_of
 from tokumei.anonymize.local.joining import Extents
 from tokumei.anonymize.local.task import Bools, Floats, Ints, LocalTask
-from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text
 from tokumei.measure.requirement import ROUNDING
 
 Order = Literal["smallest", "random"]
@@ -101,10 +100,7 @@ def without_failing(task: LocalTask, group_of: Ints) -> Ints:
     out: Ints = number[index.reshape(-1)]
     n_out = int(task.sizes[out < 0].sum())
     if n_out > task.n_may_suppress:
-        allowed = Text("of which {n:,} may be", n=task.n_may_suppress)
-        raise CannotAnonymize(
-            Text("{n:,} of {m:,} rows would have to be left out, {allowed}.", n=n_out, m=task.n_rows, allowed=allowed)
-        )
+        raise task.too_many_out(n_out)
     return out
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from tokumei.anonymize.local.cell_levels import CellLevels
 from tokumei.anonymize.local.task import Bools, Codes, Ints
-from tokumei.core.errors import CannotAnonymize
-from tokumei.core.text import Text
 from tokumei.counting.grouping import group_rows
 
 # So that a column without weight can be divided by; it is the first to go.
@@ -101,15 +99,7 @@ def _leave_out_or_fill(cells: CellLevels) -> Bools:
         if n_failing <= task.n_may_suppress:
             return fails
         if fails.all():
-            allowed = Text("of which {n:,} may be", n=task.n_may_suppress)
-            raise CannotAnonymize(
-                Text(
-                    "{n:,} of {m:,} rows would have to be left out, {allowed}.",
-                    n=n_failing,
-                    m=task.n_rows,
-                    allowed=allowed,
-                )
-            )
+            raise task.too_many_out(n_failing)
         rest = np.sum([cells.rest(index) for index in cells.columns], axis=0) * task.sizes
         to_lose = np.bincount(group_of, rest)[group_of]
         least = int(np.argmin(np.where(fails, np.inf, to_lose)))

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from tokumei.core.errors import CannotAnonymize
+from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts, Histogram
 from tokumei.counting.grouping import group_rows
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -72,6 +74,12 @@ class LocalTask:
     # Number of rows that may be left out.
     n_may_suppress: int = 0
     weights: Mapping[str, float] | None = None
+
+    def too_many_out(self, n_out: int) -> CannotAnonymize:
+        """Give the error for more rows that would have to be left out than may be."""
+        allowed = Text("of which {n:,} may be", n=self.n_may_suppress)
+        form = "{n:,} of {m:,} rows would have to be left out, {allowed}."
+        return CannotAnonymize(Text(form, n=n_out, m=self.n_rows, allowed=allowed))
 
     @property
     def sizes(self) -> Ints:

@@ -11,9 +11,8 @@ from tokumei.anonymize.local.judging import groups_hold
 from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.splitting import split_groups
 from tokumei.anonymize.local.task import Ints, LocalTask
-from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.errors import InputError
 from tokumei.core.progress import step
-from tokumei.core.text import Text
 from tokumei.measure.requirement import population_of
 
 
@@ -73,12 +72,7 @@ class Mondrian:
             group_of = self._groups(task)
         n_out = int(task.sizes[group_of < 0].sum())
         if n_out > task.n_may_suppress:
-            allowed = Text("of which {n:,} may be", n=task.n_may_suppress)
-            raise CannotAnonymize(
-                Text(
-                    "{n:,} of {m:,} rows would have to be left out, {allowed}.", n=n_out, m=task.n_rows, allowed=allowed
-                )
-            )
+            raise task.too_many_out(n_out)
         return LocalRecoding.of_groups(task, group_of)
 
     def _groups(self, task: LocalTask) -> Ints:

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.specializing import Specializing
 from tokumei.anonymize.local.task import LocalTask
-from tokumei.core.errors import CannotAnonymize
 from tokumei.core.progress import step
-from tokumei.core.text import Text
 
 
 @dataclass(frozen=True)
@@ -52,13 +50,5 @@ class TopDownSpecialization:
         with step("making labels finer"):
             found = specializing.run()
         if found.n_suppressed > task.n_may_suppress:
-            allowed = Text("of which {n:,} may be", n=task.n_may_suppress)
-            raise CannotAnonymize(
-                Text(
-                    "{n:,} of {m:,} rows would have to be left out, {allowed}.",
-                    n=found.n_suppressed,
-                    m=task.n_rows,
-                    allowed=allowed,
-                )
-            )
+            raise task.too_many_out(found.n_suppressed)
         return specializing.recoding()
