@@ -156,6 +156,7 @@ def write_anonymized(
     columns = released_columns(column_names(source, **reading), hierarchies, goal, keep)
     with step("writing"), atomic_path(out) as draft:
         plan: dict[str, Any] = {"columns": columns, "without": decision.suppressed, "is_shuffled": is_shuffled}
+        plan["counts"] = counts
         write_recoded(source, decision.recodings, draft, is_covered=True, **plan, **reading)
         written = check_promise(draft, goal, decision.recodings)
         if not written.n_rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.engine import NO_LABEL, Engine, Relation, WritePlan, connect
+from tokumei.counting.local import LocalEngine
+from tokumei.counting.made_rows import SIZE, combinations_of, write_made
 from tokumei.counting.recoding import ClassRecoding, Recoding, no_label, read_as
 from tokumei.data.files.beside import reading_beside
 from tokumei.data.files.csv import check_has_columns
@@ -135,6 +138,7 @@ def write_recoded(
     is_shuffled: bool = False,
     is_covered: bool = False,
     classes: ClassRecoding | None = None,
+    counts: ClassCounts | None = None,
     engine: str | Engine = "local",
     reading: Reading = AS_IT_IS,
 ) -> None:
@@ -146,6 +150,8 @@ def write_recoded(
     is_covered: every value has a label, as whoever counted the rows knows; else that is looked up before, in a pass
     for each column.
     classes: what becomes of whole classes, in place of recodings of single columns.
+    counts: those of the source. Where they tell all that is released of it, shuffled rows are made from them, and the
+    source is not read again.
     """
     with connect(engine) as opened:
         relation = opened.open(source, reading)
@@ -154,7 +160,15 @@ def write_recoded(
         check_has_columns([*used, *written], list(relation.schema), relation.name)
         for column, recoding in () if is_covered else used.items():
             _check_covered(relation.distinct(column), recoding)
-        relation.write(WritePlan(written, used, without, is_shuffled, classes), Path(out))
+        plan = WritePlan(written, used, without, is_shuffled, classes)
+        known = None
+        if counts is not None and is_shuffled and not relation.writes_there:
+            known = combinations_of(counts, written)
+        if known is None:
+            relation.write(plan, Path(out))
+        else:
+            rows = LocalEngine().open(known).planned(replace(plan, columns=[*written, SIZE]))
+            write_made(rows.collect(), Path(out))
 
 
 def _check_once(columns: Sequence[str]) -> None:

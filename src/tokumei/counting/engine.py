@@ -67,6 +67,10 @@ class Relation(Protocol):
     def schema(self) -> Mapping[str, pl.DataType]:
         """The columns and their types, as Polars would have them."""
 
+    @property
+    def writes_there(self) -> bool:
+        """Whether the engine writes files on machines of its own, so that rows should not come by this one."""
+
     def group_sizes(
         self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None = None
     ) -> pl.DataFrame:

@@ -28,6 +28,7 @@ class LocalRelation:
 
     rows: pl.LazyFrame
     name: str
+    writes_there = False
 
     @cached_property
     def schema(self) -> Mapping[str, pl.DataType]:

@@ -71,6 +71,11 @@ class RemoteRelation:
         """The columns and their types, as Polars would have them."""
         return dict(self.table.schema().to_polars())
 
+    @property
+    def writes_there(self) -> bool:
+        """Whether the engine has machines of its own."""
+        return self.engine.writes_there
+
     def group_sizes(
         self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None = None
     ) -> pl.DataFrame:
@@ -156,6 +161,8 @@ class RemoteRelation:
 
 class RemoteEngine:
     """Any Ibis backend: tables by name; results as Arrow; rows written as they arrive."""
+
+    writes_there = False
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend

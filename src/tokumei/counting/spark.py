@@ -51,6 +51,8 @@ SPARK_HERE = {
 class SparkEngine(RemoteEngine):
     """Spark: reads and writes files itself; what it writes is a folder of parts."""
 
+    writes_there = True
+
     @classmethod
     def connect(cls, address: str) -> SparkEngine:
         """Use the running session, or start one: in this process, on a cluster, or behind Spark Connect."""

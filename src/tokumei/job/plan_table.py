@@ -33,6 +33,8 @@ from tokumei.data.table import check_column
 N_LOOKED_AT = 100_000
 # Units of one cell: to read, recode, shuffle, write and count it again, for each way of working.
 CELL_UNITS = {"in memory": 16.0, "as a stream": 20.0, "duckdb": 9.0}
+# Of one that is made from the counts, and not read again; clusters write what they read.
+TOLD_UNITS, CLUSTERS = 6.0, ("spark", "sc:")
 # Units of one cell of one class, to decide about it.
 LEVEL_UNITS, GROUP_UNITS = 17.0, 40.0
 # Units of one cell that is only counted, once more for each sensitive column.
@@ -106,15 +108,18 @@ def plan_table(
     columns = list(dict.fromkeys([*qi, *sensitive, *keep]))
     n_classes = None if head is None or n_rows is None else _classes_guessed(head.select(qi), n_rows)
     way = ("as a stream" if streams else "in memory") if engine == "local" else "on the engine"
-    # The file is read once where it fits; else to count it, once more for what is protected or kept, and to write it.
-    n_passes = 1 if way == "in memory" else 2 + len(set(sensitive)) + len(set(keep))
+    # The file is read once where it fits; else to count it, once more for what is protected or kept, and to write it
+    # unless the counts tell all that is released.
+    is_told = way != "in memory" and not keep and len(set(sensitive)) <= 1 and not engine.startswith(CLUSTERS)
+    n_passes = 1 if way == "in memory" else 1 + (not is_told) + len(set(sensitive)) + len(set(keep))
     known = engine.partition(":")[0] if way == "on the engine" else way
     memory, seconds = None, None
     if n_rows is not None and n_classes is not None and known in CELL_UNITS:
         n_cells, class_cells = n_rows * len(columns), n_classes * len(qi)
-        held = n_cells * CELL_BYTES[known]
+        held = 0 if is_told else n_cells * CELL_BYTES[known]
         memory = AT_START + (min(held, MOST_STREAMED) if known == "as a stream" else held) + class_cells * CLASS_BYTES
-        units = n_cells * CELL_UNITS[known] + n_cells * COUNT_UNITS * max(0, n_passes - 2)
+        units = n_cells * (TOLD_UNITS if is_told else CELL_UNITS[known])
+        units += n_cells * COUNT_UNITS * (len(set(sensitive)) + len(set(keep)))
         units += class_cells * (GROUP_UNITS if isinstance(method, (LocalRecoder, Perturber)) else LEVEL_UNITS)
         seconds = START_SECONDS[known] + units * unit_seconds()
     shown = without_password(engine)

@@ -76,6 +76,7 @@ def write_regrouped(
     classes = ClassRecoding(counts.values()[kept], pl.DataFrame(found.labels(kept)))
     with step("writing"), atomic_path(out) as draft:
         plan: dict[str, Any] = {"columns": columns, "classes": classes, "is_shuffled": is_shuffled}
+        plan["counts"] = counts
         write_recoded(source, [], draft, **plan, **reading)
         written = count_classes(draft, list(quasi_identifiers), sensitive=goal.sensitive)
         if written.n_rows != counts.n_rows - found.n_suppressed:

@@ -1,0 +1,59 @@
+"""A release written from counts alone: rows of a class are alike, so that none of them has to be read again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from tokumei.core.progress import step
+from tokumei.counting.class_counts import ClassCounts
+from tokumei.data.files.formats import write_file_or_folder
+
+# The private-use character keeps it apart from the columns of any table.
+SIZE = "\ue000size"
+# What is made at once.
+PIECE_ROWS = 1_000_000
+
+
+def combinations_of(counts: ClassCounts, columns: Sequence[str]) -> pl.DataFrame | None:
+    """Give the combinations of some columns with the rows of each, or None where the counts do not tell them.
+
+    Beside the columns of the classes, counts tell those of one sensitive column; of two they tell each alone.
+    """
+    more = [column for column in columns if column not in counts.columns]
+    if not more:
+        return counts.values().with_columns(pl.Series(SIZE, counts.sizes))
+    if len(more) > 1 or more[0] not in counts.histograms:
+        return None
+    pairs = counts.histograms[more[0]]
+    values = pairs.values.gather(pairs.value_of).alias(more[0])
+    return counts.values()[pairs.class_of].with_columns(values, pl.Series(SIZE, pairs.counts))
+
+
+def write_made(combinations: pl.DataFrame, out: Path, *, piece_rows: int = PIECE_ROWS) -> None:
+    """Write so many rows of each combination as its SIZE says, in an order as likely as any other.
+
+    That is how rows would come that were sorted by a random number each. Which piece they are in is its first digit, so
+    that of each combination a piece has a binomial number of those that are left; a piece is then shuffled.
+    """
+    lines = combinations.group_by(pl.exclude(SIZE)).agg(pl.col(SIZE).sum())
+    sizes, lines = lines[SIZE].to_numpy().astype(np.int64), lines.drop(SIZE)
+    n_pieces = max(1, math.ceil(int(sizes.sum()) / piece_rows))
+    random = np.random.default_rng()
+
+    def pieces(columns: list[str] | None, *_: object) -> Iterator[pl.DataFrame]:
+        left = sizes.copy()
+        with step("writing rows", n_pieces) as bar:
+            for n_to_come in range(n_pieces, 0, -1):
+                drawn = random.binomial(left, 1 / n_to_come)
+                left -= drawn
+                made = lines[random.permutation(np.repeat(np.arange(len(drawn)), drawn))]
+                yield made if columns is None else made.select(columns)
+                bar.advance()
+
+    write_file_or_folder(register_io_source(pieces, schema=dict(lines.schema)), out)
