@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -24,20 +24,25 @@ def check_widths(
     *arguments: object,
     exit_code: int = 0,
     least: int = 3,
+    before: Callable[[], object] = lambda: None,
 ) -> None:
     """Check that all numbers and names of the JSON that a wide screen shows stand whole on every narrow one.
 
-    Give a seed where a command draws one, and --force where it writes files, since it is run once for each width. At
-    least so many values of the JSON must be on the screen, so that the check cannot pass on empty output.
+    Give a seed where a command draws one, and --force where it writes files, since it is run once for each width;
+    `before` is done before each time, as to lay out files anew. At least so many values of the JSON must be on the
+    screen, so that the check cannot pass on empty output.
     """
     given = [str(argument) for argument in arguments]
+    before()
     values = list(leaves(json.loads(_printed(capsys, [*given, "--json"], exit_code))))
     monkeypatch.setenv("COLUMNS", "100000")
+    before()
     wide = _words(_printed(capsys, given, exit_code))
     wanted = {shown(value) for value in values if _is_on(shown(value), wide)}
     assert len(wanted) >= least, f"only {sorted(wanted)} of the JSON is on the screen"
     for width in WIDTHS:
         monkeypatch.setenv("COLUMNS", str(width))
+        before()
         narrow = _words(_printed(capsys, given, exit_code))
         for value in wanted:
             for word in value.split():

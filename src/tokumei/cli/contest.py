@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tokumei.cli.edition import leaves
+from tokumei.cli.layout import table_lines
 from tokumei.cli.options import part_options
-from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.output import JsonFlag, screen_width, show, showing_progress
 from tokumei.cli.reading import reads_histories
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
@@ -321,16 +320,21 @@ def chosen_edition(edition: str | None, own: Path | None, options: list[str] | N
 
 
 def ranking_sections(standings: Sequence[Standing], title: str) -> list[Section]:
-    """Give a scoreboard, with as many of the further numbers as fit; what is to be said of a team follows below."""
+    """Give a scoreboard, further numbers below it where they do not fit beside, and what is to be said of a team."""
     from tokumei.contest.results_page import ranking_table
 
     columns, rows = ranking_table(standings)
-    room = shutil.get_terminal_size().columns - max((len(standing.team) for standing in standings), default=0)
-    # A column takes its heading, or a number of some eight signs, and three to keep apart.
-    ends = list(itertools.accumulate(max(8, len(name)) + 3 for name in columns if name != "team"))
-    n_shown = max(len(ALWAYS_SHOWN), sum(end < room for end in ends) + 1)
     said = [Sentence(f"{standing.team}: {standing.reason}") for standing in standings if standing.reason]
-    return [Rows(columns[:n_shown], [row[:n_shown] for row in rows], title), *said]
+    if table_lines(columns, rows, screen_width()) is not None:
+        return [Rows(columns, rows, title), *said]
+    n_first = len(ALWAYS_SHOWN)
+    board = Rows(columns[:n_first], [row[:n_first] for row in rows], title)
+    further = [
+        [standing.team, name, value]
+        for standing, row in zip(standings, rows, strict=True)
+        for name, value in zip(columns[n_first:], row[n_first:], strict=True)
+    ]
+    return [board, Rows(["team", "number", "value"], further), *said]
 
 
 def _open(folder: Path) -> Contest:
