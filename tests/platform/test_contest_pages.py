@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import io
 import re
 import zipfile
@@ -27,13 +26,14 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
     status_of,
     text_of,
 )
-from tests.platform.sites import upload
+from tests.platform.sites import do_jobs, upload
 
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest, Kind, Phase, State, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
 from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.running import run
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +51,7 @@ def test_every_page_in_every_phase_is_for_those_it_is_for(
     members, organizers = {"captain", "member", "opponent"}, {"organizer", "admin"}
     for phase in PHASES:
         contest = move_to(contest, phase)
+        do_jobs("workbench")
         for role, client in who.items():
             refused = 302 if role == "visitor" else 404
             for page in PUBLIC:
@@ -283,15 +284,26 @@ def test_guess_needs_a_level_and_another_teams_release(
         assert client.post(f"/contests/cup/attack/{own}", upload("G", "0") | {"knowledge": "half"}).status_code == 404
 
 
-def test_kit_that_is_being_made_keeps_nobody_waiting(contest: Contest, settings: Any) -> None:
-    """Two dozen requests for a kit that is not there yet stopped the pages until it was."""
-    folder = Path(settings.MEDIA_ROOT) / "kits" / contest.folder_key
-    folder.mkdir(parents=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+def test_kit_is_made_by_a_job_and_keeps_nobody_waiting(contest: Contest, settings: Any) -> None:
+    """Its sample round ran in the web process, and two dozen requests for it stopped the pages."""
+    (job,) = Job.objects.filter(kind="kit")
+    assert (job.queue, job.is_done) == ("workbench", False)
+    for _ in range(2):
         answer = Client().get("/contests/cup/kit")
-    assert answer.status_code == 503
-    assert "being packed" in answer.content.decode()
+        assert answer.status_code == 503
+        assert "being packed" in answer.content.decode()
+    assert Job.objects.filter(kind="kit").count() == 1
+    folder = Path(settings.MEDIA_ROOT) / "kits" / contest.folder_key
+    # What an attempt that was killed left goes.
+    (folder / ".ab12.data.zip").mkdir(parents=True)
+    # In the limited process, as on a server.
+    assert run(job.pk)
+    assert status_of(Client(), "/contests/cup/kit") == 200
+    assert sorted(path.name for path in folder.iterdir()) == ["data.zip"]
+    # What is lost is made again.
+    (folder / "data.zip").unlink()
+    assert status_of(Client(), "/contests/cup/kit") == 503
+    do_jobs("workbench")
     assert status_of(Client(), "/contests/cup/kit") == 200
 
 
@@ -302,10 +314,14 @@ def test_kit_has_what_is_public_and_no_secret(contest: Contest, team: Team) -> N
         packed = zipfile.ZipFile(io.BytesIO(read(answer)))
         return set(packed.namelist())
 
+    do_jobs("workbench")
     before = names()
     assert {"RULES.md", "RULES.ja.md", "data/D.csv", "contest.toml"} <= before
     assert not any(name.startswith(("knowledge", "releases", "secret", "truth")) for name in before)
     move_to(contest, Phase.ATTACK)
+    # That of before tells nothing of now.
+    assert Client().get("/contests/cup/kit").status_code == 503
+    do_jobs("workbench")
     after = names()
     assert {"knowledge/K50.csv", "releases/red-team/P.csv"} <= after
     assert not any(name.startswith(("secret", "truth")) for name in after)

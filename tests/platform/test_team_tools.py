@@ -23,6 +23,7 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
     release,
     text_of,
 )
+from tests.platform.sites import do_jobs
 
 from tokumei.cli.main import main
 from tokumei.platform.accounts.models import User
@@ -131,6 +132,7 @@ def test_commands_of_the_data_page_work_with_the_kit(
     contest: Contest, phase: Phase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contest = move_to(contest, phase)
+    do_jobs("workbench")
     page = Client().get("/contests/cup/data").content.decode()
     unzip, *commands = _commands(page)
     assert unzip == "unzip cup-kit.zip -d cup"

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from tokumei.platform.accounts.models import Deed
+from tokumei.platform.accounts.models import Deed, User
 from tokumei.platform.errors import TooMany
 
 
@@ -30,6 +30,11 @@ def refuse_if_spent(kind: str, who: str, *, at_most: int, said: str = "") -> Non
     """Raise TooMany when somebody did something too often already; note nothing."""
     if Deed.objects.filter(digest=_digest(kind, who), until__gte=timezone.now()).count() >= at_most:
         raise TooMany(said or _("That was tried too often. Please wait a while and try again."))
+
+
+def alone(user: User) -> None:
+    """Let nobody else count what is this user's until the transaction is over: many at once would all find room."""
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
 
 
 def _wait_for_others(digest: str) -> None:

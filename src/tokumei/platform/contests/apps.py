@@ -21,6 +21,7 @@ class ContestsConfig(AppConfig):
         """Put the contests at the top of every page and on the home page, and let their work be done."""
         from tokumei.platform.accounts.deletion import BEFORE_DELETING
         from tokumei.platform.accounts.welcome import WELCOMES
+        from tokumei.platform.contests.kits import KIT, KIT_WORK
         from tokumei.platform.contests.services.checking import CHECK, CHECK_WORK, forget_checks
         from tokumei.platform.contests.services.contests import refuse_while_organizing
         from tokumei.platform.contests.services.draft_work import DRAFT_WORK
@@ -43,7 +44,7 @@ class ContestsConfig(AppConfig):
         WELCOMES.append(welcome_to_contest)
         DASHBOARD.append(on_dashboard)
         for kind, work in (
-            SUBMISSION_WORK | PHASE_WORK | DRAFT_WORK | {CHECK: CHECK_WORK, EXPORT: EXPORT_WORK}
+            SUBMISSION_WORK | PHASE_WORK | DRAFT_WORK | {CHECK: CHECK_WORK, EXPORT: EXPORT_WORK, KIT: KIT_WORK}
         ).items():
             register(kind, work)
         WATCHES.extend([begin_due_work, begin_forgotten, tell_phases])

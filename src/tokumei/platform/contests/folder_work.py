@@ -18,6 +18,7 @@ from typing import Any
 from tokumei.contest import phases
 from tokumei.contest.edition import FileRole, OpenFiles, files_in
 from tokumei.contest.folder import DRAFT, SECRET, Contest, files_below, open_contest
+from tokumei.contest.kit import kit_of_contest
 from tokumei.contest.log import read_log
 from tokumei.contest.season import ANONYMIZE, ATTACK, CLOSED
 from tokumei.contest.setting import SETTING, parse_setting
@@ -216,6 +217,17 @@ def alone(folder: Path) -> Iterator[None]:
     with (folder.parent / f".{folder.name}.lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+
+
+def kit(asked: Asked) -> dict[str, Any]:
+    """Pack what a team needs, as far as it is public, with a sample round."""
+    out = Path(asked["out"])
+    out.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # What an attempt that was killed left.
+    for left in out.parent.glob(f".*.{out.name}"):
+        shutil.rmtree(left, ignore_errors=True)
+    kit_of_contest(open_contest(asked["folder"]), out)
+    return {}
 
 
 def export(asked: Asked) -> dict[str, Any]:

@@ -35,7 +35,7 @@ JOBS_A_PAGE = 30
 # Measuring a disk walks it: what was found is kept for some minutes.
 MEASURED_FOR = 300
 # Only what changes nothing in a contest or an offer: their own pages try that again, where they know what counts.
-RETRIED_HERE = {letters.KIND, "export"}
+RETRIED_HERE = {letters.KIND, "export", "kit"}
 STATES = {
     "failed": (gettext_lazy("Failed"), Q(outcome=Outcome.FAILED)),
     "refused": (gettext_lazy("Refused"), Q(outcome=Outcome.REFUSED)),

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.access import UserRequest
 from tokumei.platform.accounts.models import User
-from tokumei.platform.accounts.throttle import allow
+from tokumei.platform.accounts.throttle import allow, alone
 from tokumei.platform.errors import TooMany
 from tokumei.platform.names import same_name_key
 from tokumei.platform.teams.models import Invitation, Membership, Role, Team
@@ -53,17 +53,23 @@ def teams_of(user: User) -> QuerySet[Membership]:
 
 def create_team(user: User, *, slug: str, display_name: str) -> Team:
     """Make a team; who makes it is its captain."""
-    if teams_of(user).count() >= TEAMS_OF_A_USER:
-        raise TooMany(_("You are in too many teams."))
+    _check_teams_of(user)
     said = _("You may make %d teams a day.") % TEAMS_A_DAY
     allow("new team", str(user.pk), at_most=TEAMS_A_DAY, within=timedelta(days=1), said=said)
     try:
         with transaction.atomic():
+            alone(user)
+            _check_teams_of(user)
             team = Team.objects.create(slug=slug, display_name=display_name, display_key=same_name_key(display_name))
             Membership.objects.create(team=team, user=user, role=Role.CAPTAIN)
     except IntegrityError:
         raise NotAllowed(_("A team has this name already.")) from None
     return team
+
+
+def _check_teams_of(user: User) -> None:
+    if teams_of(user).count() >= TEAMS_OF_A_USER:
+        raise TooMany(_("You are in too many teams."))
 
 
 def rename_team(team: Team, *, display_name: str) -> None:
@@ -138,8 +144,8 @@ def accept(user: User, token: str) -> Team:
             check(team, user)
         if team.memberships.count() >= MEMBERS_OF_A_TEAM:
             raise NotAllowed(_("The team is full."))
-        if teams_of(user).count() >= TEAMS_OF_A_USER:
-            raise TooMany(_("You are in too many teams."))
+        alone(user)
+        _check_teams_of(user)
         Membership.objects.create(team=team, user=user)
         invitation.accepted, invitation.accepted_by = timezone.now(), user
         invitation.save(update_fields=["accepted", "accepted_by"])

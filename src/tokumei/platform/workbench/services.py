@@ -21,7 +21,7 @@ from django.utils.translation import gettext_noop
 
 from tokumei.core.errors import InputError, NotFound
 from tokumei.platform.accounts.models import User
-from tokumei.platform.accounts.throttle import allow
+from tokumei.platform.accounts.throttle import allow, alone
 from tokumei.platform.errors import TooMany
 from tokumei.platform.files.uploads import telling_full_disk
 from tokumei.platform.jobs.limits import ORPHAN_SECONDS
@@ -70,6 +70,7 @@ def begin_piece(
             elif upload is not None and not sample:
                 _store(upload.chunks(1024 * 1024), folder / name)
             piece.n_bytes = sum(one.stat().st_size for one in folder.iterdir())
+            alone(owner)
             _check_quota(owner, piece.n_bytes)
             piece.save()
             begin(LOOK, piece.key)

@@ -50,8 +50,7 @@ def check_files(
     is_open = contest.phase_at() in ((Phase.ANONYMIZE,) if target is None else (Phase.ATTACK,))
     if not is_open:
         raise NotAllowed(_("Files are checked while they could be handed in."))
-    if contest.checks.filter(team=participation.team, state=CheckState.WAITING).count() >= CHECKS_AT_ONCE:
-        raise NotAllowed(_("Your team has files being checked. Wait for them first."))
+    _check_waiting(participation)
     said = _("Your team may have %d files checked an hour.") % CHECKS_AN_HOUR
     who = f"{contest.pk} {participation.team_id}"
     allow("check", who, at_most=CHECKS_AN_HOUR, within=timedelta(hours=1), said=said)
@@ -59,6 +58,9 @@ def check_files(
     roles = terms.release_files if target is None else terms.guess_files
     limit = size_limit(contest.folder / "public" / "data")
     with taking(new_submission_key(), uploads, roles, limit, takes_workbooks=True) as taken, transaction.atomic():
+        Participation.objects.select_for_update().get(pk=participation.pk)
+        # Looked at again under the lock: many may come at once.
+        _check_waiting(participation)
         made = FileCheck(
             key=taken.key,
             files=taken.files,
@@ -71,6 +73,12 @@ def check_files(
         made.job = begin(CHECK, made.key)
         made.save(force_insert=True)
     return made
+
+
+def _check_waiting(participation: Participation) -> None:
+    waiting = participation.contest.checks.filter(team=participation.team, state=CheckState.WAITING)
+    if waiting.count() >= CHECKS_AT_ONCE:
+        raise NotAllowed(_("Your team has files being checked. Wait for them first."))
 
 
 def find_check(user: User, key: str) -> FileCheck:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 import os
+import secrets
 import shutil
 import time
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from tokumei.core.text import Text
 from tokumei.data.files.formats import READ
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.platform.accounts.models import User
+from tokumei.platform.accounts.throttle import alone
 from tokumei.platform.contests.models import Contest, ContestDraft
 from tokumei.platform.contests.services import contests, steering
 from tokumei.platform.contests.services.editions import setting_of, terms_of
@@ -65,9 +67,11 @@ def begin_draft(user: User, answers: dict[str, Any]) -> ContestDraft:
     """Begin to make a contest."""
     if not user.may_organize:
         raise NotAllowed(_("Only organizers make contests."))
-    if ContestDraft.objects.filter(by=user).count() >= MOST_DRAFTS:
-        raise TooMany(_("You have %d drafts here, and no more fit. Delete one first.") % MOST_DRAFTS)
-    return ContestDraft.objects.create(by=user, answers=answers)
+    with transaction.atomic():
+        alone(user)
+        if ContestDraft.objects.filter(by=user).count() >= MOST_DRAFTS:
+            raise TooMany(_("You have %d drafts here, and no more fit. Delete one first.") % MOST_DRAFTS)
+        return ContestDraft.objects.create(by=user, answers=answers)
 
 
 def save_answers(draft: ContestDraft, typed: dict[str, Any]) -> None:
@@ -92,8 +96,8 @@ def store_file(draft: ContestDraft, source: UploadedFile[Any]) -> None:
     folder, digest, n_bytes = draft.folder, hashlib.sha256(), 0
     with telling_full_disk():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        new = folder / f".new{ending}"
-        new.unlink(missing_ok=True)
+        # Of its own: two may send one at once.
+        new = folder / f".{secrets.token_hex(6)}{ending}"
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
             for chunk in source.chunks(BLOCK):
                 n_bytes += len(chunk)
@@ -104,14 +108,17 @@ def store_file(draft: ContestDraft, source: UploadedFile[Any]) -> None:
         if not n_bytes:
             new.unlink()
             raise InputError.of("a file that is not empty", file=name)
+    told = {"name": name[:200], "sha256": digest.hexdigest(), "n_bytes": n_bytes}
+    with transaction.atomic():
+        # What is told of a file is told of the one that lies there: what was tried out is what is published.
+        ContestDraft.objects.select_for_update().get(pk=draft.pk)
         for old in folder.glob("source.*"):
             old.unlink()
         new.rename(folder / f"source{ending}")
-    share(folder)
-    told = {"name": name[:200], "sha256": digest.hexdigest(), "n_bytes": n_bytes}
-    # How the last file was read says nothing of this one.
-    save_answers(draft, {"file": told, "origin": FILE, "encoding": "", "sheet": ""})
-    ContestDraft.objects.filter(pk=draft.pk).update(n_bytes=n_bytes)
+        share(folder)
+        # How the last file was read says nothing of this one.
+        save_answers(draft, {"file": told, "origin": FILE, "encoding": "", "sheet": ""})
+        ContestDraft.objects.filter(pk=draft.pk).update(n_bytes=n_bytes)
 
 
 def _check_quota(draft: ContestDraft, n_bytes: int) -> None:

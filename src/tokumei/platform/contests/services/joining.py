@@ -75,16 +75,12 @@ def join(contest: Contest, team: Team, user: User, token: str | None = None) -> 
     """Enter a team in a contest; its captain does that, by an invitation where the contest is private."""
     if not Membership.objects.filter(team=team, user=user, role=Role.CAPTAIN).exists():
         raise NotAllowed(_("Only its captain enters a team in a contest."))
-    if contest.phase_at() in (Phase.CLOSING, Phase.CLOSED):
-        raise NotAllowed(_("The contest is over."))
-    if contest.phase_at() in (Phase.PUBLISHING, Phase.ATTACK):
-        # Teams that come now could only attack: throw-away accounts would multiply the guesses of who made them.
-        raise NotAllowed(_("Attacks have begun: no team can join any more."))
+    _check_open(contest)
     if contest.is_public and not user.is_verified:
         raise NotAllowed(_("Confirm your email address first: see the settings of your account."))
     with transaction.atomic():
         # One joiner at a time, so that nobody gets into a contest twice by two teams.
-        Contest.objects.select_for_update().get(pk=contest.pk)
+        _check_open(Contest.objects.select_for_update().get(pk=contest.pk))
         invitation = None
         if not contest.is_public and not _was_in(contest, team):
             invitation = invitation_of(token or "")
@@ -99,6 +95,14 @@ def join(contest: Contest, team: Team, user: User, token: str | None = None) -> 
         if invitation is not None:
             ContestInvitation.objects.filter(pk=invitation.pk).update(used_by=team)
     return participation
+
+
+def _check_open(contest: Contest) -> None:
+    if contest.phase_at() in (Phase.CLOSING, Phase.CLOSED):
+        raise NotAllowed(_("The contest is over."))
+    if contest.phase_at() in (Phase.PUBLISHING, Phase.ATTACK):
+        # Teams that come now could only attack: throw-away accounts would multiply the guesses of who made them.
+        raise NotAllowed(_("Attacks have begun: no team can join any more."))
 
 
 def withdraw(participation: Participation, by: User | None = None) -> None:

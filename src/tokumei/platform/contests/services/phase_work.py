@@ -215,11 +215,14 @@ def _write_prepared(job: Job, result: dict[str, Any]) -> None:
     contest = _contest(job)
     share(contest.folder)
     _say(contest, "", prepared_at=timezone.now(), heads={PREPARE: result["head"]})
+    begin("kit", job.subject)
     transaction.on_commit(lambda: unshare(contest.sources))
 
 
 def _write_published(job: Job, result: dict[str, Any]) -> None:
     _write_if_same(job, result, published_at=timezone.now())
+    if not result["differing"]:
+        begin_again(begin("kit", job.subject))
 
 
 def _write_closed(job: Job, result: dict[str, Any]) -> None:

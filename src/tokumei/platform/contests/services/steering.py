@@ -138,11 +138,13 @@ def write_to_teams(contest: Contest, by: User, teams: list[Team], text: str) -> 
 
 def add_co_organizer(contest: Contest, by: User, user: User) -> None:
     """Let somebody else run a contest too; who plays in it cannot."""
-    if contest.roster.filter(user=user).exists():
-        raise NotAllowed(_("Who is or was in a team of this contest cannot organize it."))
-    if user.pk == contest.organizer_id or contest.co_organizers.filter(pk=user.pk).exists():
-        raise NotAllowed(_("They organize this contest already."))
     with transaction.atomic():
+        # Whoever joins holds this lock: nobody becomes both at once.
+        Contest.objects.select_for_update().get(pk=contest.pk)
+        if contest.roster.filter(user=user).exists():
+            raise NotAllowed(_("Who is or was in a team of this contest cannot organize it."))
+        if user.pk == contest.organizer_id or contest.co_organizers.filter(pk=user.pk).exists():
+            raise NotAllowed(_("They organize this contest already."))
         contest.co_organizers.add(user)
         record(contest, by, "add_organizer", user=user.username)
 

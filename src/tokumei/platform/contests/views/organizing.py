@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.contests.forms import AnnouncementForm, BoardForm, InvitationForm, ScheduleForm
-from tokumei.platform.contests.kits import forget_kit
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services import contests, joining
 from tokumei.platform.contests.views.console import organize_page, teams_page
@@ -114,6 +113,5 @@ def retry(request: UserRequest, contest: Contest) -> HttpResponse:
 def delete(request: UserRequest, contest: Contest) -> HttpResponse:
     """Remove a contest without submissions."""
     contests.delete_contest(contest)
-    forget_kit(contest)
     messages.success(request, _("The contest is removed."))
     return redirect("contests:list")

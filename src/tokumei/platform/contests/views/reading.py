@@ -7,7 +7,7 @@ from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from tokumei.platform.access import access
-from tokumei.platform.contests.kits import kit_file
+from tokumei.platform.contests.kits import has_kit, kit_file
 from tokumei.platform.contests.models import Contest, Phase
 from tokumei.platform.contests.services.bands import bound_of
 from tokumei.platform.contests.services.contests import visible_contests
@@ -98,9 +98,8 @@ def data(request: HttpRequest, contest: Contest) -> HttpResponse:
         for kind in ("data", "knowledge", "release")
     }
     names = dict(contest.participations.values_list("team__slug", "team__display_name"))
-    return render(
-        request, "contests/data.html", frame(request, contest) | {"kinds": kinds, "names": names} | first_steps(contest)
-    )
+    shown = frame(request, contest) | {"kinds": kinds, "names": names, "has_kit": has_kit(contest)}
+    return render(request, "contests/data.html", shown | first_steps(contest))
 
 
 @access("anyone", of=find)

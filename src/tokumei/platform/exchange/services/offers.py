@@ -30,6 +30,7 @@ from tokumei.platform.errors import TooMany
 from tokumei.platform.exchange.bounded_cache import BoundedCache
 from tokumei.platform.exchange.desk_work import MOST_ATTRIBUTES, MOST_LABELS, words_of
 from tokumei.platform.exchange.models import OfferState, PublishedOffer
+from tokumei.platform.exchange.reading_apart import read_offer_apart, verify_log_apart
 from tokumei.platform.files.uploads import telling_full_disk
 from tokumei.platform.teams.models import Team
 
@@ -122,6 +123,7 @@ def publish(
     user: User, team: Team, *, slug: str, offer_text: str, first_release: str, log: str = "", head: str = ""
 ) -> PublishedOffer:
     """Publish an offer that its provider made and signed at home; the table is not here and never comes."""
+    read_offer_apart(offer_text, first_release)
     signed = parse_signed(offer_text, KIND, VERSION, file="offer.json")
     _check_labels(signed)
     offer = check_usable(offer_of(signed, file="offer.json"))
@@ -198,9 +200,12 @@ def receive_log(published: PublishedOffer, *, log: str, head: str, revisions: di
         try:
             shutil.copytree(locked.folder / REVISIONS, draft / REVISIONS)
             shutil.copy(locked.folder / "first-release.csv", draft / "first-release.csv")
+            for text in (revisions or {}).values():
+                read_offer_apart(text, "")
             newest = _add_revisions(locked, draft, revisions or {})
             for name, text in (("public.jsonl", log), ("public.head.json", head)):
                 (draft / name).write_text(text, encoding="utf-8", newline="")
+            verify_log_apart(draft)
             verify_public(draft)
             lines = DeskFolder(draft).public_log.lines()
             if len(lines) < locked.log_lines or (
