@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils import timezone
 from tests.platform.sites import Site, captain, enter_team, make_contest, make_person, upload
 
-from tokumei.core.errors import NotAllowed, TokumeiError
+from tokumei.core.errors import InputError, NotAllowed, TokumeiError
 from tokumei.platform.contests.models import CheckState, Contest, ContestDraft, FileCheck, RosterEntry
 from tokumei.platform.contests.services import checking, drafts, joining, steering
 from tokumei.platform.teams import services as teams
@@ -71,6 +71,13 @@ def test_two_files_sent_to_a_draft_at_once_leave_one_that_is_told_of(both_databa
     draft.refresh_from_db()
     (lying,) = draft.folder.iterdir()
     assert hashlib.sha256(lying.read_bytes()).hexdigest() == draft.answers["file"]["sha256"]
+
+
+def test_upload_to_a_draft_that_breaks_off_leaves_nothing(site: Site) -> None:
+    draft = drafts.begin_draft(make_person("olga", is_organizer=True), {"kind": "own-table"})
+    with pytest.raises(InputError, match="not empty"):
+        drafts.store_file(draft, SimpleUploadedFile("data.csv", b""))
+    assert list(draft.folder.iterdir()) == []
 
 
 def test_pieces_of_work_at_once_are_no_more_than_fit(both_databases: str, site: Site, settings: Any) -> None:

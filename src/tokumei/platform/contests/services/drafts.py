@@ -98,16 +98,19 @@ def store_file(draft: ContestDraft, source: UploadedFile[Any]) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Of its own: two may send one at once.
         new = folder / f".{secrets.token_hex(6)}{ending}"
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-            for chunk in source.chunks(BLOCK):
-                n_bytes += len(chunk)
-                digest.update(chunk)
-                handle.write(chunk)
-            handle.flush()
-            os.fsync(handle.fileno())
-        if not n_bytes:
-            new.unlink()
-            raise InputError.of("a file that is not empty", file=name)
+        try:
+            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
+                for chunk in source.chunks(BLOCK):
+                    n_bytes += len(chunk)
+                    digest.update(chunk)
+                    handle.write(chunk)
+                handle.flush()
+                os.fsync(handle.fileno())
+            if not n_bytes:
+                raise InputError.of("a file that is not empty", file=name)
+        except BaseException:
+            new.unlink(missing_ok=True)
+            raise
     told = {"name": name[:200], "sha256": digest.hexdigest(), "n_bytes": n_bytes}
     with transaction.atomic():
         # What is told of a file is told of the one that lies there: what was tried out is what is published.
