@@ -24,7 +24,7 @@ def named_in(said: str) -> list[tuple[str, str]]:
     """Give the files and functions that a cell names; `::name` goes on with the file before, `…` stands for a rest."""
     found, file = [], ""
     for name in re.findall(r"`([^`]+)`", said):
-        if name.startswith("python -m") or "/" in name and not name.endswith(".py") and "::" not in name:
+        if name.startswith("python -m") or ("/" in name and not name.endswith(".py") and "::" not in name):
             continue
         path, _, function = name.partition("::")
         file = file if path in {"", "…"} else path
