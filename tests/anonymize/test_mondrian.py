@@ -275,6 +275,7 @@ def test_release_holds_what_was_asked_or_is_refused(
     assert found.release.frame.height == people.height - found.n_suppressed
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.sampled_from([1, 2, 3, 5, None]), st.sampled_from([*"abcdef", None])), min_size=1, max_size=12

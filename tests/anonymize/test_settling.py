@@ -45,6 +45,7 @@ def grouped_plainly(cells: CellLevels, index: int, nodes: Codes, goes: Bools, fa
     return group_rows(columns, [tree.n_nodes for tree in cells.trees], len(nodes)).group_of
 
 
+@pytest.mark.slow
 @settings(max_examples=cases(100))
 @given(st.lists(ROW, min_size=3, max_size=30), st.sampled_from(["k", "diverse"]))
 def test_settling_equals_looking_at_all_classes(rows: list[Any], asked: str) -> None:

@@ -58,6 +58,7 @@ def test_tell_equals_a_plain_loop_and_excluding_nothing(
         assert inferred.is_certain[person] == (set(seen) == {str(value)})
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(RECORDS, st.integers(1, 2), st.sampled_from([3, 1 << 21]))
 def test_excluding_equals_a_plain_loop_over_people(

@@ -48,6 +48,7 @@ def test_linkage_finds_each_customer_and_leaves_out_absent_months() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lifetime", [1, 12])
 def test_linkage_with_full_knowledge_finds_nearly_everybody(original: History, lifetime: int) -> None:
     release = Pseudonyms(lifetime).anonymize(original, seed=1)
@@ -117,6 +118,7 @@ def test_linkage_of_visits_compares_dates_and_times_alone(original: History) -> 
     assert judge(guesses, release.pseudonyms, visits.customers, visits.periods).cell.value > 0.05
 
 
+@pytest.mark.slow
 def test_linkage_that_is_told_how_fields_agree_is_no_stronger_than_noise_over_what_it_learns(original: History) -> None:
     release = Pipeline(
         (Perturb(days=10, quantities=0.5, prices=0.3), Delete(random=0.2, once=False), Pseudonyms(12))

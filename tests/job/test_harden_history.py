@@ -154,6 +154,7 @@ def test_visits_without_items_are_hardened_by_what_can_work() -> None:
     assert ("linkage", "25") in done.found.after
 
 
+@pytest.mark.slow
 def test_command_hardens_what_a_pipeline_makes_and_writes_all_files(shop: History, tmp_path: Path) -> None:
     shop.frame.write_parquet(tmp_path / "T.parquet")
     pipeline = tmp_path / "p.toml"

@@ -64,6 +64,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_job_writes_release_and_dossier_and_keeps_what_it_promised(folder: Path) -> None:
     done = tk.Job.read(folder / "job.toml").run(folder / "out")
     assert done.holds

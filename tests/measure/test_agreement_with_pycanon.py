@@ -82,6 +82,7 @@ def test_t_is_that_of_pycanon(rows: Rows) -> None:
     assert numbers["t-closeness-ordered"].value == pytest.approx(pycanon.t_closeness(frame, QUASI, ["n"]), abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(SOME_ROWS)
 def test_beta_is_that_of_pycanon_wherever_some_beta_is_enough(rows: Rows) -> None:

@@ -38,6 +38,7 @@ def test_ks_of_all_nodes_are_those_of_counting_each(rows: list[Any], times: int)
     assert NodeKs(LATTICE, counts).of() == {node: count(node).k for node in LATTICE}
 
 
+@pytest.mark.slow
 @given(st.lists(ROW, min_size=1, max_size=40), st.sets(st.sampled_from(list(LATTICE)), max_size=3))
 def test_ks_of_some_nodes_are_given_for_these_alone(rows: list[Any], nodes: set[Any]) -> None:
     counts = counts_of(rows)

@@ -40,6 +40,7 @@ def test_customer_without_a_possible_pseudonym_is_absent() -> None:
     assert match_sparse(csr_array((2, 3)))[0].tolist() == [-1, -1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lifetime", [12, 3])
 def test_customers_in_blocks_are_found_as_those_all_at_once(monkeypatch: pytest.MonkeyPatch, lifetime: int) -> None:
     shop = History.of(make_retail(60, n_rows=1_800, seed=5))

@@ -50,12 +50,14 @@ def told_agreement(evidence: Evidence, truth: pl.DataFrame) -> Agreement:
     )
 
 
+@pytest.mark.slow
 def test_blurring_for_a_year_hides_nobody(shop: History) -> None:
     seen, truth = released(shop, 12)
     guesses = Linkage().guess(shop.known(0.25, seed=1), seen)
     assert judge(guesses, truth, shop.customers, shop.periods).row.value > 0.6
 
 
+@pytest.mark.slow
 def test_self_taught_is_about_as_strong_as_told(shop: History) -> None:
     seen, truth = released(shop, 12)
     evidence, counts = weigh(shop.known(0.25, seed=2), seen)
@@ -85,6 +87,7 @@ def test_untouched_copy_is_certain(shop: History) -> None:
     assert judge(guesses, release.pseudonyms, shop.customers, shop.periods).row.value == 1
 
 
+@pytest.mark.slow
 def test_other_customers_of_the_same_shop_are_found_at_the_blind_rate(shop: History) -> None:
     # Half of the customers are known, the other half is released; the truth says who would be whom by order.
     ours, theirs = shop.customers[::2], shop.customers[1::2]

@@ -79,6 +79,7 @@ def test_counts_of_some_pairs_are_those_of_all() -> None:
         assert counts.odds_of_pairs(epoch, rates, customers, names) == pytest.approx(plain.ravel())
 
 
+@pytest.mark.slow
 def test_attack_that_compares_few_rows_finds_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
     shop = History.of(make_retail(60, n_rows=2_000, seed=5))
     release = Pipeline((Delete(random=0.1, once=False), Pseudonyms(1))).anonymize(shop, seed=1)
