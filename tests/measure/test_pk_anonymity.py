@@ -5,10 +5,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.swap_odds import least_swap_odds
 
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
-from tokumei.measure.safety._pk import least_swap_odds, retention_odds
+from tokumei.measure.safety._pk import retention_odds
 from tokumei.measure.safety.rows.pk_anonymity import PkAnonymity
 
 ORIGINAL = Table.with_quasi_identifiers(pl.DataFrame({"sex": list("fffmm"), "town": list("abcaa")}), ["sex", "town"])
