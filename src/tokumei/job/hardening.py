@@ -19,7 +19,7 @@ from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.items import roll_together
 from tokumei.measure.registry import HISTORY_UTILITIES
 from tokumei.report.evaluation import CONTEST_UTILITIES
-from tokumei.report.needs import lacks, measure_or_say_why
+from tokumei.report.needs import measure_or_say_why
 
 DELETED = (0.0, 0.1, 0.25)
 LIFETIMES = (6, 3, 1)
@@ -115,7 +115,7 @@ def least_change(
     if max(before.values(), default=0.0) <= bound:
         release = Change().apply(unnamed, lives, at_risk, seed=seed)
         return Hardening(Change(), release, before, before, [])
-    changes = list(_changes(moves, original, longest_life(lives), bound * len(original.customers)))
+    changes = list(_changes(moves, longest_life(lives), bound * len(original.customers)))
     refused: list[str] = []
 
     def attempt(change: Change) -> Attempt | None:
@@ -138,12 +138,13 @@ def least_change(
     return Hardening(found.change, found.release, before, found.shares, tried)
 
 
-def _changes(moves: Sequence[str], original: History, longest: int, n_found: float) -> Iterator[Change]:
+def _changes(moves: Sequence[str], longest: int, n_found: float) -> Iterator[Change]:
     """List the changes that are considered: all combinations of widening, deleting and shorter lives; or groups."""
     widened = range(len(WIDENED) + 1) if "widen" in moves else (0,)
-    can_delete = "delete" in moves and not lacks(original, object(), "delete")
     lifetimes = [one for one in LIFETIMES if one < longest] if "re-pseudonymize" in moves else []
-    for lifetime, widen, delete in itertools.product([None, *lifetimes], widened, DELETED if can_delete else (0.0,)):
+    for lifetime, widen, delete in itertools.product(
+        [None, *lifetimes], widened, DELETED if "delete" in moves else (0.0,)
+    ):
         if lifetime or widen or delete:
             yield Change(widen, delete, lifetime)
     if "permute" in moves:
