@@ -95,8 +95,8 @@ def test_an_attack_that_the_machine_cannot_hold_is_refused_before_it_starts(
 ) -> None:
     release = tk.anonymize(shop, method="pseudonyms", lifetime=12, seed=1)
     cost = Linkage().estimate(shop.known(0.5, seed=1), release.published)
-    # Forty customers by forty pseudonyms, six numbers of eight bytes each: habits need several epochs.
-    assert cost.n_bytes == 40 * 40 * 8 * 6
+    # Forty customers by forty pseudonyms, nine numbers of eight bytes each: habits need several epochs.
+    assert cost.n_bytes == 40 * 40 * 8 * 9
     monkeypatch.setattr(attack_job, "machine_bytes", lambda: cost.n_bytes)
     with pytest.raises(InputError, match="fewer customers: linkage would take about"):
         tk.attack(shop.known(0.5, seed=1), release, "linkage")
