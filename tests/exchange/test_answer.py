@@ -162,6 +162,10 @@ class WatchedRelation:
     def schema(self) -> Mapping[str, pl.DataType]:
         return self.inside.schema
 
+    @property
+    def writes_there(self) -> bool:
+        return self.inside.writes_there
+
     def group_sizes(
         self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None = None
     ) -> pl.DataFrame:

@@ -184,7 +184,8 @@ def _attacks(
     """Give the attacks that are tried, the strongest first, and why others are left out."""
     for name in wanted or ():
         check_needs(history, HISTORY_ATTACKS.make(name), name)
-    names, left_out = fitting_attacks(history, wanted)
+    names, why_not = fitting_attacks(history, wanted)
+    left_out: dict[str, str] = dict(why_not)
     if minutes is not None:
         names, late = within_time(names, history, knowledge, minutes)
         left_out |= late
