@@ -174,6 +174,7 @@ def test_job_holds_names_alone(site: Site) -> None:
     found = release(contest, "red")
     assert list(Job.objects.order_by("pk").values_list("kind", "subject", "payload")) == [
         ("prepare", str(contest.pk), {}),
+        ("kit", str(contest.pk), {}),
         ("score", found.key, {}),
     ]
 
