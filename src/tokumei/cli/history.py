@@ -233,9 +233,9 @@ def attack_history(
 
     if release is None:
         raise InputError.of("a release", option="--release")
-    if engine != "local" and (threat is not None or hierarchy):
-        raise InputError.of("the local engine, which threats and hierarchies need", option="--engine", value=engine)
     if threat is not None:
+        if engine != "local":
+            raise InputError.of("the local engine, which threats need", option="--engine", value=engine)
         asked = _Threatened(threat, attack, original, release, draws, seed, item_file(hierarchy))
         _attack_as(asked, options, out, force=force, reading=reading, json=json)
         return

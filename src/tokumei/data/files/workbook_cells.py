@@ -70,7 +70,9 @@ def _part_of(archive: zipfile.ZipFile, sheet: str) -> str:
 
 
 def _attributes(tag: bytes) -> dict[str, str]:
-    pairs = ((name.decode(), (double or single).decode()) for name, double, single in ATTRIBUTE.findall(tag))
+    pairs = (
+        (name.decode(), (double or single).decode(errors="replace")) for name, double, single in ATTRIBUTE.findall(tag)
+    )
     return {name: html.unescape(value) for name, value in pairs}
 
 
