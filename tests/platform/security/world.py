@@ -104,6 +104,8 @@ class World:
     workbench: dict[tuple[str, str], str] = field(default_factory=dict)
     # What the server says where there is nothing, by pattern, role and method.
     nothing: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+    # Addresses that no route takes and that were asked for: how they begin, the odd part and the method.
+    refused: set[tuple[str, str, str]] = field(default_factory=set)
     # What was answered to whom, for those who look for secrets in it.
     seen: deque[tuple[str, Answer]] = field(default_factory=lambda: deque(maxlen=1))
     browser: Client = field(default_factory=lambda: Client(raise_request_exception=False))
