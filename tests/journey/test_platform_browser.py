@@ -1,13 +1,9 @@
-"""Two teams play a whole contest in a real browser, one in English and one in Japanese, on a real server and worker.
-
-Pictures of the pages are kept in the folder that TOKUMEI_SCREENSHOTS names, `build/screenshots` unless it is set.
-"""
+"""Two teams play a whole contest in a real browser, one in English and one in Japanese, on a real server and worker."""
 
 from __future__ import annotations
 
 import email
 import email.policy
-import os
 import re
 import subprocess
 import sys
@@ -21,14 +17,14 @@ from urllib.parse import urlsplit
 import pytest
 from django.utils import timezone
 from tests.platform.conftest import PASSWORD
-from tests.platform.sites import QUICK, ROOT, Site, end_group, make_person, site, wait_until  # noqa: F401 - a fixture.
+from tests.platform.pictures import keep_picture
+from tests.platform.sites import QUICK, Site, end_group, make_person, site, wait_until  # noqa: F401 - a fixture.
 
 from tokumei.contest.editions.pwscup2018.edition import Pwscup2018
 from tokumei.platform.contests.models import Contest, Phase
 
 pytestmark = pytest.mark.slow
 
-SCREENSHOTS = Path(os.environ.get("TOKUMEI_SCREENSHOTS") or ROOT / "build" / "screenshots")
 EDITION = Pwscup2018(n_customers=8)
 UNLABELED = """() => [...document.querySelectorAll("main input:not([type=hidden]), main select, main img")]
     .filter((one) => !(one.labels && one.labels.length) && !one.alt).length"""
@@ -129,9 +125,7 @@ class Player:
         assert self.page.evaluate(TOO_WIDE) == 0, name
         assert self.page.evaluate(UNLABELED) == 0, name
         self.n_pictures += 1
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        path = SCREENSHOTS / f"{self.language}-{self.n_pictures:02}-{name}.png"
-        self.page.screenshot(path=path, full_page=True)
+        keep_picture(self.page, f"{self.language}-{self.n_pictures:02}-{name}")
 
     def sign_up_and_form_a_team(self, name: str, display_name: str) -> None:
         page = self.page

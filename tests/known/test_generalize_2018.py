@@ -113,13 +113,13 @@ def test_release_loses_no_more_than_known(original: History, published: Publishe
     assert loss(original, published.cells) == pytest.approx(LOSS[k], abs=0.002)
 
 
+# Blind luck disproves perfect threes once in 108 attacks, but pairs once in 14, as it does with this seed.
+@pytest.mark.parametrize("k", [3], indirect=True)
 @pytest.mark.parametrize("name", list(GENERALIZED_ATTACKS))
 def test_release_in_threes_survives_every_attack(
-    published: Published, guesses: Callable[[str], pl.DataFrame], k: int, name: str
+    published: Published, guesses: Callable[[str], pl.DataFrame], name: str
 ) -> None:
-    verdict = judge_guesses(guesses(name), published.truth)
-    # Blind luck disproves perfect threes once in 108 attacks, but pairs once in 14, as it does with this seed.
-    assert k == 2 or not verdict.is_unsafe
+    assert not judge_guesses(guesses(name), published.truth).is_unsafe
 
 
 def test_strongest_attack_is_sure_of_one_in_k_and_right_so_often(

@@ -1,18 +1,13 @@
-"""The consoles in a real browser, in both languages, wide and narrow: nothing wider than the page, no word unlabeled.
-
-Pictures are kept in the folder that TOKUMEI_SCREENSHOTS names, `build/screenshots` unless it is set.
-"""
+"""The consoles in a browser, in both languages, wide and narrow: nothing wider than the page, no word unlabeled."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.platform.conftest import LogIn
 from tests.platform.contest_plays import odd_edition, open_contest, participation  # noqa: F401 - fixtures.
-from tests.platform.sites import ROOT
+from tests.platform.pictures import keep_picture
 
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Phase
@@ -21,7 +16,6 @@ from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-SCREENSHOTS = Path(os.environ.get("TOKUMEI_SCREENSHOTS") or ROOT / "build" / "screenshots") / "consoles"
 UNLABELED = """() => [...document.querySelectorAll("main input:not([type=hidden]), main select, main textarea")]
     .filter((one) => !(one.labels && one.labels.length)).map((one) => one.outerHTML)"""
 PAGES = {
@@ -56,7 +50,7 @@ def look(page: Any, name: str, language: str) -> None:
     for width in (1280, 360):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(TOO_WIDE) <= 0, (name, language, width)
-        page.screenshot(path=SCREENSHOTS / f"{name}-{language}-{width}.png", full_page=True)
+        keep_picture(page, f"consoles/{name}-{language}-{width}")
     assert page.evaluate(UNLABELED) == [], (name, language)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
     release,
 )
 from tests.platform.offers import host
+from tests.platform.pictures import keep_picture
 from tests.platform.workbench_plays import begin, do_jobs
 
 from tokumei.platform.accounts.models import User
@@ -27,8 +27,6 @@ from tokumei.platform.workbench import services as workbench
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# Where to keep pictures of the pages, for who wants to look at them.
-PICTURES = os.environ.get("PAGE_PICTURES", "")
 HELP = ("guide", "glossary", "faq", "install", "privacy", "terms", "contact")
 OF_CONTESTS = ("", "/rules", "/data", "/scoreboard", "/submit", "/submissions", "/questions")
 OF_ORGANIZERS = ("", "/submissions", "/teams", "/log")
@@ -98,8 +96,7 @@ def test_every_page_fits_leads_on_and_is_in_one_language(
             where = f"{language}-{width}-{who or 'visitor'}-{number:02d}{path.replace('/', '_')[:30]}"
             if answer.status != (404 if path == "/nothing" else 200):
                 wrong.append(f"{where}: {answer.status}")
-            if PICTURES:
-                page.screenshot(path=Path(PICTURES) / f"{where}.png", full_page=True)
+            keep_picture(page, where)
             wrong += [f"{where}: {what}" for what in _wrong_with(page, width)]
             if language == "ja":
                 wrong += [f"{where}: {one}" for one in latin_sentences(page.content()) if one != ODD]

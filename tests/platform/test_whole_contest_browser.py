@@ -1,13 +1,12 @@
 """A whole contest by people's clicks alone: made by the wizard, played by three teams, replayed by a visitor.
 
-What a new person clicks and fills in from signing up to the first score is counted, listed and bounded. On their own
+What a new person clicks and fills in from signing up to the first score is counted and bounded. On their own
 machines teams run the commands that the data page shows; the server's work is done between the clicks.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import zipfile
 from collections.abc import Iterator
@@ -16,7 +15,8 @@ from typing import Any
 
 import pytest
 from tests.platform.conftest import PASSWORD
-from tests.platform.sites import ROOT, do_jobs
+from tests.platform.pictures import keep_picture
+from tests.platform.sites import do_jobs
 from tests.platform.test_wizard import PEOPLE
 
 from tokumei.cli.main import main
@@ -25,7 +25,6 @@ from tokumei.platform.contests.models import Contest, Phase
 from tokumei.platform.contests.services.phase_work import begin_due_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SCREENSHOTS = Path(os.environ.get("TOKUMEI_SCREENSHOTS") or ROOT / "build" / "screenshots") / "whole"
 # At ten seconds a click and twenty a field this is under five minutes.
 MOST_CLICKS, MOST_FIELDS = 12, 9
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -70,7 +69,7 @@ class Person:
         width = self.page.viewport_size["width"]
         language = self.page.get_attribute("html", "lang")
         assert self.page.evaluate(TOO_WIDE) <= 0, name
-        self.page.screenshot(path=SCREENSHOTS / f"{name}-{language}-{width}.png", full_page=True)
+        keep_picture(self.page, f"whole/{name}-{language}-{width}")
 
 
 def command(*words: object) -> None:
@@ -222,9 +221,6 @@ def test_whole_contest_is_played_by_clicks_and_replayed_by_a_visitor(
         one.look(f"first-score-{name}")
         assert len(one.clicks) <= MOST_CLICKS, one.clicks
         assert len(one.fields) <= MOST_FIELDS, one.fields
-    first = teams["red"]
-    listed = {"clicks": first.clicks, "fields": first.fields}
-    (SCREENSHOTS / f"from-sign-up-to-the-first-score-{language}.json").write_text(json.dumps(listed, indent=2))
     change_phase(host)
     for name, target in (("red", "green"), ("green", "blue"), ("blue", "red")):
         attack(teams[name], name, target)

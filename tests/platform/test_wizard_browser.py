@@ -1,18 +1,15 @@
-"""Making a contest in a real browser, in both languages, wide and narrow: switching steps loses nothing that was typed.
-
-Pictures are kept in the folder that TOKUMEI_SCREENSHOTS names, `build/screenshots` unless it is set.
-"""
+"""Making a contest in a browser, in both languages, wide and narrow: switching steps loses nothing that was typed."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.platform.conftest import LogIn
 from tests.platform.contest_plays import odd_edition  # noqa: F401 - a fixture.
-from tests.platform.sites import ROOT, do_jobs, wait_until
+from tests.platform.pictures import keep_picture
+from tests.platform.sites import do_jobs, wait_until
 from tests.platform.test_console_browser import TOO_WIDE, UNLABELED, enter, page_with_address  # noqa: F401 - a fixture.
 from tests.platform.test_wizard import PEOPLE
 
@@ -20,7 +17,6 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, ContestDraft
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SCREENSHOTS = Path(os.environ.get("TOKUMEI_SCREENSHOTS") or ROOT / "build" / "screenshots") / "wizard"
 STEPS = ("what", "data", "rules", "details", "people", "finish")
 
 
@@ -29,7 +25,7 @@ def look(page: Any, name: str, language: str) -> None:
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(TOO_WIDE) <= 0, (name, language, width)
-        page.screenshot(path=SCREENSHOTS / f"{name}-{language}-{width}.png", full_page=True)
+        keep_picture(page, f"wizard/{name}-{language}-{width}")
     assert page.evaluate(UNLABELED) == [], (name, language)
 
 

@@ -63,11 +63,20 @@ def test_importing_tokumei_and_the_command_line_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_process_of_the_server_starts_without_solvers_and_without_the_api(tmp_path: Path) -> None:
-    heavy = ["scipy", "sklearn", "altair", "ninja", "pandas", "ibis"]
+@pytest.mark.parametrize(
+    ("start", "heavy"),
+    [
+        ("configure", ["scipy", "sklearn", "altair", "ninja", "pandas", "ibis"]),
+        # It only starts the processes that do the jobs.
+        ("configure_supervisor", ["polars", "numpy", "tokumei.platform.jobs.models", "httpx", "axes"]),
+    ],
+)
+def test_process_of_the_server_starts_without_what_it_does_not_need(
+    tmp_path: Path, start: str, heavy: list[str]
+) -> None:
     code = (
-        "import sys; from pathlib import Path; from tokumei.platform.start import configure; "
-        f"configure(Path({str(tmp_path)!r})); print([m for m in {heavy} if m in sys.modules])"
+        f"import sys; from pathlib import Path; from tokumei.platform.start import {start}; "
+        f"{start}(Path({str(tmp_path)!r})); print([m for m in {heavy} if m in sys.modules])"
     )
     environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)

@@ -20,9 +20,9 @@ def worker(
 
     Example: tokumei worker --data /var/lib/tokumei --processes 4
     """
-    from tokumei.platform.start import configure
+    from tokumei.platform.start import configure_supervisor
 
-    configure(data)
+    configure_supervisor(data)
     from django.conf import settings
 
     from tokumei.platform.processes import job_processes, keep, until_told_to_stop

@@ -15,10 +15,25 @@ NEEDED = ("argon2", "axes", "csp", "django", "django_otp", "gunicorn", "httpx", 
 
 def configure(data: Path | None = None) -> None:
     """Make Django ready to use, with its files in the given folder."""
-    if any(find_spec(module) is None for module in NEEDED):
-        raise MissingExtra("The platform", "platform")
+    _find_settings(data)
     import django
 
+    django.setup()
+
+
+def configure_supervisor(data: Path | None = None) -> None:
+    """Make the settings and the log ready, and no model: who only starts others is there at once and stays small."""
+    _find_settings(data)
+    from django.conf import settings
+    from django.utils.log import configure_logging
+
+    configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
+
+
+def _find_settings(data: Path | None) -> None:
+    """Say where the settings and the files are, for this process and all that it starts."""
+    if any(find_spec(module) is None for module in NEEDED):
+        raise MissingExtra("The platform", "platform")
     from tokumei.platform.environment import create_data_folder, data_folder
 
     # Whatever is written from here on is its owner's alone: the database, keys, truth and mail.
@@ -27,7 +42,6 @@ def configure(data: Path | None = None) -> None:
         os.environ["TOKUMEI_DATA"] = str(data.expanduser().resolve())
     create_data_folder(data_folder())
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", SETTINGS)
-    django.setup()
 
 
 def prepare() -> None:
