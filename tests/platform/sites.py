@@ -266,8 +266,8 @@ def do_jobs(queue: str) -> None:
             run_here(job)
 
 
-def wait_until(condition: Callable[[], Any], seconds: float = 30) -> Any:
-    """Wait until something is so; what it gives then."""
+def wait_until(condition: Callable[[], Any], seconds: float = 120) -> Any:
+    """Wait until something is so; what it gives then. A machine may have much else to do: the end is far off."""
     ends_at = time.monotonic() + seconds
     while time.monotonic() < ends_at:
         found = condition()
@@ -277,7 +277,7 @@ def wait_until(condition: Callable[[], Any], seconds: float = 30) -> Any:
     raise AssertionError("it did not happen in time")
 
 
-def wait_final(submission: Submission, seconds: float = 30) -> Submission:
+def wait_final(submission: Submission, seconds: float = 120) -> Submission:
     """Wait until nothing more happens to a submission."""
 
     def is_final() -> bool:

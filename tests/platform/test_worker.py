@@ -50,7 +50,7 @@ def consumers_of(worker_pid: int) -> list[int]:
 
 
 def assert_one_undisturbed_result(submission: Submission, n_attempts: int) -> None:
-    wait_final(submission, 60)
+    wait_final(submission)
     assert facts(submission) == {"state": State.SCORED, "score": SLOW_SCORE, "reason": ""}
     row = Job.objects.get(submission=submission)
     assert (row.is_done, row.is_running, row.n_attempts) == (True, False, n_attempts)
@@ -131,7 +131,7 @@ def test_worker_told_to_stop_gives_back_its_work_and_leaves_nothing_running(site
     wait_until(is_at_work(submission))
     started = [pid_of_worker(submission), *children_of(pid_of_worker(submission))]
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(10) == 0
+    assert worker.wait(60) == 0
     assert all(is_dead(pid) for pid in started)
     row = Job.objects.get(submission=submission)
     assert (row.n_attempts, row.is_running, row.is_done) == (0, False, False)
