@@ -135,3 +135,13 @@ def test_output_that_nobody_can_take_is_no_fault(tmp_path: Path, words: list[str
     gone = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, timeout=300)
     os.close(writer)
     assert (gone.returncode, gone.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("apply", "tokumei anonymize apply"), ("describe", "tokumei data describe")]
+)
+def test_command_of_a_group_is_named_with_its_group(word: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([word, "file.csv"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"Error: found '{word}', expected {meant}\n"

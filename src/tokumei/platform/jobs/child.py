@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
@@ -113,10 +113,6 @@ def main() -> None:
 def limit(limits: Mapping[str, int]) -> None:
     """Bound what the process may take of the machine, and keep what it writes to its owner."""
     os.umask(0o077)
-    # Whoever waits for a page goes first. Linux may weigh whole sessions, and this process is one of its own.
-    os.nice(limits["niceness"])
-    with suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(limits["niceness"]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits["file_bytes"], limits["file_bytes"]))
     resource.setrlimit(resource.RLIMIT_DATA, (limits["memory_bytes"], limits["memory_bytes"]))
