@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -25,6 +26,8 @@ BIG = 2**53 + 1
         ([255, 0], pl.UInt8, ["-1", "256", "nan", "2_5_5", ""], [255, 0]),
         ([0.5, -9.0], pl.Float32, ["0.5", "-9"], [None, None]),
         ([0.1, 2.0], pl.Float32, ["0.1"], [None, 2.0]),
+        ([math.nan, 2.0, math.inf], pl.Float64, ["nan"], [None, 2.0, math.inf]),
+        ([math.nan, 2.0], pl.Float32, ["NaN", "2"], [None, None]),
         ([Decimal("1.50"), Decimal("2.00")], pl.Decimal(10, 2), ["1.5", "2.004"], [None, Decimal("2.00")]),
         (["-9", "x"], pl.Categorical, ["-9"], [None, "x"]),
         ([True, False], pl.Boolean, ["true"], [None, False]),

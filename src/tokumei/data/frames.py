@@ -74,12 +74,18 @@ def _from_pandas(data: Any) -> pl.DataFrame:
 
 
 def _column(cells: Any) -> pl.Series:
-    """Read a column of a pandas frame; one whose cells are of several types is refused by its name."""
+    """Read a column of a pandas frame; one whose cells are of several types is refused by its name.
+
+    Periods and intervals, as `pd.cut` gives them, are read as they are written.
+    """
+    kind = getattr(cells.dtype, "categories", cells).dtype
+    if str(kind).startswith(("period[", "interval[")):
+        cells = cells.astype(object).where(cells.notna(), None).map(str, na_action="ignore")
     try:
         return pl.Series(pl.from_pandas(cells))
     except Exception as error:
         # PyArrow has exceptions of its own, and may not be there.
-        is_known = isinstance(error, (TypeError, ValueError, pl.exceptions.PolarsError))
+        is_known = isinstance(error, (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError))
         if not is_known and type(error).__module__.partition(".")[0] != "pyarrow":
             raise
         said = str(error).splitlines()[0]

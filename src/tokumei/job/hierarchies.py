@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from tokumei.hierarchy.build.from_data import FromData, told_of_labels
 from tokumei.hierarchy.build.intervals import Intervals
 from tokumei.hierarchy.files import has_hierarchy, read_hierarchies, read_hierarchy
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
-from tokumei.hierarchy.leaves import leaf_texts, read_number
+from tokumei.hierarchy.leaves import LARGEST_NUMBER, leaf_texts, read_number, unreadable
 from tokumei.hierarchy.ordered_labels import order_labels
 from tokumei.hierarchy.written_dates import read_days
 from tokumei.hierarchy.written_numbers import read_amounts
@@ -88,6 +89,7 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, Text]:
         said = "days, months, quarters and years" + (", then decades" if decades else "")
         return Calendar(decades).build(column, values), Text(said)
     if is_of_numbers(values) and values.drop_nulls().n_unique() >= FEWEST_NUMBERS:
+        _check_size(column, values)
         width, factors = _widths(values)
         return Intervals(width, factors).build(column, values), Text(
             "intervals of {width:g}, joined in pairs", width=width
@@ -149,11 +151,22 @@ def _plain(values: pl.Series) -> pl.Series:
     return values.cast(pl.String) if isinstance(values.dtype, (pl.Categorical, pl.Enum)) else values
 
 
+def _check_size(column: str, values: pl.Series) -> None:
+    """Raise for numbers that no interval can hold: they are a mark for something else, or a mistake."""
+    numbers = values.cast(pl.Float64)
+    refused = values.filter(~(numbers.abs() <= LARGEST_NUMBER) & numbers.is_not_null()).unique(maintain_order=True)
+    if len(refused):
+        hint = " (NaN is missing by the option null-values)" if numbers.is_nan().any() else ""
+        texts = refused.cast(pl.String).to_list()
+        raise unreadable(column, texts, f"a finite number of at most {LARGEST_NUMBER:g}{hint}")
+
+
 def _widths(values: pl.Series) -> tuple[float, tuple[int, ...]]:
     """Give a round width that cuts the range into about INTERVALS, and doublings until two or three are left."""
     numbers = values.cast(pl.Float64).drop_nulls()
     low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
-    wanted = (high - low) / INTERVALS
+    # Narrower than the smallest number of full precision there is nothing to divide by.
+    wanted = max((high - low) / INTERVALS, sys.float_info.min)
     size = 10.0 ** math.floor(math.log10(wanted))
     width = next(size * step for step in (1, 2, 5, 10) if size * step >= wanted)
     if (numbers == numbers.round()).all():

@@ -38,10 +38,12 @@ class Purchases:
         raw = np.stack([frame[column].to_physical().cast(pl.Float64).to_numpy() for column in GRID])
         kept = history.frame["customer"].is_not_null().to_numpy()
         raw = np.where(kept, raw, 0.0)
-        deviation = raw[:, kept].std(axis=1, keepdims=True)
+        # Where nobody has a row there is nothing to scale.
+        present = raw[:, kept] if kept.any() else np.zeros((len(GRID), 1))
+        deviation = present.std(axis=1, keepdims=True)
         # A column with one value costs nothing, whatever it is divided by.
         deviation[deviation == 0] = 1.0
-        mean = raw[:, kept].mean(axis=1, keepdims=True)
+        mean = present.mean(axis=1, keepdims=True)
         by_customer = frame.filter(pl.col("customer").is_not_null()).group_by("customer").agg("row").sort("customer")
         return cls(
             values=(raw - mean) / deviation,

@@ -15,17 +15,20 @@ def with_missing(frame: pl.LazyFrame, null_values: Sequence[str]) -> pl.LazyFram
     """Give cells that stand for a missing value as missing, whatever the kind of their column.
 
     Numbers are compared as numbers of their column's own kind, so that -9 stands for -9.0 too and a long integer for
-    no other; dates and the like by their text.
+    no other; dates and the like by their text. NaN, however it is written, stands for what is no number.
     """
     if not null_values:
         return frame
     texts = pl.Series(list(null_values), dtype=pl.String)
     kinds = frame.collect_schema()
     numbers = {kind: _numbers_of_kind(null_values, kind) for kind in set(kinds.values()) if kind.is_numeric()}
+    has_nan = any(text.casefold() == "nan" for text in null_values)
     changed = []
     for name, kind in kinds.items():
         if kind.is_numeric():
             is_missing = pl.col(name).is_in(numbers[kind].implode())
+            if kind.is_float() and has_nan:
+                is_missing |= pl.col(name).is_nan()
         elif kind.is_nested() or kind == pl.Binary:
             continue
         else:
