@@ -220,7 +220,9 @@ def test_deleting_by_rules_without_chance_is_as_in_memory(tmp_path: Path) -> Non
     assert there.drop("customer").equals(here.drop("customer"))
 
 
-@pytest.mark.parametrize("step", [{"method": "dummies"}, {"method": "generalize"}, {"method": "km-anonymity"}])
+@pytest.mark.parametrize(
+    "step", [{"method": "exchange-pseudonyms"}, {"method": "generalize"}, {"method": "km-anonymity"}]
+)
 def test_a_method_that_needs_rows_in_memory_is_refused_by_name(tmp_path: Path, step: dict[str, Any]) -> None:
     history_of([("a", DAYS[0], "22a", 1.0, 1)]).write_parquet(tmp_path / "T.parquet")
     how: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "out": tmp_path / "A.parquet"}
@@ -320,6 +322,9 @@ def test_a_dry_run_says_passes_memory_and_time_and_writes_nothing(
     assert (code, plan["rows"], plan["passes"]) == (0, 10, 4 + 2 + 7)
     assert plan["cpu_seconds"] > 0
     assert [one.name for one in tmp_path.iterdir()] == ["T.parquet"]
-    code, told = tokumei_here(capsys, *words, "--method", "dummies")
+    code, plan = tokumei_here(capsys, *words, "--method", "dummies")
+    # Customers are not counted before, whom time and memory follow.
+    assert (code, plan["passes"], plan["cpu_seconds"], plan["memory_gb"]) == (0, 4 + 8, None, None)
+    code, told = tokumei_here(capsys, *words, "--method", "km-anonymity")
     assert code == 2
-    assert "the local engine, which dummies needs" in told["message"]
+    assert "the local engine, which km-anonymity needs; others have delete, dummies" in told["message"]

@@ -31,6 +31,8 @@ class EngineHistory:
     staged: Staged
     # Where results are kept that are used again.
     folder: Path
+    # Rows have numbers below it, not all of which stand for a row once some were made up.
+    n_numbers: int
 
     @property
     def kept(self) -> Any:
@@ -53,6 +55,12 @@ class EngineHistory:
     def keep(self, name: str, expression: Any) -> Any:
         """Compute something once and keep it, beside the work or on the engine."""
         return self.engine.keep(expression, self.folder / name)
+
+    def given(self, name: str, frame: pl.DataFrame) -> Any:
+        """Bring a frame before the engine, by a file beside the work."""
+        file = self.folder / f"{name}-given.parquet"
+        frame.write_parquet(file, compression="lz4")
+        return self.engine.table_of_parts([file])
 
     def fetch(self, expression: Any) -> pl.DataFrame:
         """Fetch a small result."""
@@ -85,7 +93,7 @@ def open_history(engine: Any, staged: Staged, folder: Path) -> EngineHistory:
         # Where times stand in the dates, a block of midnights has none.
         is_filled = table.customer.notnull() & table.time.isnull()
         table = table.mutate(time=either(is_filled, whole_number(0), table.time))
-    return EngineHistory(engine, table, staged, folder)
+    return EngineHistory(engine, table, staged, folder, staged.n_rows)
 
 
 def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistory | None:
@@ -121,7 +129,7 @@ def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistor
     left_out = tuple(name for name in schema if name not in SCHEMA)
     is_whole = schema.get("quantity") != pl.Float64()
     staged = Staged(str(folder), str(source), int(found["n"]), n_kept, present, is_whole, left_out)
-    return EngineHistory(engine, table, staged, folder)
+    return EngineHistory(engine, table, staged, folder, staged.n_rows)
 
 
 def first_rows(history: EngineHistory, candidates: Any, orders: Mapping[str, int], n: int) -> Any:

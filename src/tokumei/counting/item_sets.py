@@ -27,7 +27,12 @@ class ItemSets:
     @classmethod
     def of(cls, history: History) -> ItemSets:
         """Read the item sets off a history."""
-        pairs = history.kept.select("customer", "item").unique().sort("customer", "item")
+        return cls.of_pairs(history.kept.select("customer", "item").unique())
+
+    @classmethod
+    def of_pairs(cls, pairs: pl.DataFrame) -> ItemSets:
+        """Read the item sets off customers and items, each pair once, in any order."""
+        pairs = pairs.sort("customer", "item")
         customers, items = (pairs[column].unique().sort() for column in ("customer", "item"))
         customer, item = (positions(pairs[column]) for column in ("customer", "item"))
         shape = (len(customers), len(items))

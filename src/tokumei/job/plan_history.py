@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.anonymize.history.delete import Delete
+from tokumei.anonymize.history.dummies import Dummies
 from tokumei.anonymize.history.perturb import Perturb
 from tokumei.anonymize.pipeline import Pipeline
 from tokumei.core.registry import part_name
@@ -64,17 +65,23 @@ def plan_history(
             rules = [method.once, method.price_deviations, method.random]
             units += DELETE_UNITS + (TELLING_UNITS if method.telling else 0)
             n_passes += sum(map(bool, rules)) + (7 if method.telling else 0)
+        if isinstance(method, Dummies):
+            # Item sets, rows of customers and of items, rows drawn by both, their cells, and item sets again.
+            n_passes += 8
     if published:
         units, n_passes = units + PUBLISH_UNITS, n_passes + 2
-    is_known = n_rows is not None and engine.partition(":")[0] == "duckdb"
+    # Item sets are held here and compared, so that memory and time follow customers, whom no metadata counts.
+    follows_rows = n_rows is not None and not any(isinstance(method, Dummies) for method in pipeline.methods)
+    is_known = follows_rows and engine.partition(":")[0] == "duckdb"
     seconds = None if not is_known or n_rows is None else START_SECONDS + n_rows * units * unit_seconds()
+    memory = None if not follows_rows or n_rows is None else round(min(MOST_MEMORY, 0.3 + n_rows * 3e-7), 2)
     facts = {
         "source": str(source),
         "engine": without_password(engine),
         "methods": [part_name(method) for method in pipeline.methods],
         "rows": n_rows,
         "passes": n_passes,
-        "memory_gb": None if n_rows is None else round(min(MOST_MEMORY, 0.3 + n_rows * 3e-7), 2),
+        "memory_gb": memory,
         "cpu_seconds": None if seconds is None else round(seconds, 1),
     }
     return HistoryPlan(facts)

@@ -101,7 +101,7 @@ def write_history_on_engine(
         "method": "pipeline" if len(methods) > 1 else methods[0][0],
         "rows": history.staged.n_rows,
         "released": n_released,
-        "made_up": 0,
+        "made_up": made.history.staged.n_rows - history.staged.n_rows,
         "customers": len(customers),
         "pseudonyms": made.n_lives,
         "carried": [],
@@ -132,13 +132,15 @@ def _write_pieces(made: NamedRows, folder: Path, seed: int, *, deals: bool) -> l
         draws = Draws.of(made.history.engine, key_of(seed, "publish"), table.row)
         table = table.mutate(place=draws.whole(0), place_2=draws.whole(1))
     columns = ["row", "pseudonym", *roles[1:], *(["place", "place_2"] if deals else [])]
-    n_rows = made.history.staged.n_rows
-    starts = range(0, max(1, n_rows), PIECE_ROWS)
+    n_rows, n_numbers = made.history.staged.n_rows, made.history.n_numbers
+    # About as many rows in each piece, also where not every number is a row's.
+    width = PIECE_ROWS if n_rows == n_numbers else max(1, PIECE_ROWS * n_numbers // n_rows)
+    starts = range(0, max(1, n_numbers), width)
     paths = [folder / f"piece-{number:06}.parquet" for number in range(len(starts))]
     with step("anonymizing", len(paths)) as bar:
         for number, (start, path) in enumerate(zip(starts, paths, strict=True)):
             if not path.exists():
-                some = table.filter((table.row >= start) & (table.row < start + PIECE_ROWS)).select(*columns)
+                some = table.filter((table.row >= start) & (table.row < start + width)).select(*columns)
                 rows = made.history.fetch(some).sort("row").rename({"pseudonym": "customer"})
                 if deals:
                     _deal(rows, roles, folder, number)

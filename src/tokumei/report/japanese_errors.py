@@ -146,6 +146,9 @@ ERRORS = {
     "one attack on histories by its name": "履歴への攻撃の名前",
     "no identifier among the columns to keep": "残す列に識別子を含めない",
     "the local engine, which {what} needs": "このプロセス内での計算（{what} に必要）",
+    "the local engine, which {what} needs; others have {names}": (
+        "このプロセス内での計算（{what} に必要。ほかのエンジンにあるもの：{names}）"
+    ),
     "{lack}, which {name} needs": "{lack}（{name} に必要）",
     # What cannot be anonymized.
     "k = {k} is more than the {n} rows of the table: no class can hold it.": (

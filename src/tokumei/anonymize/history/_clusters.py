@@ -11,6 +11,8 @@ from tokumei.counting.item_sets import Floats, Ints, Matrix, directions
 MOST_ROUNDS = 100
 # Cosines are compared after rounding, so that the order in which a machine adds does not decide.
 DIGITS = 9
+# Cosines that are held at once: of many customers with all centers they would not fit.
+MOST_COSINES = 20_000_000
 
 
 def cluster(weights: Matrix, n_clusters: int, rng: np.random.Generator) -> Ints:
@@ -22,8 +24,7 @@ def cluster(weights: Matrix, n_clusters: int, rng: np.random.Generator) -> Ints:
     centers = rows[rng.choice(rows.shape[0], n_clusters, replace=False)]
     labels = np.full(rows.shape[0], -1, np.int64)
     for _ in range(MOST_ROUNDS):
-        cosines = _cosines(rows, centers)
-        nearest = _filled(np.argmax(cosines, axis=1), cosines, n_clusters)
+        nearest = _filled(*_nearest(rows, centers), n_clusters)
         if np.array_equal(nearest, labels):
             break
         labels = nearest
@@ -56,12 +57,23 @@ def _cosines(rows: Matrix, centers: Matrix) -> Floats:
     return np.round((rows @ centers.T).toarray(), DIGITS)
 
 
-def _filled(labels: Ints, cosines: Floats, n_clusters: int) -> Ints:
+def _nearest(rows: Matrix, centers: Matrix) -> tuple[Ints, Floats]:
+    """Give the center nearest to each row, and their cosine, some rows at a time."""
+    labels, fits = np.empty(rows.shape[0], np.int64), np.empty(rows.shape[0])
+    n_at_once = max(1, MOST_COSINES // centers.shape[0])
+    for first in range(0, rows.shape[0], n_at_once):
+        some = slice(first, first + n_at_once)
+        cosines = _cosines(rows[some], centers)
+        labels[some], fits[some] = cosines.argmax(axis=1), cosines.max(axis=1)
+    return labels, fits
+
+
+def _filled(labels: Ints, fits: Floats, n_clusters: int) -> Ints:
     """Give each empty cluster the row that fits its own cluster worst, of those that are not alone."""
     labels = labels.copy()
     for empty in np.flatnonzero(np.bincount(labels, minlength=n_clusters) == 0):
-        fit = np.where(np.bincount(labels)[labels] > 1, cosines[np.arange(len(labels)), labels], np.inf)
-        labels[np.argmin(fit)] = empty
+        # Whoever was moved is alone now, so that how it fits does not matter.
+        labels[np.argmin(np.where(np.bincount(labels)[labels] > 1, fits, np.inf))] = empty
     return labels
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,7 +14,7 @@ from tokumei.anonymize.history._clusters import balance, cluster
 from tokumei.anonymize.steps import Changed, HistoryStep, all_rows
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.seeds import generator
-from tokumei.counting.item_sets import Ints, ItemSets
+from tokumei.counting.item_sets import Floats, Ints, ItemSets
 from tokumei.data.history import History
 
 # As in the paper with 100 clusters of 400 customers: one in four is still found by the item set.
@@ -70,7 +71,11 @@ class Dummies(HistoryStep):
 
     def check_promise(self, released: History) -> None:
         """Check that every item set is shared by as many pseudonyms as promised."""
-        sets = released.kept.group_by("customer").agg(pl.col("item").unique().sort().str.join("\n"))
+        self.check_shared(released.kept.select("customer", "item").unique())
+
+    def check_shared(self, pairs: pl.DataFrame) -> None:
+        """Check it on pseudonyms and items, each pair once."""
+        sets = pairs.group_by("customer").agg(pl.col("item").sort().str.join("\n"))
         n_sharing = sets.group_by("item").len()["len"].to_numpy()
         if n_sharing.min(initial=self.smallest) < self.smallest:
             raise PromiseBroken(f"An item set is shared by {n_sharing.min()} pseudonyms, fewer than {self.smallest}.")
@@ -130,30 +135,63 @@ def missing_items(sets: ItemSets, labels: Ints) -> pl.DataFrame:
     return pl.DataFrame({"customer": sets.customers.gather(customer), "item": sets.items.gather(item)})
 
 
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where dummies come to stand: each beside one of its customer's rows, with the amounts of one of its item's.
+
+    Both are counted among the rows that are not deleted, in their order, from 0.
+    """
+
+    of_customer: Ints
+    of_item: Ints
+    # Beyond the row that it stands beside, or before it if negative; less than half the way to the next.
+    offset: Floats
+
+    @classmethod
+    def drawn(cls, missing: pl.DataFrame, n_of: Mapping[str, pl.DataFrame], rng: np.random.Generator) -> Places:
+        """Draw the places of missing items, given how many rows each customer and each item has (`n`)."""
+        of_customer, of_item = (_drawn_below(missing, n_of[column], column, rng) for column in ("customer", "item"))
+        # Before or after with the same chance, so that neither the first nor the last row of an invoice must be real.
+        offset = rng.choice([-0.5, 0.5], missing.height) * rng.random(missing.height)
+        return cls(of_customer, of_item, offset)
+
+    def gaps(self, beside: Ints) -> tuple[Ints, Floats]:
+        """Say before which row each dummy stands, given the one it is drawn to, and how far in the gap before it."""
+        is_after = self.offset >= 0
+        return beside + is_after, np.where(is_after, self.offset, 1 + self.offset)
+
+
+def _drawn_below(missing: pl.DataFrame, sizes: pl.DataFrame, column: str, rng: np.random.Generator) -> Ints:
+    found = missing.select(column).join(sizes, on=column, how="left", maintain_order="left")
+    drawn: Ints = np.floor(rng.random(found.height) * found["n"].to_numpy()).astype(np.int64)
+    return drawn
+
+
 def _add_dummies(history: History, missing: pl.DataFrame, rng: np.random.Generator) -> Changed:
     """Put each missing item beside a row of its customer that is drawn at random."""
     rows = history.frame.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     kept = rows.filter(pl.col("customer").is_not_null())
-    beside = _draw_row(kept, missing, "customer", rng)
-    like = _draw_row(kept, missing, "item", rng)
-    # Before or after with the same chance, so that neither the first nor the last row of an invoice must be real.
-    index = beside + rng.choice([-0.5, 0.5], len(beside)) * rng.random(len(beside))
+    n_of = {column: kept.group_by(column).agg(n=pl.len()) for column in ("customer", "item")}
+    places = Places.drawn(missing, n_of, rng)
+    beside = _rows_at(kept, missing, "customer", places.of_customer)
+    like = _rows_at(kept, missing, "item", places.of_item)
     frame = history.frame
     dummies = frame[beside].with_columns(
         missing["item"], *(frame[column].gather(like) for column in ("price", "quantity"))
     )
     together = pl.concat([rows, dummies.with_columns(row=pl.lit(None, pl.Int64)).select(rows.columns)])
-    indices = np.concatenate([np.arange(history.n_rows, dtype=np.float64), index])
-    ordered = together[np.argsort(indices, kind="stable")]
+    before, how_far = places.gaps(beside)
+    gaps = np.concatenate([np.arange(history.n_rows), before])
+    # A row ends the gap before it.
+    ordered = together[np.lexsort((np.concatenate([np.ones(history.n_rows), how_far]), gaps))]
     return Changed(History(ordered.drop("row"), history.name), ordered["row"])
 
 
-def _draw_row(kept: pl.DataFrame, wanted: pl.DataFrame, column: str, rng: np.random.Generator) -> Ints:
-    """Draw for each wanted row a row of the history that agrees on the column."""
+def _rows_at(kept: pl.DataFrame, missing: pl.DataFrame, column: str, at: Ints) -> Ints:
+    """Give for each missing item the numbered row of those that agree with it on the column."""
     ordered = kept.sort(column, "row")
     groups = ordered.group_by(column, maintain_order=True).agg(size=pl.len())
     groups = groups.with_columns(start=pl.col("size").cum_sum() - pl.col("size"))
-    found = wanted.select(column).join(groups, on=column, how="left", maintain_order="left")
-    drawn = np.floor(rng.random(found.height) * found["size"].to_numpy()).astype(np.int64)
-    rows: Ints = ordered["row"].to_numpy()[found["start"].to_numpy() + drawn]
+    found = missing.select(column).join(groups, on=column, how="left", maintain_order="left")
+    rows: Ints = ordered["row"].to_numpy()[found["start"].to_numpy() + at]
     return rows

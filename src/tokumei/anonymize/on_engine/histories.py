@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokumei.anonymize.history.delete import Delete
+from tokumei.anonymize.history.dummies import Dummies
 from tokumei.anonymize.history.perturb import Perturb
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.anonymize.on_engine.delete import delete
+from tokumei.anonymize.on_engine.dummies import dummies
 from tokumei.anonymize.on_engine.perturb import perturb
 from tokumei.anonymize.on_engine.pseudonyms import named
 from tokumei.anonymize.pipeline import Pipeline, seed_of
@@ -21,7 +23,8 @@ from tokumei.counting.draws import DRAWN_BY
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.data.release import Recipe
 
-STEPS: dict[type, Callable[..., EngineHistory]] = {Delete: delete, Perturb: perturb}
+STEPS: dict[type, Callable[..., EngineHistory]] = {Delete: delete, Dummies: dummies, Perturb: perturb}
+ON_ENGINES = "delete, dummies, perturb and pseudonyms"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +43,7 @@ def check_engine_can(pipeline: Pipeline) -> None:
     """Refuse methods that need their rows in this process."""
     for method in pipeline.methods:
         if type(method) not in (*STEPS, Pseudonyms):
-            expected = f"the local engine, which {part_name(method)} needs; others have delete, perturb and pseudonyms"
+            expected = f"the local engine, which {part_name(method)} needs; others have {ON_ENGINES}"
             raise InputError.of(expected, option="engine")
 
 
@@ -63,6 +66,10 @@ def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) 
         lives = named(naming, history, history.kept.select("customer", "period").distinct(), seed=own)
         truth = history.keep("truth", lives.select("customer", "period", "pseudonym"))
         n_lives = _check_names(history, truth)
+        for method in steps:
+            if isinstance(method, Dummies):
+                shown = table.filter(table.pseudonym.notnull()).select(customer="pseudonym", item="item")
+                method.check_shared(history.fetch(shown.distinct()))
         bar.advance()
     recipes.append(Recipe("pseudonyms for the whole time", {}, own) if naming is None else recipe_of(naming, own))
     taken = [{"method": one.method, "options": one.options, "seed": one.seed} for one in recipes]

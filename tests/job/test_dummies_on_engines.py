@@ -1,0 +1,109 @@
+"""Dummies on engines: the rows that the method adds in memory, in the same places, from the same seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.job.test_history_on_engines import DAYS, MANY, ROWS, history_of
+
+import tokumei as tk
+from tokumei.anonymize.pipeline import pipeline_of
+from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.data.files.reading import AS_IT_IS
+from tokumei.job import write_history
+from tokumei.job.write_history import write_history_on_engine
+
+STEP = st.fixed_dictionaries(
+    {"method": st.just("dummies"), "clusters": st.sampled_from([1, 2, "best"]), "smallest": st.sampled_from([1, 2])}
+)
+# Deletes without chance, so that both ways come to the same rows; the second dummies find rows made up before.
+DELETE = {"method": "delete", "price_deviations": 1.5, "most": 0.3}
+STEPS = st.tuples(STEP) | st.tuples(st.just(DELETE), STEP, STEP)
+
+
+def written(frame: pl.DataFrame, steps: list[dict[str, Any]], engine: str, folder: Path) -> tuple[pl.DataFrame, Any]:
+    source, out = folder / "T.parquet", folder / "A.parquet"
+    frame.write_parquet(source)
+    how: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "seed": 3, "out": out}
+    drafts = {"out": out, "truth": folder / "F.csv", "published": folder / "P.parquet"}
+    done = write_history_on_engine(source, pipeline_of({"step": steps}), drafts, **how)
+    return pl.read_parquet(out), done
+
+
+def in_memory(frame: pl.DataFrame, steps: list[dict[str, Any]]) -> Any:
+    return tk.anonymize(tk.History(frame), pipeline={"step": steps}, seed=3)
+
+
+def check_alike(rows: list[Any], steps: list[dict[str, Any]], engine: str, folder: Path) -> None:
+    """Hold the release against the one in memory: all cells, the order, whose rows are whose, what is told."""
+    frame = history_of(rows)
+    try:
+        here = in_memory(frame, steps)
+    except (InputError, PromiseBroken) as refused:
+        with pytest.raises(type(refused)) as found:
+            written(frame, steps, engine, folder)
+        assert str(found.value).splitlines()[0] == str(refused).splitlines()[0]
+        return
+    there, done = written(frame, steps, engine, folder)
+    cells = [name for name in there.columns if name != "customer"]
+    assert there.select(cells).equals(here.release.frame.select(cells))
+    pairs = pl.DataFrame({"here": here.release.frame["customer"], "there": there["customer"]})
+    assert pairs.unique().height == pairs["here"].n_unique() == pairs["there"].n_unique()
+    told = ("rows", "released", "made_up", "customers", "pseudonyms")
+    assert {name: done.facts[name] for name in told} == {name: here.facts[name] for name in told}
+    published = pl.read_parquet(folder / "P.parquet")
+    assert published.sort(published.columns).equals(there.drop_nulls("customer").sort(published.columns))
+
+
+@MANY
+@given(ROWS, STEPS)
+def test_duckdb_adds_the_dummies_of_memory(tmp_path: Path, rows: list[Any], steps: tuple[dict[str, Any], ...]) -> None:
+    check_alike(rows, list(steps), "duckdb", tmp_path)
+
+
+@pytest.mark.xdist_group("postgres")
+@MANY
+@given(ROWS, STEPS)
+def test_postgres_adds_the_dummies_of_memory(
+    postgres_engine: str, tmp_path: Path, rows: list[Any], steps: tuple[dict[str, Any], ...]
+) -> None:
+    check_alike(rows, list(steps), postgres_engine, tmp_path)
+
+
+MANY_ROWS = [
+    (who, DAYS[at % 4], item, 1.0 + at, 1 + at)
+    for at, (who, item) in enumerate(zip("abcabcdd" * 2, ["22a", "22b", "31", "茶碗", "22a"] * 4, strict=False))
+]
+
+
+@pytest.mark.xdist_group("spark")
+def test_spark_adds_the_dummies_of_memory(spark_engine: str, tmp_path: Path) -> None:
+    check_alike(MANY_ROWS, [{"method": "dummies", "clusters": 2}], spark_engine, tmp_path)
+
+
+def test_dummies_in_pieces_are_those_in_one_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write_history, "PIECE_ROWS", 5)
+    check_alike(MANY_ROWS, [{"method": "dummies", "clusters": 2}], "duckdb", tmp_path)
+
+
+def test_a_dummy_stands_beside_a_row_of_its_customer_at_a_price_of_its_item(tmp_path: Path) -> None:
+    # Of two customers in one cluster a lacks the item 31, which b bought twice.
+    rows = [("a", DAYS[0], "22a", 1.0, 1), ("b", DAYS[1], "31", 2.0, 2), ("b", DAYS[2], "31", 3.0, 3)]
+    rows += [("b", DAYS[3], "22a", 4.0, 4)]
+    there, done = written(history_of(rows), [{"method": "dummies"}], "duckdb", tmp_path)
+    assert done.facts["made_up"] == 1
+    name = there.filter(pl.col("date") == DAYS[0])["customer"][0]
+    [made] = there.filter((pl.col("customer") == name) & (pl.col("item") == "31")).rows(named=True)
+    assert (made["date"], (made["price"], made["quantity"]) in [(2.0, 2), (3.0, 3)]) == (DAYS[0], True)
+
+
+def test_names_that_set_customers_apart_again_are_a_broken_promise(tmp_path: Path) -> None:
+    rows = [("a", DAYS[0], "22a", 1.0, 1), ("b", DAYS[1], "31", 2.0, 2), ("b", DAYS[3], "31", 3.0, 3)]
+    steps = [{"method": "dummies"}, {"method": "pseudonyms", "lifetime": 1}]
+    with pytest.raises(PromiseBroken, match="An item set is shared by 1 pseudonyms, fewer than 2"):
+        written(history_of(rows), steps, "duckdb", tmp_path)
