@@ -10,6 +10,7 @@ import pytest
 from tokumei.contest import editions
 from tokumei.contest.fault_words import found_in_japanese, in_japanese, sentence_in_japanese
 from tokumei.core.errors import Fault
+from tokumei.core.text import Text
 from tokumei.data.files.strict import StrictFile
 
 
@@ -41,6 +42,22 @@ def test_braces_of_a_set_are_no_place_for_a_parameter() -> None:
         (Fault("7 cells"), "7 個のセル"),
         (Fault("lines of at most 1,000 bytes"), "1行 1,000 バイト以内"),
         (Fault("one of a, b"), "次のいずれか：a, b"),
+        (Fault(Text("lines of at most {n:,} bytes", n=1000)), "1行 1,000 バイト以内"),
+        (Fault("lines of at most {n:,} bytes", parameters={"n": 1000}), "1行 1,000 バイト以内"),
+        (Fault("1 cell"), "1 個のセル"),
+        (
+            Fault("1 cell as in the lines above (if the table begins here, give --skip-rows 2)"),
+            "上の行と同じ 1 個のセル（表がここから始まるなら --skip-rows 2）",
+        ),
+        (Fault("UTF-8 (is it Shift-JIS?)"), "UTF-8 の文字"),
+        (
+            Fault("a name for every column; if this is a title above the header, --skip-rows 1"),
+            "すべての列の名前（見出しの上にある表題なら --skip-rows 1）",
+        ),
+        (Fault("a whole number from -1 to 1,000"), "-1 から 1,000 までの整数"),
+        (Fault("a zip that holds R.csv and nothing else"), "R.csv だけを含む zip ファイル"),
+        (Fault("the file R.csv: the release"), "ファイル R.csv"),
+        (Fault("a date from 2010-12 to 2011-11"), "2010-12 から 2011-11 までの日付"),
     ],
 )
 def test_faults_of_any_file_are_said_in_japanese(fault: Fault, said: str) -> None:

@@ -13,6 +13,26 @@ from tokumei.report.japanese_errors import error_in_japanese
 # By what was expected, as the checks have it, with the same {names}.
 JAPANESE: Mapping[str, str] = {
     # Forms of files and cells.
+    "UTF-8": "UTF-8 の文字",
+    "UTF-8 without a byte order mark": "バイト順マーク（BOM）のない UTF-8",
+    "a line end \\r\\n or \\n, not \\r alone": "改行は \\r\\n または \\n（\\r だけは不可）",
+    "text without NUL bytes (is it UTF-16?)": "NUL バイトのないテキスト（UTF-16 ではありませんか）",
+    "no carriage return inside a line": "行の途中に復帰文字（\\r）を置かない",
+    'a quote (") only around a whole cell; inside it is written twice': (
+        '引用符（"）はセル全体を囲むときだけ（中では二重に書く）'
+    ),
+    "a closing quote for the one opened here": "ここで開いた引用符を閉じる引用符",
+    "a name for every column": "すべての列の名前",
+    "names that differ": "すべて異なる列名",
+    "a real time HH:MM:SS": "実在する時刻 HH:MM:SS",
+    "a whole number": "整数",
+    "a number": "数値",
+    "a finite number": "数値",
+    "a real date YYYY-MM-DD": "実在する日付 YYYY-MM-DD",
+    "true or false": "true または false",
+    "at least one row": "1行以上",
+    "a whole zip file without a password": "パスワードのない、壊れていない zip ファイル",
+    "a file that is not empty": "空でないファイル",
     "cells without quotes": "引用符で囲まないセル",
     "data in the first line, not a header": "1行目からデータ（ヘッダーなし）",
     "a file with content, not an empty one": "空でないファイル",
@@ -114,48 +134,6 @@ JAPANESE: Mapping[str, str] = {
     "{n_rows:,} lines, one for each row of S": "S の各行に1行ずつ、{n_rows:,} 行",
 }
 
-
-# What has a number or a name in it without being told apart: a pattern of the English, and the same in Japanese.
-PATTERNS: Sequence[tuple[re.Pattern[str], str]] = [
-    (re.compile(english), japanese)
-    for english, japanese in (
-        (r"UTF-8 without a byte order mark", "バイト順マーク（BOM）のない UTF-8"),
-        (r"UTF-8(?: \(.*\))?", "UTF-8 の文字"),
-        (r"a line end \\r\\n or \\n, not \\r alone", "改行は \\r\\n または \\n（\\r だけは不可）"),
-        (r"text without NUL bytes \(is it UTF-16\?\)", "NUL バイトのないテキスト（UTF-16 ではありませんか）"),
-        (r"the line end (\S+) as above", "前の行と同じ改行 {0}"),
-        (r"no carriage return inside a line", "行の途中に復帰文字（\\r）を置かない"),
-        (
-            r"a quote \(\"\) only around a whole cell; inside it is written twice",
-            '引用符（"）はセル全体を囲むときだけ（中では二重に書く）',
-        ),
-        (r"a closing quote for the one opened here", "ここで開いた引用符を閉じる引用符"),
-        (r"([\d,]+) cells?(?: as in the .*)?", "{0} 個のセル"),
-        (r"lines of at most ([\d,]+) bytes", "1行 {0} バイト以内"),
-        (r"a name for every column.*", "すべての列の名前"),
-        (r"names that differ", "すべて異なる列名"),
-        (r"a text of 1 to ([\d,]+) characters", "{0} 文字以内の文字列"),
-        (r"a real time HH:MM:SS", "実在する時刻 HH:MM:SS"),
-        (r"a price from 0 to ([\d,]+)", "0 から {0} までの単価"),
-        (r"a whole number from (\S+) to ([\d,]+)", "{0} から {1} までの整数"),
-        (r"a whole number", "整数"),
-        (r"a (?:finite )?number", "数値"),
-        (r"a real date YYYY-MM-DD", "実在する日付 YYYY-MM-DD"),
-        (r"true or false", "true または false"),
-        (r"one of (.+)", "次のいずれか：{0}"),
-        (r"a date from (\S+) to (\S+)", "{0} から {1} までの日付"),
-        (r"at least one row", "1行以上"),
-        (r"the file (\S+): .*", "ファイル {0}"),
-        (r"a whole zip file without a password", "パスワードのない、壊れていない zip ファイル"),
-        (r"a zip that holds (.+) and nothing else", "{0} だけを含む zip ファイル"),
-        (r"a zip that holds (.+)", "{0} を含む zip ファイル"),
-        (r"a file of at most ([\d,]+) bytes", "{0} バイト以内のファイル"),
-        (r"at most ([\d,]+) bytes when unpacked", "展開後 {0} バイト以内"),
-        (r"a file that is not empty", "空でないファイル"),
-        (r"a level of knowledge: (.+)", "知識レベル：{0}"),
-        (r"an Excel workbook \(\.xlsx\) with a table.*", "表を含む Excel ブック（.xlsx）"),
-    )
-]
 # What checks say of what they found, where it is no cell of the file.
 FOUND: Sequence[tuple[re.Pattern[str], str]] = [
     (re.compile(r"([\d,]+) rows? deleted"), "{0} 行を削除"),
@@ -181,7 +159,7 @@ def in_japanese(fault: Fault) -> str | None:
     expected = Text(fault.expected, **fault.parameters) if fault.parameters else fault.expected
     if isinstance(expected, Text) and (said := error_in_japanese(expected)) is not None:
         return said
-    return _by_pattern(fault.wanted, PATTERNS) or error_in_japanese(str(fault.wanted))
+    return error_in_japanese(str(fault.wanted))
 
 
 def found_in_japanese(fault: Fault) -> str | None:

@@ -33,6 +33,7 @@ from tokumei.contest.season import PlayedGuess, PlayedRelease, Season
 from tokumei.contest.secret import Secret, public_digest
 from tokumei.contest.setting import SETTING, read_counts, read_setting
 from tokumei.core.errors import InputError, NotFound, PromiseBroken
+from tokumei.core.text import Text
 
 PUBLIC, SECRET, RANKING = "public", "secret", "ranking.json"
 # The first time that a zip file can hold. Real times would tell which file was made first.
@@ -198,7 +199,7 @@ def _copy(path: Path, target: Path) -> None:
             raise InputError.of("a plain file", file=path)
         if status.st_size > LARGEST_FILE:
             raise InputError.of(
-                f"a file of at most {LARGEST_FILE:,} bytes", file=path, value=f"{status.st_size:,} bytes"
+                Text("a file of at most {n:,} bytes", n=LARGEST_FILE), file=path, value=f"{status.st_size:,} bytes"
             )
         shutil.copyfileobj(source, copy)
 

@@ -193,7 +193,9 @@ class Season:
             raise NotFound(Text("No team named '{team}' has published a release.", team=target))
         if knowledge not in self.terms.knowledge_files:
             levels = ", ".join(f"'{level}'" for level in self.terms.knowledge_files)
-            raise InputError.of(f"a level of knowledge: {levels}", option="knowledge", value=knowledge)
+            raise InputError.of(
+                Text("a level of knowledge: {names}", names=levels), option="knowledge", value=knowledge
+            )
         if self.n_guesses(attacker, target, knowledge) >= self.terms.n_guesses_allowed:
             at = f" with knowledge {knowledge}" if knowledge else ""
             allowed = counted(self.terms.n_guesses_allowed, "guess", "guesses")

@@ -68,7 +68,7 @@ class Fields:
         if not isinstance(value, str) or len(value) > most:
             raise self.fault(f"a text of at most {most:,} characters", name)
         if one_of and value not in one_of:
-            raise self.fault(f"one of {', '.join(one_of)}", name)
+            raise self.fault(Text("one of {names}", names=", ".join(one_of)), name)
         return value
 
     def is_true(self, name: str) -> bool:
@@ -82,7 +82,7 @@ class Fields:
         """Give a whole number."""
         value = self._get(name)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise self.fault(f"a whole number from {least:,} to {most:,}", name)
+            raise self.fault(Text("a whole number from {n:,} to {m:,}", n=least, m=most), name)
         return value
 
     def number(self, name: str, *, least: float, most: float) -> float:

@@ -316,6 +316,30 @@ ERRORS = {
         "{document}：署名が合いません。署名の後に変更されています。"
     ),
     # What files and forms lack, where the words of contests have nothing for it.
+    "the line end {end} as above": "前の行と同じ改行 {end}",
+    "{n} cells": "{n} 個のセル",
+    "{n} cells as in the header: all lines below it end in '{delimiter}', which begins one more": (
+        "見出しと同じ {n} 個のセル（下の行はすべて「{delimiter}」で終わるので、一つ多くなっています）"
+    ),
+    "{n} cells as in the lines above (if the table begins here, give --skip-rows {m})": (
+        "上の行と同じ {n} 個のセル（表がここから始まるなら --skip-rows {m}）"
+    ),
+    "lines of at most {n} bytes": "1行 {n} バイト以内",
+    "a name for every column; if this is a title above the header, --skip-rows {n}": (
+        "すべての列の名前（見出しの上にある表題なら --skip-rows {n}）"
+    ),
+    "a text of 1 to {n} characters": "{n} 文字以内の文字列",
+    "a price from 0 to {n}": "0 から {n} までの単価",
+    "a whole number from {n} to {m}": "{n} から {m} までの整数",
+    "one of {names}": "次のいずれか：{names}",
+    "a date from {first} to {last}": "{first} から {last} までの日付",
+    "the file {file}: {what}": "ファイル {file}",
+    "a zip that holds {names} and nothing else": "{names} だけを含む zip ファイル",
+    "a zip that holds {names}": "{names} を含む zip ファイル",
+    "a file of at most {n} bytes": "{n} バイト以内のファイル",
+    "at most {n} bytes when unpacked": "展開後 {n} バイト以内",
+    "a level of knowledge: {names}": "知識レベル：{names}",
+    "an Excel workbook (.xlsx) with a table ({why})": "表を含む Excel ブック（.xlsx）",
     "a file with a header and at least one row below it": "見出しと、その下に少なくとも 1 行があるファイル",
     "at most {n} columns": "{n} 列以下",
     "UTF-8{advice}": "UTF-8 の文字",

@@ -206,8 +206,8 @@ def header_names(data: bytes, delimiter: str) -> list[str]:
 def check_header(names: Sequence[str], file: str | Path, *, line: int = 1) -> None:
     """Refuse a header with an empty or a repeated name."""
     if len(names) > 2 and names[0].strip() and not any(name.strip() for name in names[1:]):
-        expected = f"a name for every column; if this is a title above the header, --skip-rows {line}"
-        raise InputError.of(expected, file=file, line=line, value=names[0])
+        form = "a name for every column; if this is a title above the header, --skip-rows {n}"
+        raise InputError.of(Text(form, n=line), file=file, line=line, value=names[0])
     faults = FaultList(str(file))
     seen: set[str] = set()
     for index, name in enumerate(names, start=1):

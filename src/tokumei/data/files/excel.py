@@ -72,7 +72,7 @@ def read_excel(
             names = _header(book, name, skip_rows, frame.columns) if has_header else frame.columns
         except (fastexcel.FastExcelError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             reason = str(error).partition("\n")[0]
-            raise InputError.of(f"an Excel workbook (.xlsx) with a table ({reason})", file=path) from None
+            raise InputError.of(Text("an Excel workbook (.xlsx) with a table ({why})", why=reason), file=path) from None
     if not has_header:
         return frame.rename({name: str(number) for number, name in enumerate(frame.columns, 1)})
     is_named = {
@@ -107,7 +107,8 @@ def check_size(path: Path, unpack_limit: int = UNPACK_LIMIT) -> None:
                 n_unpacked += len(block)
                 if n_unpacked > unpack_limit:
                     found = f"{n_unpacked:,} bytes so far"
-                    raise InputError.of(f"at most {unpack_limit:,} bytes when unpacked", file=path, value=found)
+                    expected = Text("at most {n:,} bytes when unpacked", n=unpack_limit)
+                    raise InputError.of(expected, file=path, value=found)
                 has_far_cells = has_far_cells or FAR_CELL.search(rest + block) is not None
             if has_far_cells:
                 _check_n_cells(archive, path)

@@ -169,7 +169,9 @@ class LayoutPass:
             odd = int(ends[np.flatnonzero(has_return != uses_return)[0]])
             wanted = LINE_ENDS[uses_return].encode("unicode_escape").decode()
             found = LINE_ENDS[not uses_return]
-            self.faults.add(f"the line end {wanted} as above", line=self._line_at(odd, records), value=found)
+            self.faults.add(
+                Text("the line end {end} as above", end=wanted), line=self._line_at(odd, records), value=found
+            )
         if b"\r" not in records.data:
             return
         is_lone = records.codes[:-1] == CARRIAGE_RETURN
@@ -211,22 +213,26 @@ class LayoutPass:
 
     def _add_ragged(self) -> None:
         """Say once for the whole file what is wrong with every line in the same way."""
-        expected = counted(self.n_columns or 0, "cell")
+        form, values = "{n:,} cells", {"n": self.n_columns or 0, "delimiter": self.delimiter}
         if self.ragged and len(self.cell_counts) == 1:
             first_line, n_cells, _ = self.ragged[0]
             n_fitting = self.n_records - self.n_ragged
             # The lines that fit all stand above: a title, and below it a table.
             if 0 < n_fitting == first_line - 1 - self.n_skipped and n_cells > (self.n_columns or 0):
                 if n_fitting == 1 and all(text.endswith(self.delimiter) for _, _, text in self.ragged):
-                    expected += (
-                        f" as in the header: all lines below it end in '{self.delimiter}', which begins one more"
+                    form = (
+                        "{n:,} cells as in the header: all lines below it end in '{delimiter}', which begins one more"
                     )
                 elif self.may_advise:
-                    expected += f" as in the lines above (if the table begins here, give --skip-rows {first_line - 1})"
+                    form = "{n:,} cells as in the lines above (if the table begins here, give --skip-rows {m})"
+                    values["m"] = first_line - 1
                 n_fitting = 0
             if not n_fitting:
                 del self.ragged[1:]
                 self.n_ragged = 1
+        expected: str = Text(form, **values)
+        if self.n_columns == 1:
+            expected = expected.replace("1 cells", "1 cell", 1)
         for line, n_cells, text in self.ragged:
             found = f"{counted(n_cells, 'cell')}: {text}" if text else "an empty line"
             self.faults.add(expected, line=line, value=found)
@@ -240,7 +246,8 @@ class LayoutPass:
         self.faults.count_more(max(0, len(bad) - LISTED_FAULTS))
 
     def _add_too_long(self, line: int, length: int) -> None:
-        self.faults.add(f"lines of at most {self.longest_record:,} bytes", line=line, value=f"{length:,} bytes")
+        expected = Text("lines of at most {n:,} bytes", n=self.longest_record)
+        self.faults.add(expected, line=line, value=f"{length:,} bytes")
 
     def _note_long_records(self, records: Records) -> None:
         if len(records.line_ends) > len(records.ends):

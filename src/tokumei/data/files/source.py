@@ -83,7 +83,9 @@ def _unpacked(path: Path, limit: int) -> Iterator[bytes]:
                 n_unpacked += len(block)
                 if n_unpacked > limit:
                     raise InputError.of(
-                        f"at most {limit:,} bytes when unpacked", file=path, value=f"{n_unpacked:,} bytes so far"
+                        Text("at most {n:,} bytes when unpacked", n=limit),
+                        file=path,
+                        value=f"{n_unpacked:,} bytes so far",
                     )
                 yield block
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:

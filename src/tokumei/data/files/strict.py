@@ -10,6 +10,7 @@ from typing import NoReturn
 import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
+from tokumei.core.text import Text
 from tokumei.data.files.columns import ColumnType, add_cell_faults, add_value_faults, does_not_fit, read_columns
 from tokumei.data.files.csv import TextFrame, check_has_columns, first_bytes, read_csv, write_csv
 from tokumei.data.files.layout import EMPTY, LONGEST_RECORD
@@ -153,7 +154,7 @@ class StrictFile:
         lengths = (
             text.select(pl.sum_horizontal(pl.all().str.len_bytes()) + len(self.types) - 1).to_series().alias(first)
         )
-        expected = f"lines of at most {self.longest_line:,} bytes"
+        expected = Text("lines of at most {n:,} bytes", n=self.longest_line)
         add_value_faults(lengths, lengths > self.longest_line, expected, faults)
         faults.raise_if_any()
         filled = text.with_columns(pl.col(first).fill_null(DELETED))

@@ -138,7 +138,7 @@ class Section:
 
     def whole(self, key: str, least: int, most: int, default: Any = _REQUIRED) -> int:
         """Give a whole number within bounds."""
-        expected = f"a whole number from {least:,} to {most:,}"
+        expected = Text("a whole number from {n:,} to {m:,}", n=least, m=most)
         value: int = self.get(key, expected, int, default)
         if not least <= value <= most:
             raise self.fault(expected, key, value)

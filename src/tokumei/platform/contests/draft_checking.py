@@ -93,7 +93,7 @@ def _sheets(path: Path) -> list[str]:
         return list(fastexcel.read_excel(path).sheet_names)
     except fastexcel.FastExcelError as error:
         reason = str(error).partition("\n")[0]
-        raise InputError.of(f"an Excel workbook (.xlsx) with a table ({reason})", file=path) from None
+        raise InputError.of(Text("an Excel workbook (.xlsx) with a table ({why})", why=reason), file=path) from None
 
 
 def _columns(frame: pl.DataFrame, kind: str, name: str) -> dict[str, Any]:

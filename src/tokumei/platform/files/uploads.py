@@ -28,6 +28,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import FileRole
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.data.files.source import GZIP_MAGIC, blocks
 from tokumei.platform.errors import DiskFull
 from tokumei.platform.files.shared import share, unshare
@@ -181,7 +182,8 @@ def _store(
             # One file for one role may come under any name.
             file = given[0]
         if file is None:
-            raise InputError.of(f"the file {role.file_name}: {role.holds}", file=role.file_name)
+            expected = Text("the file {file}: {what}", file=role.file_name, what=role.holds)
+            raise InputError.of(expected, file=role.file_name)
         stored[role.name] = _store_file(file.chunks(BLOCK), role, folder, limit)
     return stored
 
@@ -194,7 +196,8 @@ def _store_file(chunks: Iterator[bytes], role: FileRole, folder: Path, limit: in
         for chunk in chunks:
             n_bytes += len(chunk)
             if n_bytes > limit:
-                raise InputError.of(f"a file of at most {limit:,} bytes", file=role.file_name, value="more")
+                expected = Text("a file of at most {n:,} bytes", n=limit)
+                raise InputError.of(expected, file=role.file_name, value="more")
             digest.update(chunk)
             handle.write(chunk)
         handle.flush()
@@ -259,7 +262,7 @@ def _members(archive: zipfile.ZipFile, roles: Sequence[FileRole], limit: int) ->
     """Find each role's file by its plain name; anything else in the zip is refused, hostile or not."""
     wanted = " and ".join(role.file_name for role in roles)
     if len(archive.infolist()) > MOST_MEMBERS:
-        raise InputError.of(f"a zip that holds {wanted} and nothing else", file="zip")
+        raise InputError.of(Text("a zip that holds {names} and nothing else", names=wanted), file="zip")
     names = {name: role.name for role in roles for name in (role.file_name, f"{role.file_name}.gz")}
     found: dict[str, zipfile.ZipInfo] = {}
     for member in archive.infolist():
@@ -269,14 +272,18 @@ def _members(archive: zipfile.ZipFile, roles: Sequence[FileRole], limit: int) ->
         is_plain = is_plain and member.compress_type in PLAIN_PACKING
         if name is None or name in found or not is_plain:
             raise InputError.of(
-                f"a zip that holds {wanted} and nothing else", file="zip", value=member.orig_filename[:100]
+                Text("a zip that holds {names} and nothing else", names=wanted),
+                file="zip",
+                value=member.orig_filename[:100],
             )
         if member.file_size > limit:
-            raise InputError.of(f"at most {limit:,} bytes when unpacked", file=member.filename)
+            raise InputError.of(Text("at most {n:,} bytes when unpacked", n=limit), file=member.filename)
         found[name] = member
     for role in roles:
         if role.name not in found:
-            raise InputError.of(f"a zip that holds {wanted}", file="zip", value="no " + role.file_name)
+            raise InputError.of(
+                Text("a zip that holds {names}", names=wanted), file="zip", value="no " + role.file_name
+            )
     return found
 
 
@@ -287,7 +294,7 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> 
         while chunk := handle.read(BLOCK):
             n_bytes += len(chunk)
             if n_bytes > limit:
-                raise InputError.of(f"at most {limit:,} bytes when unpacked", file=member.filename)
+                raise InputError.of(Text("at most {n:,} bytes when unpacked", n=limit), file=member.filename)
             yield chunk
 
 

@@ -123,7 +123,7 @@ class Originals:
         master, history = read_master(data["M"]), read_history(data["T"])
         faults = FaultList(str(data["T"]))
         is_outside = ~history.period.is_between(FIRST_PERIOD, LAST_PERIOD)
-        expected = f"a date from {PERIODS[0]} to {PERIODS[-1]}"
+        expected = Text("a date from {first} to {last}", first=PERIODS[0], last=PERIODS[-1])
         add_value_faults(history.frame["date"], is_outside, expected, faults)
         customer = history.frame["customer"]
         add_value_faults(customer, ~customer.is_in(master["customer"].implode()), "a customer of M", faults)
