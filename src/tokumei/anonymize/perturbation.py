@@ -88,7 +88,7 @@ class Original:
     def with_numbers(self, column: str, numbers: Floats) -> pl.Series:
         """Give numbers as a column of the release: whole ones where all of the original were; NaN is missing."""
         values = pl.Series(column, numbers).fill_nan(None)
-        is_whole = _are_whole(self.numbers(column)) and _are_whole(numbers)
+        is_whole = are_whole(self.numbers(column)) and are_whole(numbers)
         return values.cast(pl.Int64) if is_whole else values
 
 
@@ -120,7 +120,8 @@ def chosen_columns(
     return list(own)
 
 
-def _are_whole(numbers: Floats) -> bool:
+def are_whole(numbers: Floats) -> bool:
+    """Whether all numbers are whole and small enough to be written as such, missing ones left out."""
     known = numbers[~np.isnan(numbers)]
     return bool(np.all((known == np.round(known)) & (np.abs(known) <= LARGEST_WHOLE)))
 
@@ -166,17 +167,23 @@ def in_random_order(frame: pl.DataFrame, rng: np.random.Generator) -> tuple[pl.D
     return frame[rows], pl.Series("row", rows)
 
 
-def standard_deviation(numbers: Floats) -> float:
+def standard_deviation(numbers: Floats, n_each: npt.NDArray[np.int64] | None = None) -> float:
     """Give the standard deviation of numbers, missing ones left out: exactly 0 if all are equal or none is there.
 
-    The same in any order. Numbers are put on a scale from 0 to 1 first, since squares of very small ones would be 0.
+    The same in any order, and for numbers that stand once with how often each stands (`n_each`). Numbers are put on a
+    scale from 0 to 1 first, since squares of very small ones would be 0.
     """
-    known = np.sort(numbers[~np.isnan(numbers)])
-    if not len(known) or known[0] == known[-1]:
+    is_known = ~np.isnan(numbers)
+    known, at, n_equal = np.unique(numbers[is_known], return_inverse=True, return_counts=True)
+    if len(known) < 2:
         return 0.0
+    weights = n_equal.astype(np.float64) if n_each is None else np.bincount(at, n_each[is_known])
     width = known[-1] - known[0]
+    scaled = (known - known[0]) / width
+    n = weights.sum()
+    mean = (scaled * weights).sum() / n
     # Never 0 for numbers that differ: callers take that for a column that tells nothing.
-    return max(float(width * ((known - known[0]) / width).std()), math.ulp(0.0))
+    return max(float(width * math.sqrt((np.square(scaled - mean) * weights).sum() / n)), math.ulp(0.0))
 
 
 def last_that_holds(holds: Callable[[float], bool], first: float, beyond: float) -> float:

@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.anonymize.registry import LocalRecoder, Perturber, TableAnonymizer
+from tokumei.anonymize.table.noise import Noise
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Section, Sentence
 from tokumei.counting.count import CLASS_BYTES
@@ -110,8 +111,15 @@ def plan_table(
     way = ("as a stream" if streams else "in memory") if engine == "local" else "on the engine"
     # The file is read once where it fits; else to count it, once more for what is protected or kept, and to write it
     # unless the counts tell all that is released.
-    is_told = way != "in memory" and not keep and len(set(sensitive)) <= 1 and not engine.startswith(CLUSTERS)
+    draws = isinstance(method, Perturber)
+    is_plain = not keep and not draws and len(set(sensitive)) <= 1
+    is_told = way != "in memory" and is_plain and not engine.startswith(CLUSTERS)
     n_passes = 1 if way == "in memory" else 1 + (not is_told) + len(set(sensitive)) + len(set(keep))
+    n_counted = 0
+    if draws and way == "on the engine":
+        # Rows are numbered, the values of each column that may be changed are counted, and noise goes by here once.
+        n_counted = len(set(method.columns) or qi) if hasattr(method, "columns") else 0
+        n_passes += 1 + n_counted + (2 if isinstance(method, Noise) else 0)
     known = engine.partition(":")[0] if way == "on the engine" else way
     memory, seconds = None, None
     if n_rows is not None and n_classes is not None and known in CELL_UNITS:
@@ -119,8 +127,8 @@ def plan_table(
         held = 0 if is_told else n_cells * CELL_BYTES[known]
         memory = AT_START + (min(held, MOST_STREAMED) if known == "as a stream" else held) + class_cells * CLASS_BYTES
         units = n_cells * (TOLD_UNITS if is_told else CELL_UNITS[known])
-        units += n_cells * COUNT_UNITS * (len(set(sensitive)) + len(set(keep)))
-        units += class_cells * (GROUP_UNITS if isinstance(method, (LocalRecoder, Perturber)) else LEVEL_UNITS)
+        units += n_cells * COUNT_UNITS * (len(set(sensitive)) + len(set(keep))) + n_rows * COUNT_UNITS * n_counted
+        units += class_cells * (GROUP_UNITS if draws or isinstance(method, LocalRecoder) else LEVEL_UNITS)
         seconds = START_SECONDS[known] + units * unit_seconds()
     shown = without_password(engine)
     return TablePlan(source, shown, part_name(method), way, n_rows, len(columns), n_classes, n_passes, memory, seconds)

@@ -1,4 +1,4 @@
-"""Sampling and post-randomization where the rows are: every draw is a function of the seed and the number of the row.
+"""Random changes of tables where the rows are: every draw is a function of the seed and the number of the row.
 
 Rows of a file are numbered as they stand in it, in one streaming pass. The release comes in an order that the same
 seed draws again on every engine.
@@ -14,12 +14,16 @@ from typing import Any
 import polars as pl
 
 from tokumei.anonymize.goal import Goal, against_original, check_classes, released_columns
+from tokumei.anonymize.on_engine.noise import with_noise
+from tokumei.anonymize.on_engine.swap import swapped
 from tokumei.anonymize.perturbation import chosen_columns
 from tokumei.anonymize.regrouping import row_recipe
 from tokumei.anonymize.rows import check_is_used
 from tokumei.anonymize.search.problem import check_asked
+from tokumei.anonymize.table.noise import Noise
 from tokumei.anonymize.table.pram import Pram, domain_of
 from tokumei.anonymize.table.sample import Sample
+from tokumei.anonymize.table.swap import Swap
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
@@ -38,7 +42,6 @@ from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.requirement import Requirement, population_of
 
 ROW, PLACES = "tokumei_row", ("tokumei_place", "tokumei_place_2")
-METHODS = (Sample, Pram)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,22 +88,34 @@ def write_perturbed(
         numbered = draft.with_name("numbered.parquet")
         rows = scan_frame(source, reading).select(columns).with_columns(pl.selectors.categorical().cast(pl.String))
         rows.with_row_index(ROW).with_columns(pl.col(ROW).cast(pl.Int64)).sink_parquet(numbered)
-        table = opened.table_of_parts([numbered])
-        draws = Draws.of(opened, key_of(used, name), table[ROW])
-        placed = table.mutate(**{place: draws.whole(at) for at, place in enumerate(PLACES)})
+        parts = [numbered]
         promises: Mapping[str, Score] = {}
         facts: Mapping[str, Any] = {}
+        if isinstance(method, Noise):
+            changed = _numeric(method.columns, goal, counts, columns)
+            unchanged = [one for one in counts.columns if one not in changed]
+            how: dict[str, Any] = {"hierarchies": hierarchies, "seed": used, "source": source}
+            parts, decided = with_noise(method, opened, numbered, changed, unchanged, **how)
+            promises, facts = decided.promises, decided.facts
+        table = opened.table_of_parts(parts)
+        draws = Draws.of(opened, key_of(used, name), table[ROW])
+        placed = table.mutate(**{place: draws.whole(at) for at, place in enumerate(PLACES)})
         n_drawn = None
         if isinstance(method, Sample):
             n_drawn = method.n_drawn(counts.n_rows)
             facts = {"n_rows": n_drawn}
         elif isinstance(method, Pram):
             placed, promises, facts = _post_randomized(method, opened, placed, hierarchies, goal, counts, columns, used)
-        else:
+        elif isinstance(method, Swap):
+            changed = _numeric(method.columns, goal, counts, columns)
+            how = {"row": ROW, "n_rows": counts.n_rows, "seed": used, "source": source}
+            placed, facts = swapped(method, opened, placed, changed, **how)
+        elif not isinstance(method, Noise):
             raise TypeError(f"{name} does not run on engines")
         ordered = placed.order_by(*PLACES, ROW)
         opened.write((ordered if n_drawn is None else ordered.limit(n_drawn)).select(*columns), draft)
-        numbered.unlink()
+        for part in {numbered, *parts}:
+            part.unlink()
         written = count_classes(draft, list(quasi_identifiers), sensitive=goal.sensitive)
         try:
             check_classes(written, told)
@@ -137,6 +152,11 @@ def _post_randomized(
         is_kept = joined[f"keeps_{at}"] < number(decided.retain)
         table = joined.mutate(**{name: either(is_kept, joined[name], joined[f"value_{at}"])}).select(*whole)
     return table, decided.promises, decided.facts
+
+
+def _numeric(asked: Sequence[str], goal: Goal, counts: ClassCounts, columns: Sequence[str]) -> list[str]:
+    """Give the columns of numbers that are changed."""
+    return chosen_columns(asked, [one for one in counts.columns if one in goal.numeric], columns, numeric=True)
 
 
 def _values(engine: Any, table: Any, name: str) -> pl.Series:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from tokumei.core.seeds import generator
 from tokumei.core.text import Text
 from tokumei.measure.safety._pk import clamped_gaussian_ratio, laplace_ratio, pk_of_ratio
 
+Ints = np.typing.NDArray[np.int64]
 Kind = Literal["laplace", "gaussian"]
 
 # The standard deviation of a Laplace distribution is so many times its parameter.
@@ -90,30 +91,42 @@ class Noise:
     def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Add noise to each column."""
         names = original.chosen(self.columns, numeric=True)
-        self._check_options(names)
-        bounds = known_bounds(original, names, self.low, self.high)
-        columns = [_Column(name, original.numbers(name), *bounds[name]) for name in names]
-        for one in columns:
-            check_inside(one.name, one.numbers, one.low, one.high)
-        n_alike = fewest_alike(original, names, missing_stays=True)
-        scale = self._scale(columns, n_alike)
+        columns = self.columns_of(original, names, {name: (original.numbers(name), None) for name in names})
+        decided = self.decide(columns, fewest_alike(original, names, missing_stays=True))
         noisy = [
-            original.with_numbers(one.name, self._noisy(one, scale, generator(seed, "noise", one.name)))
+            original.with_numbers(one.name, self.noisy(one, one.numbers, decided.scale, noise_stream(seed, one.name)))
             for one in columns
         ]
         frame, rows = in_random_order(original.frame.with_columns(noisy), generator(seed, "noise"))
+        return Perturbed(frame, rows, decided.promises, decided.facts)
+
+    def columns_of(
+        self, original: Original, names: Sequence[str], numbers: Mapping[str, tuple[Floats, Ints | None]]
+    ) -> list[NoisyColumn]:
+        """Give the columns with their bounds; numbers that stand once come with how many rows have each."""
+        self._check_options(names)
+        bounds = known_bounds(original, names, self.low, self.high)
+        columns = [NoisyColumn(name, *numbers[name], *bounds[name]) for name in names]
+        for one in columns:
+            check_inside(one.name, one.numbers, one.low, one.high)
+        return columns
+
+    def decide(self, columns: Sequence[NoisyColumn], n_alike: int) -> Decided:
+        """Decide how much noise there is, and say what it promises of the fewest rows that agree on all else."""
+        scale = self._scale(columns, n_alike)
         unbounded = [one.name for one in columns if one.width is None]
         facts = {
             "scale": scale,
             "deviations": {one.name: scale * one.deviation for one in columns},
-            "bounds": {name: list(ends) for name, ends in bounds.items()},
+            "bounds": {one.name: [one.low, one.high] for one in columns},
             "no_promise_for_want_of_bounds": unbounded,
         }
         if unbounded:
-            return Perturbed(frame, rows, facts=facts)
+            return Decided(scale, {}, facts)
         k = self._pk(columns, scale, n_alike)
+        names = [one.name for one in columns]
         score = Score("pk-anonymity", k, best=math.inf, worst=0, inputs={"n_alike": n_alike, "columns": names})
-        return Perturbed(frame, rows, {score.name: score}, facts)
+        return Decided(scale, {score.name: score}, facts)
 
     def _check_options(self, names: Sequence[str]) -> None:
         if self.scale is not None and self.pk is not None:
@@ -126,7 +139,7 @@ class Noise:
             raise InputError.of(" or ".join(get_args(Kind)), option="kind", value=self.kind)
         check_bounds(names, self.low, self.high)
 
-    def _scale(self, columns: Sequence[_Column], n_alike: int) -> float:
+    def _scale(self, columns: Sequence[NoisyColumn], n_alike: int) -> float:
         """Give the scale asked for, or the smallest that reaches the k asked for."""
         if self.pk is None:
             return USUAL_SCALE if self.scale is None else self.scale
@@ -148,11 +161,11 @@ class Noise:
             )
         return last_that_holds(lambda scale: self._pk(columns, scale, n_alike) >= wanted, LARGEST_SCALE, 0.0)
 
-    def _pk(self, columns: Sequence[_Column], scale: float, n_alike: int) -> float:
+    def _pk(self, columns: Sequence[NoisyColumn], scale: float, n_alike: int) -> float:
         """Give the k that is promised; columns are drawn independently, so that what they tell multiplies."""
         return pk_of_ratio(math.prod(self._ratio(one, scale) for one in columns), n_alike)
 
-    def _ratio(self, column: _Column, scale: float) -> float:
+    def _ratio(self, column: NoisyColumn, scale: float) -> float:
         """Give how much likelier a released number can be from one original number than from another."""
         size, width = scale * column.deviation, column.width
         if not column.deviation:
@@ -162,20 +175,42 @@ class Noise:
             return math.inf
         return clamped_gaussian_ratio(width, size) if self.kind == "gaussian" else laplace_ratio(width, size / ROOT_2)
 
-    def _noisy(self, column: _Column, scale: float, rng: np.random.Generator) -> Floats:
-        """Give the numbers of a column as they are released."""
-        size, n_rows = scale * column.deviation, len(column.numbers)
+    def noisy(
+        self,
+        column: NoisyColumn,
+        numbers: Floats,
+        scale: float,
+        rng: np.random.Generator,
+        decimals: int | None = None,
+    ) -> Floats:
+        """Give numbers of a column as they are released; of some of them, the decimals are those that all keep."""
+        size, n_rows = scale * column.deviation, len(numbers)
         laplace = self.kind == "laplace"
         added = rng.laplace(0.0, size / ROOT_2, n_rows) if laplace else rng.normal(0.0, size, n_rows)
-        return written(column.numbers, added, size, column.low, column.high)
+        return written(numbers, added, size, column.low, column.high, decimals)
+
+
+def noise_stream(seed: int, column: str) -> np.random.Generator:
+    """Give the chance by which the noise of a column is drawn, row by row."""
+    return generator(seed, "noise", column)
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
-    """The numbers of a column, and its bounds as far as they are known."""
+class Decided:
+    """How much noise is added, what it promises, and what the recipe says."""
+
+    scale: float
+    promises: Mapping[str, Score]
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyColumn:
+    """The numbers of a column, how many rows have each if each stands once, and bounds as far as they are known."""
 
     name: str
     numbers: Floats
+    n_each: Ints | None
     low: float | None
     high: float | None
 
@@ -187,20 +222,27 @@ class _Column:
     @cached_property
     def deviation(self) -> float:
         """The standard deviation."""
-        return standard_deviation(self.numbers)
+        return standard_deviation(self.numbers, self.n_each)
 
 
-def written(numbers: Floats, added: Floats, size: float, low: float | None, high: float | None) -> Floats:
-    """Give the sums within bounds and with as many decimals as the numbers had, as far as the noise allows."""
+def written(
+    numbers: Floats, added: Floats, size: float, low: float | None, high: float | None, decimals: int | None = None
+) -> Floats:
+    """Give the sums within bounds, with so many decimals or as many as the numbers had, as far as the noise allows."""
     if not size:
         return numbers
-    most = min(MOST_DECIMALS, max(0, DIGITS_BELOW_NOISE - math.floor(math.log10(size))))
-    decimals = n_decimals(numbers, most)
+    decimals = decimals_kept(numbers, size) if decimals is None else decimals
     least, greatest = -math.inf if low is None else low, math.inf if high is None else high
     sums = np.round(np.clip(numbers + added, least, greatest), decimals)
     # Rounding may go beyond a bound that has more decimals.
     unit = 10.0**decimals
     return np.clip(sums, np.ceil(least * unit - 1e-9) / unit, np.floor(greatest * unit + 1e-9) / unit)
+
+
+def decimals_kept(numbers: Floats, size: float) -> int:
+    """Give how many decimals the numbers keep beside noise of a size above 0."""
+    most = min(MOST_DECIMALS, max(0, DIGITS_BELOW_NOISE - math.floor(math.log10(size))))
+    return n_decimals(numbers, most)
 
 
 def n_decimals(numbers: Floats, most: int) -> int:

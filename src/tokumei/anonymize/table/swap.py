@@ -21,9 +21,10 @@ class Swap:
 
     Rank swapping (Moore 1996): from the smallest value up, each that was not exchanged yet changes places with one
     drawn evenly from those above it that were not either and whose rank is near enough; the last may find none and
-    stays. Each column is exchanged on its own, so that it keeps exactly its values, while rows become mixtures.
-    Missing values stay. It promises no k: how many rows can still be linked is for an attack to find out. Rows are
-    released in an order drawn at random, and whoever knows the seed can undo all of it: keep it secret.
+    stays. On an engine partners are drawn within blocks of as many ranks as may be apart. Each column is exchanged on
+    its own, so that it keeps exactly its values, while rows become mixtures. Missing values stay. It promises no k: how
+    many rows can still be linked is for an attack to find out. Rows are released in an order drawn at random, and
+    whoever knows the seed can undo all of it: keep it secret.
 
     Example: five rows with p=20, so that a value changes places with the next rank or stays
 
@@ -42,13 +43,20 @@ class Swap:
 
     def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Exchange cells, column by column."""
-        if not 0 < self.p <= 100:
-            raise InputError.of("a percentage above 0 and at most 100", option="p", value=self.p)
+        self.check_options()
         columns = original.chosen(self.columns, numeric=True)
         swapped = [self._swapped(original, name, generator(seed, "swap", name)) for name in columns]
         frame, rows = in_random_order(original.frame.with_columns(swapped), generator(seed, "swap"))
-        window = max(1, int(self.p * original.n_rows / 100))
-        return Perturbed(frame, rows, facts={"columns": columns, "window": window})
+        return Perturbed(frame, rows, facts={"columns": columns, "window": self.window(original.n_rows)})
+
+    def check_options(self) -> None:
+        """Refuse a share of the rows beyond its ends."""
+        if not 0 < self.p <= 100:
+            raise InputError.of("a percentage above 0 and at most 100", option="p", value=self.p)
+
+    def window(self, n_rows: int) -> int:
+        """Give how far apart ranks may be, of so many."""
+        return max(1, int(self.p * n_rows / 100))
 
     def _swapped(self, original: Original, column: str, rng: np.random.Generator) -> pl.Series:
         """Give a column whose cells changed places."""
@@ -58,7 +66,7 @@ class Swap:
         known = drawn[~np.isnan(numbers[drawn])]
         by_rank = known[np.argsort(numbers[known], kind="stable")]
         source = np.arange(len(numbers))
-        source[by_rank] = by_rank[swapped_ranks(len(by_rank), max(1, int(self.p * len(by_rank) / 100)), rng)]
+        source[by_rank] = by_rank[swapped_ranks(len(by_rank), self.window(len(by_rank)), rng)]
         return original.frame[column].gather(source)
 
 
