@@ -65,3 +65,35 @@ def test_weights_are_those_of_a_general_minimizer(seed: int) -> None:
 
     plain = minimize(loss, np.zeros(3), method="BFGS", options={"gtol": 1e-6}).x
     assert learn_weights(values, answers, log_prior) == pytest.approx(plain, abs=2e-3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_features_of_who_is_matched_as_before_are_not_computed_again(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    slots = np.repeat(np.arange(12), 5)
+    values = [rng.integers(0, n_values, len(slots)) for n_values in (4, 9)]
+    habits = Habits(values, slots, np.repeat(np.arange(3), 4), rng.integers(0, 6, 12))
+
+    def draw() -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        """Match each of five customers in each period to one of four slots, or to none."""
+        chosen = rng.integers(-1, 4, (5, 3))
+        return np.concatenate([chosen[:, [at]] == np.arange(4) for at in range(3)], axis=1).astype(float)
+
+    first, second = draw(), draw()
+    second[:3] = first[:3]
+    before = csr_array(first), habits.all_features(csr_array(first))
+    plain = habits.all_features(csr_array(second))
+    n_computed: list[int] = []
+    features = Habits.features
+
+    def counted(self: Habits, matched: csr_array, period: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        n_computed.append(matched.shape[0])
+        return features(self, matched, period)
+
+    monkeypatch.setattr(Habits, "features", counted)
+    again = habits.all_features(csr_array(second), before)
+    assert all(np.array_equal(one, other) for one, other in zip(again, plain, strict=True))
+    assert max(n_computed, default=0) <= 2
+    assert all(one is not other for one, other in zip(again, before[1], strict=True))

@@ -15,7 +15,7 @@ from tokumei.attack.judge import judge
 from tokumei.attack.linkage import joining, narrowing
 from tokumei.attack.linkage.epochs import find_epochs
 from tokumei.attack.linkage.evidence import Evidence
-from tokumei.attack.linkage.narrowing import LEAST_EQUAL, narrow_keys
+from tokumei.attack.linkage.narrowing import LEAST_EQUAL, narrow_keys, share_unchanged
 from tokumei.attack.truth import published
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
@@ -91,3 +91,40 @@ def test_attack_that_compares_few_rows_finds_as_many(monkeypatch: pytest.MonkeyP
         verdict = judge(Linkage().guess(known, seen), release.pseudonyms, shop.customers, shop.periods)
         found.append(verdict.found.value)
     assert found[0] == pytest.approx(found[1], abs=0.01)
+
+
+def test_rows_released_as_they_were_are_told_from_rows_met_by_accident() -> None:
+    known = history(("a", 3, "22"), ("a", 4, "22"), ("b", 9, "22"), ("b", 11, "22"))
+    released = history(("P", 3, "22728"), ("P", 4, "22728"), ("Q", 9, "22728"), ("Q", 12, "22728"))
+    evidence, _ = weigh(known, released)
+    # Three of four meet one row each: 1 − 3/4 = (1 − q) · exp(q − 3/4) for q = 3/4.
+    assert share_unchanged(evidence.compared, evidence.compared.known) == pytest.approx(0.75, abs=1e-5)
+    crowd = history(*(("P", 3, "22728") for _ in range(10)))
+    evidence, _ = weigh(history(("a", 3, "22"), ("b", 4, "22")), crowd)
+    # One of two meets ten rows: so many meet somebody's by accident.
+    assert share_unchanged(evidence.compared, evidence.compared.known) == pytest.approx(0, abs=1e-5)
+
+
+@pytest.mark.parametrize(("seed", "deleted"), [(0, 0.0), (1, 0.2)])
+def test_starting_from_rows_as_they_were_finds_what_starting_from_kinds_finds(
+    monkeypatch: pytest.MonkeyPatch, seed: int, deleted: float
+) -> None:
+    shop = History.of(make_retail(40, n_rows=1_500, seed=seed))
+    release = Pipeline((Delete(random=deleted, once=False), Pseudonyms(1))).anonymize(shop, seed=seed)
+    seen, known = published(History(release.frame), seed=seed), shop.known(0.25, seed=seed)
+    evidence, _ = weigh(known, seen)
+    assert share_unchanged(evidence.compared, evidence.compared.known) >= joining.UNCHANGED
+    found = Linkage().guess(known, seen)
+    monkeypatch.setattr(joining, "UNCHANGED", 2.0)
+    plain = Linkage().guess(known, seen)
+    assert release.pseudonyms is not None
+    values = [judge(one, release.pseudonyms, shop.customers, shop.periods).found.value for one in (found, plain)]
+    assert values[0] == pytest.approx(values[1], abs=0.005)
+
+
+def test_rows_that_all_moved_do_not_start_learning_from_fields_that_agree() -> None:
+    shop = History.of(make_retail(40, n_rows=1_500, seed=1))
+    release = Pipeline((Perturb(days=31, quantities=0.5, prices=0.25, hides_times=True), Pseudonyms(1)))
+    seen = published(History(release.anonymize(shop, seed=1).frame), seed=1)
+    evidence, _ = weigh(shop.known(0.25, seed=1), seen)
+    assert share_unchanged(evidence.compared, evidence.compared.known) < joining.UNCHANGED / 2

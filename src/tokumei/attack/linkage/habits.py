@@ -42,6 +42,17 @@ class Habits:
         self.tokens = [_tokens(codes, row_slots, n_slots) for codes in values]
         self.log_sizes = np.log(np.bincount(row_slots, minlength=n_slots))
 
+    def all_features(self, matched: csr_array, before: tuple[csr_array, list[Floats]] | None = None) -> list[Floats]:
+        """Give the features of each period; those of customers who are matched as `before` are taken from there."""
+        periods = range(int(self.slot_periods.max(initial=-1)) + 1)
+        if before is None:
+            return [self.features(matched, period) for period in periods]
+        changed = np.unique((matched - before[0]).nonzero()[0])
+        found = [features.copy() for features in before[1]]
+        for period in periods if len(changed) else ():
+            found[period][changed] = self.features(matched[changed], period)
+        return found
+
     def features(self, matched: csr_array, period: int) -> Floats:
         """Give what each customer's other months say on each slot of the period: customer, slot, feature.
 

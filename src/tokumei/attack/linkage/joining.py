@@ -16,6 +16,7 @@ from tokumei.attack.linkage.fields import BANDS, EQUAL, FieldLevels, Floats, Int
 from tokumei.attack.linkage.habits import Habits, learn_weights
 from tokumei.attack.linkage.learning import learn_agreement
 from tokumei.attack.linkage.matching import log_freedom, match
+from tokumei.attack.linkage.narrowing import share_unchanged
 from tokumei.attack.linkage.rows import Side
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
@@ -34,6 +35,9 @@ N_CANDIDATES = (20, 8, 4, 4)
 SETTLED = 0.01
 # The share of counterparts that are equal where learning starts from fields that agree.
 MOSTLY = 0.9
+# Where so many known rows are released as they were, learning starts from fields that nearly always agree: so nearly
+# that only rows which agree in them are compared.
+UNCHANGED, NEARLY_ALL = 0.6, 0.995
 # Where all items are of one kind nothing but numbers of rows tells candidates at first: so many links are looked at.
 FIRST_LINKS = 2_000_000
 
@@ -81,17 +85,20 @@ def join_epochs(
     has_habits = bool(n_rounds and len(epochs) > 1 and evidence.compared.tokens)
     habits = _habits(evidence, epochs, slots) if has_habits else None
     bonus: list[Floats] = [np.zeros(1)] * len(epochs)
+    learned: tuple[csr_array, list[Floats]] | None = None
     found = np.full((len(is_found), n_months), -1)
     with step("joining epochs", total=n_rounds + 1) as bar:
         for n_done in range(n_rounds + 1):
-            by_count = [_count_odds(counts, epoch, rates) for epoch in epochs]
             odds = [by_rows[:, e.names] + c + b for e, c, b in zip(epochs, by_count, bonus, strict=True)]
             matches = [match(one) for one in odds]
             found = _by_month(matches, epochs, evidence.n_rows, len(is_found))
             bar.advance()
             if n_done < n_rounds and habits is not None:
                 rates = counts.rates(found >= 0)
-                bonus = _learn_habits(habits, slots, matches, epochs, rates, counts.log_missed)
+                by_count = [_count_odds(counts, epoch, rates) for epoch in epochs]
+                matched = _matched(matches, slots)
+                learned = matched, habits.all_features(matched, learned)
+                bonus = _learn_habits(habits, slots, matches, epochs, rates, counts.log_missed, learned[1])
     return found
 
 
@@ -126,6 +133,7 @@ def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Float
 
     Where most buy once and all items are of one kind, numbers of rows lead nowhere: nobody's pseudonym is among those
     thought possible. Which of two starts led to the truth is told by how well each lets some days foretell the others.
+    Where most known rows are released as they were, fields that agree come first: few pairs of rows are compared then.
     """
     known = evidence.compared.known
     epoch_of = _epoch_of(epochs, len(evidence.compared.months))
@@ -135,10 +143,15 @@ def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Float
     n_customers = len(evidence.compared.customers)
     units = replace(known, owner=np.searchsorted(chosen, epoch_of[known.month]) * n_customers + known.owner)
     fields = evidence.compared.fields
+    if share_unchanged(evidence.compared, known) >= UNCHANGED:
+        same: Agreement = {name: _mostly_equal(name, field, NEARLY_ALL) for name, field in fields.items()}
+        learned = _learn_from(evidence, known, units, here, same, evidence.by_rows(known, same), N_CANDIDATES[2:])
+        if _is_sure(learned):
+            return learned
     learned = _learn_from(evidence, known, units, here, {name: field.usual() for name, field in fields.items()}, None)
     if _is_sure(learned):
         return learned
-    equal: Agreement = {name: _mostly_equal(name, field) for name, field in fields.items()}
+    equal: Agreement = {name: _mostly_equal(name, field, MOSTLY) for name, field in fields.items()}
     other = _learn_from(evidence, known, units, here, equal, evidence.by_rows(known, equal))
     return max(learned, other, key=lambda one: _foresight(evidence, known, one, here))
 
@@ -150,13 +163,14 @@ def _learn_from(
     here: Sequence[tuple[Epoch, Floats]],
     agreement: Agreement,
     scores: Floats | None,
+    passes: Sequence[int] = N_CANDIDATES,
 ) -> Agreement:
     """Learn from a start and what it says on who is whom; without that from kinds.
 
     Everybody of an epoch takes part: who is left to himself believes in a pseudonym that others fit better.
     """
     least = 0.0
-    for number, n_candidates in enumerate(N_CANDIDATES):
+    for number, n_candidates in enumerate(passes):
         if number:
             scores, least = evidence.by_rows(known, agreement), LEAST
         elif scores is None:
@@ -179,10 +193,10 @@ def _is_sure(agreement: Agreement) -> bool:
     return any(shares[:, 0].min() > 1 - SETTLED for shares in agreement.values())
 
 
-def _mostly_equal(name: str, field: FieldLevels) -> Floats:
-    """Give shares of levels as if most counterparts were equal, and all others like any two rows."""
-    shares = field.usual() * (1 - MOSTLY)
-    shares[:, EQUAL if name in BANDS else 0] += MOSTLY
+def _mostly_equal(name: str, field: FieldLevels, share: float) -> Floats:
+    """Give shares of levels as if such a share of counterparts were equal, and all others like any two rows."""
+    shares = field.usual() * (1 - share)
+    shares[:, EQUAL if name in BANDS else 0] += share
     return shares
 
 
@@ -275,6 +289,14 @@ def _habits(evidence: Evidence, epochs: Sequence[Epoch], slots: Slots) -> Habits
     return Habits(evidence.compared.tokens, row_slots, slots.epochs, slots.names)
 
 
+def _matched(matches: Sequence[tuple[Ints, Floats]], slots: Slots) -> csr_array:
+    """Give customers by slots, 1 where they are matched."""
+    found = np.stack([chosen for chosen, _ in matches], axis=1)
+    customers, at = np.nonzero(found >= 0)
+    shape = (len(found), int(slots.firsts[-1]))
+    return csr_array((np.ones(len(customers)), (customers, slots.firsts[at] + found[customers, at])), shape=shape)
+
+
 def _learn_habits(
     habits: Habits,
     slots: Slots,
@@ -282,8 +304,9 @@ def _learn_habits(
     epochs: Sequence[Epoch],
     rates: Floats,
     log_missed: float,
+    features: Sequence[Floats],
 ) -> list[Floats]:
-    """Give the log likelihood ratio of each customer's habits for each pseudonym of each epoch.
+    """Give the log likelihood ratio of each customer's habits, as `features`, for each pseudonym of each epoch.
 
     `log_missed` is the log chance that of somebody with one released row in an epoch nothing is known.
     """
@@ -291,9 +314,6 @@ def _learn_habits(
     sure = np.stack([chances for _, chances in matches], axis=1)
     rate = np.stack([rates[:, epoch.months].max(axis=1) for epoch in epochs], axis=1)
     customers, at = np.nonzero(found >= 0)
-    shape = (len(found), int(slots.firsts[-1]))
-    matched = csr_array((np.ones(len(customers)), (customers, slots.firsts[at] + found[customers, at])), shape=shape)
-    features = [habits.features(matched, number) for number in range(len(epochs))]
     cases = np.flatnonzero(sure[customers, at] > SURE)
     if not len(cases):
         return [np.zeros(feature.shape[:2]) for feature in features]

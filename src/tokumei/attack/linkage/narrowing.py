@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from tokumei.attack.linkage.fields import FieldLevels, Floats, Ints
+from tokumei.attack.linkage.fields import BANDS, EQUAL, FieldLevels, Floats, Ints
 from tokumei.attack.linkage.rows import Compared, Side
 
 # Fields by which rows are narrowed, each where at least this share of counterparts still agrees.
@@ -19,6 +19,8 @@ NARROWING = ("date", "time", "item")
 LEAST_EQUAL = 0.99
 # Pairs of rows looked at in one go.
 CHUNK_PAIRS = 2_000_000
+# Steps by which a share is found: to a millionth.
+HALVINGS = 20
 
 
 def narrow_keys(compared: Compared, known: Side, agreement: Mapping[str, Floats]) -> tuple[Ints, Ints] | None:
@@ -28,13 +30,34 @@ def narrow_keys(compared: Compared, known: Side, agreement: Mapping[str, Floats]
     """
     fields = {name: compared.fields[name] for name in NARROWING if name in compared.fields}
     chosen = {name: field for name, field in fields.items() if agreement[name][:, 0].min() >= LEAST_EQUAL}
-    if not chosen:
-        return None
+    return _equal_keys(compared, known, chosen) if chosen else None
+
+
+def share_unchanged(compared: Compared, known: Side) -> float:
+    """Estimate the share of known rows that are released with every field as it was, and not by accident.
+
+    A share m of the known rows meets released rows equal in all fields, μ of them on average. If a share q has its
+    counterpart there, and rows of others besides by chance (μ − q each, after Poisson), 1 − m = (1 − q) · exp(q − μ).
+    Where chance accounts for all that is met, q is 0.
+    """
+    ours, theirs = _equal_keys(compared, known, compared.fields)
+    n_met = np.bincount(theirs[theirs >= 0], minlength=int(ours.max(initial=-1)) + 1)[ours]
+    unmet, mean = float((n_met == 0).mean()), float(n_met.mean())
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        is_more = (1 - middle) * np.exp(middle - mean) > unmet
+        low, high = (middle, high) if is_more else (low, middle)
+    return low
+
+
+def _equal_keys(compared: Compared, known: Side, chosen: Mapping[str, FieldLevels]) -> tuple[Ints, Ints]:
+    """Give the key of each known and each released row, equal where these fields, the month and the kind are."""
     released = compared.released
     ours, theirs = (side.month * compared.n_kinds + side.kind for side in (known, released))
     is_met = np.ones(len(released), bool)
     for name, field in chosen.items():
-        equal, n_values = _equal_values(field)
+        equal, n_values = _equal_values(field, EQUAL if name in BANDS else 0)
         of_row = equal[released.codes[name]]
         is_met &= of_row >= 0
         ours, theirs = ours * n_values + known.codes[name], theirs * n_values + of_row
@@ -46,12 +69,15 @@ def narrow_keys(compared: Compared, known: Side, agreement: Mapping[str, Floats]
     return ours, np.where(is_met, theirs, -1)
 
 
-def _equal_values(field: FieldLevels) -> tuple[Ints, int]:
-    """Give the known value that equals each released one, −1 if none does, and how many known values there are."""
+def _equal_values(field: FieldLevels, level: int) -> tuple[Ints, int]:
+    """Give the known value that equals each released one, −1 if none does, and how many known values there are.
+
+    level: the one of equal values.
+    """
     if field.levels is None:
         n_values = int(max(codes.max(initial=0) for codes in field.codes)) + 1
         return np.arange(n_values), n_values
-    is_equal = field.levels == 0
+    is_equal = field.levels == level
     return np.where(is_equal.any(axis=0), is_equal.argmax(axis=0), -1), len(field.levels)
 
 
