@@ -17,9 +17,10 @@ import typer
 
 from tokumei.cli.commands import COMMANDS, app_with
 from tokumei.cli.help_texts import with_whole_names
+from tokumei.cli.hints import usage_message
 from tokumei.cli.output import fail, showing_notes
 from tokumei.cli.values import with_plain_values
-from tokumei.core.errors import InputError, TokumeiError
+from tokumei.core.errors import TokumeiError
 
 
 @cache
@@ -27,12 +28,6 @@ def built(name: str | None = None) -> Any:
     """Build one of the commands, or all of them where none is named, as for the help."""
     command = typer.main.get_command(app_with(COMMANDS if name is None else [name]))
     return with_plain_values(with_whole_names(command))
-
-
-def _called_so(word: str) -> list[str]:
-    """Give the commands of groups that are called by a word which is none by itself: `apply` is `anonymize apply`."""
-    groups = built().commands.items() if word not in COMMANDS else ()
-    return [f"tokumei {name} {word}" for name, group in groups if word in getattr(group, "commands", {})]
 
 
 def _drop_output() -> None:
@@ -49,8 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        if given and (meant := _called_so(given[0])):
-            raise InputError.of(" or ".join(meant), value=given[0])
         with showing_notes():
             code = built(given[0] if given and given[0] in COMMANDS else None)(
                 given, prog_name="tokumei", standalone_mode=False
@@ -83,5 +76,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         if os.environ.get("TOKUMEI_DEBUG"):
             raise
-        sys.exit(fail(error, wants_json=wants_json))
+        usage = usage_message(error, given, built) if hasattr(error, "format_message") else None
+        sys.exit(fail(error, wants_json=wants_json, usage=usage))
     sys.exit(code if isinstance(code, int) else 0)

@@ -76,16 +76,15 @@ def screen_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def fail(error: Exception, *, wants_json: bool) -> int:
-    """Print an error and give the exit code of its kind."""
+def fail(error: Exception, *, wants_json: bool, usage: str | None = None) -> int:
+    """Print an error and give the exit code of its kind; `usage` says what was wrong with how a command was called."""
     if isinstance(error, TokumeiError):
         shape, message = error.as_dict(), error.by_kind if isinstance(error, InputError) else str(error)
     elif isinstance(error, OSError):
         message = f"{error.filename or 'file'}: {error.strerror or error}"
         shape = {"error": "FileError", "message": message}
-    elif hasattr(error, "format_message"):
-        # A usage error of the command line library.
-        message = error.format_message()
+    elif usage is not None:
+        message = usage
         shape = {"error": "UsageError", "message": message}
     else:
         message = f"{type(error).__name__}: {error} (a fault of Tokumei, not yours; TOKUMEI_DEBUG=1 shows where)"

@@ -1,0 +1,29 @@
+"""What somebody may have meant who gave a command or an option that there is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def usage_message(error: Any, given: Sequence[str], built: Callable[[], Any]) -> str:
+    """Put an error of usage into words; `built` gives all commands."""
+    said, context = str(error.format_message()), getattr(error, "ctx", None)
+    if context is None:
+        return said
+    option = getattr(error, "option_name", None)
+    if option is not None and any("--set" in param.opts for param in context.command.params):
+        return f"{said}. What a method takes is given as --set {option.lstrip('-')}=VALUE"
+    known, depth = getattr(context.command, "commands", None), len(context.command_path.split()) - 1
+    if known is None or depth >= len(given) or given[depth] in known:
+        return said
+    # The library looks for names that are written alike, and only in one group.
+    meant = [f"'tokumei {name}'" for name in _names(built()) if name.split()[-1] == given[depth]]
+    return f"No such command '{given[depth]}'. Did you mean {' or '.join(meant)}?" if meant else said
+
+
+def _names(group: Any, above: str = "") -> list[str]:
+    names = []
+    for name, command in group.commands.items():
+        names += _names(command, f"{above}{name} ") if hasattr(command, "commands") else [above + name]
+    return names
