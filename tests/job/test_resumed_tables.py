@@ -48,6 +48,7 @@ def dealt(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in folder.glob(".tokumei-*/*/slice-*.json")}
 
 
+@pytest.mark.slow
 def test_a_table_whose_writing_was_killed_goes_on_with_the_next_slice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
