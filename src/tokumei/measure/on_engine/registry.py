@@ -11,6 +11,7 @@ from tokumei.measure.on_engine import item_cf, rows
 from tokumei.measure.on_engine.crosstab import crosstab
 from tokumei.measure.on_engine.frequent_itemsets import frequent_itemsets
 from tokumei.measure.on_engine.rfm_table import rfm_table
+from tokumei.measure.on_engine.statistic import statistic
 
 MEASURES: dict[str, Callable[[Any, EngineHistory, EngineHistory], Score]] = {
     "crosstab": crosstab,
@@ -23,5 +24,6 @@ MEASURES: dict[str, Callable[[Any, EngineHistory, EngineHistory], Score]] = {
     "price": rows.price,
     "rfm-table": rfm_table,
     "rows": rows.rows,
+    "statistic": statistic,
     "top-items": rows.top_items,
 }

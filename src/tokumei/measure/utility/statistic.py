@@ -36,14 +36,14 @@ class Statistic:
     def measure(self, original: History, released: History) -> Score:
         """Compare the statistic of both."""
         before, after = (compute(self.statistic, numbers(history, self.column)) for history in (original, released))
-        what = "rows" if self.statistic == "rows" else f"{self.statistic} of {self.column}"
-        return Score(
-            f"statistic: {what}",
-            abs(after - before),
-            best=0,
-            worst=math.inf,
-            inputs={"original": before, "released": after},
-        )
+        return score_of(self, before, after)
+
+
+def score_of(part: Statistic, before: float, after: float) -> Score:
+    """Give the score of a statistic that was computed before and after."""
+    what = "rows" if part.statistic == "rows" else f"{part.statistic} of {part.column}"
+    inputs = {"original": before, "released": after}
+    return Score(f"statistic: {what}", abs(after - before), best=0, worst=math.inf, inputs=inputs)
 
 
 def numbers(history: History, column: Column) -> npt.NDArray[np.float64]:
