@@ -104,6 +104,6 @@ def test_a_dummy_stands_beside_a_row_of_its_customer_at_a_price_of_its_item(tmp_
 
 def test_names_that_set_customers_apart_again_are_a_broken_promise(tmp_path: Path) -> None:
     rows = [("a", DAYS[0], "22a", 1.0, 1), ("b", DAYS[1], "31", 2.0, 2), ("b", DAYS[3], "31", 3.0, 3)]
-    steps = [{"method": "dummies"}, {"method": "pseudonyms", "lifetime": 1}]
+    steps: list[dict[str, Any]] = [{"method": "dummies"}, {"method": "pseudonyms", "lifetime": 1}]
     with pytest.raises(PromiseBroken, match="An item set is shared by 1 pseudonyms, fewer than 2"):
         written(history_of(rows), steps, "duckdb", tmp_path)

@@ -317,6 +317,13 @@ ERRORS = {
     ),
     # What files and forms lack, where the words of contests have nothing for it.
     "the line end {end} as above": "前の行と同じ改行 {end}",
+    "1 cell": "1 個のセル",
+    "1 cell as in the header: all lines below it end in '{delimiter}', which begins one more": (
+        "見出しと同じ 1 個のセル（下の行はすべて「{delimiter}」で終わるので、一つ多くなっています）"
+    ),
+    "1 cell as in the lines above (if the table begins here, give --skip-rows {m})": (
+        "上の行と同じ 1 個のセル（表がここから始まるなら --skip-rows {m}）"
+    ),
     "{n} cells": "{n} 個のセル",
     "{n} cells as in the header: all lines below it end in '{delimiter}', which begins one more": (
         "見出しと同じ {n} 個のセル（下の行はすべて「{delimiter}」で終わるので、一つ多くなっています）"

@@ -102,7 +102,7 @@ def test_odd_address_leads_nowhere(world: World, route: Route) -> None:
 def names_a_route(path: str) -> bool:
     """Whether the server has a view for an address, with or without the slash at its end."""
     read = RequestFactory().get(path).path_info
-    return is_valid_path(read) or is_valid_path(f"{read}/")
+    return bool(is_valid_path(read) or is_valid_path(f"{read}/"))
 
 
 QUERY = (

@@ -230,9 +230,7 @@ class LayoutPass:
             if not n_fitting:
                 del self.ragged[1:]
                 self.n_ragged = 1
-        expected: str = Text(form, **values)
-        if self.n_columns == 1:
-            expected = expected.replace("1 cells", "1 cell", 1)
+        expected = Text(form.replace("{n:,} cells", "1 cell") if self.n_columns == 1 else form, **values)
         for line, n_cells, text in self.ragged:
             found = f"{counted(n_cells, 'cell')}: {text}" if text else "an empty line"
             self.faults.add(expected, line=line, value=found)
