@@ -102,6 +102,10 @@ def postgres_engine() -> Iterator[str]:
         yield address
 
 
+# A page comes in a moment; a machine that has much else to do may take a hundred times as long.
+BROWSER_MILLISECONDS = 180_000
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Debian's chromium without a window, one for each process of tests; skips where it is not installed."""
@@ -114,6 +118,14 @@ def browser() -> Iterator[Any]:
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        new_context = running.new_context
+
+        def patient_context(**options: Any) -> Any:
+            context = new_context(**options)
+            context.set_default_timeout(BROWSER_MILLISECONDS)
+            return context
+
+        running.new_context = patient_context
         yield running
         running.close()
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]

@@ -195,7 +195,7 @@ class Player:
         self.page.wait_for_url("**/contests/submissions/*")
         # Until nothing more happens: the page looks again by itself.
         self.page.wait_for_selector(".facts")
-        self.page.wait_for_selector("[data-poll]", state="detached", timeout=30_000)
+        self.page.wait_for_selector("[data-poll]", state="detached")
 
     def submit_a_bad_and_a_good_release(self, anonymizer: str) -> None:
         page = self.page

@@ -51,7 +51,7 @@ def worker(db: None) -> Iterator[None]:
 def settle(page: Any) -> None:
     """Wait until nothing is under way; the script reloads the page then."""
     page.wait_for_selector("main h1")
-    page.wait_for_selector("main:not(:has([data-poll]))", timeout=120_000)
+    page.wait_for_selector("main:not(:has([data-poll]))")
     assert page.evaluate(TOO_WIDE) == 0, page.url
 
 
@@ -162,10 +162,10 @@ def test_way_of_a_table_needs_no_script(browser: Any, live_server: Any, alice: U
     page.set_input_files("#file", {"name": "people.csv", "mimeType": "text/csv", "buffer": PEOPLE})
     page.click("button:has-text('Begin')")
     # The page asks to be loaded again by itself while work is under way.
-    page.wait_for_selector("#r0", timeout=60_000)
+    page.wait_for_selector("#r0")
     page.click("button:has-text('Save and see the risk')")
-    page.wait_for_selector("svg.figure", timeout=60_000)
+    page.wait_for_selector("svg.figure")
     page.click("nav.tabs a[href$=protect]")
     page.click("button:has-text('Make the release')")
-    page.wait_for_selector(".notice.success", timeout=60_000)
+    page.wait_for_selector(".notice.success")
     context.close()
