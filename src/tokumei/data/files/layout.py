@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,6 +45,26 @@ class Layout:
 
 
 EMPTY = Layout(0, 0, False, "\n", np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+class CellForms(NamedTuple):
+    """How many cells a line should have: in all lines, by the header alone, or by the lines above."""
+
+    plain: str
+    as_in_header: str
+    as_above: str
+
+
+CELLS = CellForms(
+    "{n:,} cells",
+    "{n:,} cells as in the header: all lines below it end in '{delimiter}', which begins one more",
+    "{n:,} cells as in the lines above (if the table begins here, give --skip-rows {m})",
+)
+ONE_CELL = CellForms(
+    "1 cell",
+    "1 cell as in the header: all lines below it end in '{delimiter}', which begins one more",
+    "1 cell as in the lines above (if the table begins here, give --skip-rows {m})",
+)
 """The layout of a file without a byte."""
 
 
@@ -213,24 +234,23 @@ class LayoutPass:
 
     def _add_ragged(self) -> None:
         """Say once for the whole file what is wrong with every line in the same way."""
-        form, values = "{n:,} cells", {"n": self.n_columns or 0, "delimiter": self.delimiter}
+        forms = ONE_CELL if self.n_columns == 1 else CELLS
+        form, values = forms.plain, {"n": self.n_columns or 0, "delimiter": self.delimiter}
         if self.ragged and len(self.cell_counts) == 1:
             first_line, n_cells, _ = self.ragged[0]
             n_fitting = self.n_records - self.n_ragged
             # The lines that fit all stand above: a title, and below it a table.
             if 0 < n_fitting == first_line - 1 - self.n_skipped and n_cells > (self.n_columns or 0):
                 if n_fitting == 1 and all(text.endswith(self.delimiter) for _, _, text in self.ragged):
-                    form = (
-                        "{n:,} cells as in the header: all lines below it end in '{delimiter}', which begins one more"
-                    )
+                    form = forms.as_in_header
                 elif self.may_advise:
-                    form = "{n:,} cells as in the lines above (if the table begins here, give --skip-rows {m})"
+                    form = forms.as_above
                     values["m"] = first_line - 1
                 n_fitting = 0
             if not n_fitting:
                 del self.ragged[1:]
                 self.n_ragged = 1
-        expected = Text(form.replace("{n:,} cells", "1 cell") if self.n_columns == 1 else form, **values)
+        expected = Text(form, **values)
         for line, n_cells, text in self.ragged:
             found = f"{counted(n_cells, 'cell')}: {text}" if text else "an empty line"
             self.faults.add(expected, line=line, value=found)
