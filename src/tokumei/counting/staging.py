@@ -136,7 +136,7 @@ class _Counted:
         n_read = 0
         n_above = 2 if suffix in TEXT_SUFFIXES else 1
         batches = wanted.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True, engine="streaming")
-        how: dict[str, Any] = {"date_format": reading.date_format}
+        how: dict[str, Any] = {"date_format": reading.date_format, "is_whole": False}
         for batch in batches:
             where = Source(str(source), _LineOf(n_read + n_above))
             yield read_columns_of_history(batch, where, declared, **how), left_out

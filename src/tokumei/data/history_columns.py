@@ -15,6 +15,7 @@ from tokumei.core.errors import FaultList, InputError, nearest
 from tokumei.core.text import Text
 from tokumei.data.files.columns import NUMBER, add_value_faults, does_not_fit
 from tokumei.data.moments import TIMES, dates_expected, read_moments, read_times
+from tokumei.data.written_numbers import read_amounts
 
 SCHEMA: dict[str, pl.DataType] = {
     "customer": pl.String(),
@@ -49,8 +50,12 @@ def read_columns_of_history(
     *,
     date_format: str | None = None,
     carried: Sequence[str] = (),
+    is_whole: bool = True,
 ) -> pl.DataFrame:
-    """Give a frame the columns of SCHEMA; what is absent is missing in every row, and what is left out is said."""
+    """Give a frame the columns of SCHEMA; what is absent is missing in every row, and what is left out is said.
+
+    is_whole: these are all rows, so that they tell together what a comma in an amount stands for.
+    """
     found = find_columns(frame.columns, columns, source.name, carried)
     faults = FaultList(source.name)
     read: dict[str, pl.Series] = {}
@@ -74,7 +79,11 @@ def read_columns_of_history(
             read[role] = _as_names(cells)
         else:
             read[role], is_bad = _as_numbers(cells)
-            _add(faults, source, cells, is_bad, EXPECTED[role])
+            amounts = _as_amounts(cells, source) if is_whole and is_bad.any() else None
+            if amounts is None:
+                _add(faults, source, cells, is_bad, EXPECTED[role])
+            else:
+                read[role] = amounts
     faults.raise_if_any()
     _check_whole(frame, found, read, source)
     if "quantity" in read:
@@ -183,6 +192,16 @@ def _as_numbers(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
     read = cells.cast(pl.Float64, strict=False)
     is_lost = (read.is_null() & cells.is_not_null()) | ~read.is_finite().fill_null(True)
     return read, is_lost
+
+
+def _as_amounts(cells: pl.Series, source: Source) -> pl.Series | None:
+    """Read amounts as people write them, 7,18 € or $1,200.50, and say so; None where they are none."""
+    texts = cells.drop_nulls().unique(maintain_order=True) if cells.dtype == pl.String else pl.Series([])
+    amounts = read_amounts(texts.to_list(), is_sure=True)
+    if amounts is None:
+        return None
+    log.info("%s, column %s: '%s' was read as %s, and all like it", source.name, cells.name, texts[0], amounts[0])
+    return cells.replace_strict(texts, pl.Series(amounts, dtype=pl.Float64), return_dtype=pl.Float64)
 
 
 def as_quantity(numbers: pl.Series) -> pl.Series:

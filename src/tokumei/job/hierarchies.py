@@ -15,6 +15,7 @@ from tokumei.anonymize.local.encoding import flat_hierarchy
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.data.table import check_column
+from tokumei.data.written_numbers import read_amounts
 from tokumei.hierarchy.build.calendar import Calendar
 from tokumei.hierarchy.build.from_data import FromData, told_of_labels
 from tokumei.hierarchy.build.intervals import Intervals
@@ -23,7 +24,6 @@ from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchy.leaves import LARGEST_NUMBER, leaf_texts, read_number, unreadable
 from tokumei.hierarchy.ordered_labels import order_labels
 from tokumei.hierarchy.written_dates import read_days
-from tokumei.hierarchy.written_numbers import read_amounts
 
 # About as many intervals as a person can look over; each further level joins two.
 INTERVALS = 16

@@ -1,0 +1,75 @@
+"""Amounts in the ways people write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import tokumei as tk
+from tokumei.counting.staging import stage_history
+from tokumei.data.files.reading import Reading
+from tokumei.data.written_numbers import read_amounts
+
+AMOUNTS = [1_000 + 311 * number for number in range(250)]
+WAYS: dict[str, Callable[[int], str]] = {
+    "dollars": lambda amount: f"${amount:,}",
+    "yen": lambda amount: f"{amount:,}円",
+    "commas": lambda amount: f"{amount:,}",
+    "kilograms": lambda amount: f"{amount} kg",
+    "currency code": lambda amount: f"USD {amount:,}.00",
+    "points and a decimal comma": lambda amount: f"{amount:,}".replace(",", ".") + ",00 €",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_amounts_are_released_in_the_intervals_of_their_numbers(way: str) -> None:
+    texts = [WAYS[way](amount) for amount in AMOUNTS]
+    assert read_amounts(texts) == AMOUNTS
+    asked = {"k": 5, "suppress": 0.05, "keep_order": True}
+    made = tk.anonymize(tk.Table(pl.DataFrame({"pay": texts}), qi=["pay"]), **asked)
+    plain = tk.anonymize(tk.Table(pl.DataFrame({"pay": AMOUNTS}), qi=["pay"]), numeric=[], **asked)
+    assert made.table["pay"].to_list() == plain.table["pay"].to_list()
+    assert made.made["pay"].startswith("amounts: intervals")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["A1", "A2", "A3", "A4"], ["$5", "€5"], ["01", "02"], ["1,5", "1.5"], ["1,00,000"], ["3-4"], ["1 2"], [""]],
+)
+def test_codes_and_what_could_be_two_are_no_amounts(texts: list[str]) -> None:
+    assert read_amounts(texts) is None
+
+
+def shop(tmp_path: Path, prices: list[str], quantities: list[str]) -> Path:
+    file = tmp_path / "Käufe.csv"
+    rows = [
+        f"k{n % 3};2026-05-{n + 1:02};Brot;{p};{q}" for n, (p, q) in enumerate(zip(prices, quantities, strict=True))
+    ]
+    file.write_text("\n".join(["customer;date;item;price;quantity", *rows]), encoding="utf-8")
+    return file
+
+
+def test_history_with_decimal_commas_is_read_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "tokumei.notes")
+    file = shop(tmp_path, ["7,18 €", "1.250,00 €", "-0,5 €"], ["1,250", "0,5", "2"])
+    read = tk.History(file, delimiter=";").frame
+    assert read["price"].to_list() == [7.18, 1250.0, -0.5]
+    assert read["quantity"].to_list() == [1.25, 0.5, 2.0]
+    assert "'7,18 €' was read as 7.18" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "prices", [["1,250", "2,500", "3"], ["7,18", "7.18", "1"], ["7,18", "$3", "1"], ["7,18", "x", "1"]]
+)
+def test_amount_that_could_be_two_is_refused_by_its_line(tmp_path: Path, prices: list[str]) -> None:
+    with pytest.raises(tk.errors.InputError, match=r"line 2, column price: found '.*', expected a price, as 1.95"):
+        tk.History(shop(tmp_path, prices, ["1", "2", "3"]), delimiter=";")
+
+
+def test_blocks_of_a_history_guess_nothing(tmp_path: Path) -> None:
+    file = shop(tmp_path, ["7,18", "6,50", "5,00"], ["1", "2", "3"])
+    with pytest.raises(tk.errors.InputError, match="found '7,18', expected a price"):
+        stage_history(file, Reading(format="table"), tmp_path / "staged")
