@@ -125,7 +125,7 @@ def browser() -> Iterator[Any]:
             context.set_default_timeout(BROWSER_MILLISECONDS)
             return context
 
-        running.new_context = patient_context
+        running.new_context = patient_context  # type: ignore[method-assign]
         yield running
         running.close()
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
