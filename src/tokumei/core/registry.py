@@ -140,8 +140,9 @@ def class_name(name: str) -> str:
 
 
 def part_name(part: object) -> str:
-    """Give the name that a part's class stands for: `SameDay` → `same-day`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", type(part).__name__).lower()
+    """Give the name of a part or of its class: `SameDay` → `same-day`."""
+    kind = part if isinstance(part, type) else type(part)
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
 
 
 def part_options(part: type) -> list[Option]:

@@ -19,12 +19,12 @@ from tokumei.anonymize.steps import HistoryStep, recipe_of
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
+from tokumei.core.text import Text
 from tokumei.counting.draws import DRAWN_BY
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.data.release import Recipe
 
 STEPS: dict[type, Callable[..., EngineHistory]] = {Delete: delete, Dummies: dummies, Perturb: perturb}
-ON_ENGINES = "delete, dummies, perturb and pseudonyms"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +43,9 @@ def check_engine_can(pipeline: Pipeline) -> None:
     """Refuse methods that need their rows in this process."""
     for method in pipeline.methods:
         if type(method) not in (*STEPS, Pseudonyms):
-            expected = f"the local engine, which {part_name(method)} needs; others have {ON_ENGINES}"
-            raise InputError.of(expected, option="engine")
+            names = ", ".join(map(part_name, (*STEPS, Pseudonyms)))
+            form = "the local engine, which {what} needs; others have {names}"
+            raise InputError.of(Text(form, what=part_name(method), names=names), option="engine")
 
 
 def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) -> NamedRows:

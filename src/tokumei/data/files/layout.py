@@ -45,6 +45,7 @@ class Layout:
 
 
 EMPTY = Layout(0, 0, False, "\n", np.zeros(0, np.int64), np.zeros(0, np.int64))
+"""The layout of a file without a byte."""
 
 
 class CellForms(NamedTuple):
@@ -65,7 +66,6 @@ ONE_CELL = CellForms(
     "1 cell as in the header: all lines below it end in '{delimiter}', which begins one more",
     "1 cell as in the lines above (if the table begins here, give --skip-rows {m})",
 )
-"""The layout of a file without a byte."""
 
 
 @dataclass
