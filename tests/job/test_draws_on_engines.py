@@ -49,10 +49,10 @@ def drawn_order(method: str, n_rows: int) -> list[int]:
 
 def plain_swap(ages: list[int | None], p: float) -> list[int | None]:
     """Exchange numbers within blocks of ranks, in plain Python."""
-    luck = {row: draws(key_of(SEED, "swap", "age of"), row) for row in range(len(ages))}
+    luck = {row: draws(key_of(SEED, "block-swap", "age of"), row) for row in range(len(ages))}
     known = [(age, row) for row, age in enumerate(ages) if age is not None]
     window = max(1, int(p * len(known) / 100))
-    shift = int(generator(SEED, "swap", "age of", "blocks").integers(window + 1))
+    shift = int(generator(SEED, "block-swap", "age of", "blocks").integers(window + 1))
     blocks: dict[int, list[int]] = {}
     for rank, (_, _, row) in enumerate(sorted((age, luck[row][0], row) for age, row in known)):
         blocks.setdefault((rank + shift) // (window + 1), []).append(row)
@@ -68,7 +68,7 @@ def plain(frame: pl.DataFrame, method: str, share: float) -> list[tuple[Any, ...
     """Draw the rows in plain Python."""
     order = drawn_order(method, frame.height)
     rows = frame.rows()
-    if method == "swap":
+    if method == "block-swap":
         ages = plain_swap(frame["age of"].to_list(), 100 * share)
         return [(rows[row][0], ages[row], *rows[row][2:]) for row in order]
     if method == "sample":
@@ -90,7 +90,7 @@ def plain(frame: pl.DataFrame, method: str, share: float) -> list[tuple[Any, ...
 def check_alike(frame: pl.DataFrame, engine: str, folder: Path) -> None:
     source, out = folder / "people.parquet", folder / "out.parquet"
     frame.write_parquet(source)
-    ways: dict[str, dict[str, Any]] = {"sample": {"share": 0.4}, "swap": {"p": 40.0, "columns": ("age of",)}}
+    ways: dict[str, dict[str, Any]] = {"sample": {"share": 0.4}, "block-swap": {"p": 40.0, "columns": ("age of",)}}
     ways["pram"] = {"retain": 0.4, "columns": ("town", "born")}
     for method, options in ways.items():
         part = TABLE_ANONYMIZERS.make(method, **options)
@@ -153,7 +153,7 @@ def test_spark_draws_as_plain_python_does(spark_engine: str, tmp_path: Path, fra
 def test_a_value_that_is_no_number_is_told_with_its_file_and_column(tmp_path: Path) -> None:
     source = tmp_path / "people.csv"
     source.write_text("town,age\na,20\nb,old\n", encoding="utf-8")
-    for method in ("noise", "swap"):
+    for method in ("noise", "block-swap"):
         part = TABLE_ANONYMIZERS.make(method, columns=("age",))
         with pytest.raises(InputError, match="a finite number") as found:
             write_table_on_engine(
@@ -167,7 +167,7 @@ def test_numbers_on_an_engine_change_places_with_the_next_rank_or_stay(tmp_path:
     # Of five, one rank apart is a fifth: blocks of two, where only neighbors can meet.
     wages = [100, 120, 300, 320, 900]
     pl.DataFrame({"town": list("abcde"), "wage": wages}).write_parquet(tmp_path / "people.parquet")
-    part = TABLE_ANONYMIZERS.make("swap", p=20.0)
+    part = TABLE_ANONYMIZERS.make("block-swap", p=20.0)
     out = tmp_path / "out.parquet"
     how: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "seed": 1, "numeric": ["wage"]}
     write_table_on_engine(str(tmp_path / "people.parquet"), ["town", "wage"], out, method=part, **how)

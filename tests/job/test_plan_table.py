@@ -72,7 +72,7 @@ def test_plan_of_what_is_drawn_on_an_engine_numbers_and_counts_rows_first(
     words = ["anonymize", "table", tmp_path / "people.parquet", "--qi", "age,town", "--out", tmp_path / "o.parquet"]
     words += ["--engine", "duckdb", "--set", "columns=age", "--dry-run"]
     # Counted, numbered, ages counted and written; noise also counts who is alike, and is drawn.
-    for method, n_passes in (("swap", 4), ("noise", 6)):
+    for method, n_passes in (("block-swap", 4), ("noise", 6)):
         code, plan = tokumei_here(capsys, *words, "--method", method)
         assert (code, plan["passes"]) == (0, n_passes), plan
 

@@ -120,10 +120,11 @@ def test_noise_without_bounds_promises_nothing(tmp_path: Path) -> None:
     assert made[1]["options"]["no_promise_for_want_of_bounds"] == ["age"]
 
 
-def test_swap_keeps_the_values_and_moves_them_no_farther_than_it_says(times: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["swap", "block-swap"])
+def test_swap_keeps_the_values_and_moves_them_no_farther_than_it_says(method: str, times: int, tmp_path: Path) -> None:
     for seed in range(6 * times):
         rows = [{**row, "town": str(n)} for n, row in enumerate(people(seed, 1 + 7 * seed % 40, missing=0.1))]
-        made = released(tmp_path, rows, "swap", ["age"], "--set", "p=10", keep="town")
+        made = released(tmp_path, rows, method, ["age"], "--set", "p=10", keep="town")
         assert made is not None
         after = {row["town"]: row["age"] for row in made[0]}
         assert Counter(after.values()) == Counter(row["age"] for row in rows)

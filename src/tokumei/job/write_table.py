@@ -148,7 +148,8 @@ def _write(
 
 def runs_on_engines(method: Any) -> bool:
     """Whether a method works on other engines than the local one."""
-    return isinstance(method, (TableSearch, LocalRecoder)) or part_name(method) in ("noise", "pram", "sample", "swap")
+    drawn = ("block-swap", "noise", "pram", "sample")
+    return isinstance(method, (TableSearch, LocalRecoder)) or part_name(method) in drawn
 
 
 def _finished(done: TableRelease, names: Sequence[str], there: Sequence[str], started: float) -> TableRelease:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 METHODS = {
     "best-effort": "可能な範囲での探索",
+    "block-swap": "区間内スワッピング",
     "datafly": "Datafly 法",
     "dp-counts": "差分プライバシーによる集計",
     "exhaustive": "全探索",

@@ -14,16 +14,16 @@ from typing import Any
 import polars as pl
 
 from tokumei.anonymize.goal import Goal, against_original, check_classes, released_columns
+from tokumei.anonymize.on_engine.block_swap import swapped
 from tokumei.anonymize.on_engine.noise import with_noise
-from tokumei.anonymize.on_engine.swap import swapped
 from tokumei.anonymize.perturbation import chosen_columns
 from tokumei.anonymize.regrouping import row_recipe
 from tokumei.anonymize.rows import check_is_used
 from tokumei.anonymize.search.problem import check_asked
+from tokumei.anonymize.table.block_swap import BlockSwap
 from tokumei.anonymize.table.noise import Noise
 from tokumei.anonymize.table.pram import Pram, domain_of
 from tokumei.anonymize.table.sample import Sample
-from tokumei.anonymize.table.swap import Swap
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
@@ -106,7 +106,7 @@ def write_perturbed(
             facts = {"n_rows": n_drawn}
         elif isinstance(method, Pram):
             placed, promises, facts = _post_randomized(method, opened, placed, hierarchies, goal, counts, columns, used)
-        elif isinstance(method, Swap):
+        elif isinstance(method, BlockSwap):
             changed = _numeric(method.columns, goal, counts, columns)
             how = {"row": ROW, "n_rows": counts.n_rows, "seed": used, "source": source}
             placed, facts = swapped(method, opened, placed, changed, **how)

@@ -10,6 +10,7 @@ import polars as pl
 
 from tokumei.anonymize.perturbation import Original, Perturbed, in_random_order
 from tokumei.core.errors import InputError
+from tokumei.core.registry import part_name
 from tokumei.core.seeds import generator
 
 Ints = npt.NDArray[np.int64]
@@ -21,10 +22,9 @@ class Swap:
 
     Rank swapping (Moore 1996): from the smallest value up, each that was not exchanged yet changes places with one
     drawn evenly from those above it that were not either and whose rank is near enough; the last may find none and
-    stays. On an engine partners are drawn within blocks of as many ranks as may be apart. Each column is exchanged on
-    its own, so that it keeps exactly its values, while rows become mixtures. Missing values stay. It promises no k: how
-    many rows can still be linked is for an attack to find out. Rows are released in an order drawn at random, and
-    whoever knows the seed can undo all of it: keep it secret.
+    stays. Each column is exchanged on its own, so that it keeps exactly its values, while rows become mixtures. Missing
+    values stay. It promises no k: how many rows can still be linked is for an attack to find out. Rows are released in
+    an order drawn at random, and whoever knows the seed can undo all of it: keep it secret.
 
     Example: five rows with p=20, so that a value changes places with the next rank or stays
 
@@ -45,8 +45,9 @@ class Swap:
         """Exchange cells, column by column."""
         self.check_options()
         columns = original.chosen(self.columns, numeric=True)
-        swapped = [self._swapped(original, name, generator(seed, "swap", name)) for name in columns]
-        frame, rows = in_random_order(original.frame.with_columns(swapped), generator(seed, "swap"))
+        method = part_name(self)
+        swapped = [self._swapped(original, name, generator(seed, method, name)) for name in columns]
+        frame, rows = in_random_order(original.frame.with_columns(swapped), generator(seed, method))
         return Perturbed(frame, rows, facts={"columns": columns, "window": self.window(original.n_rows)})
 
     def check_options(self) -> None:
@@ -66,8 +67,12 @@ class Swap:
         known = drawn[~np.isnan(numbers[drawn])]
         by_rank = known[np.argsort(numbers[known], kind="stable")]
         source = np.arange(len(numbers))
-        source[by_rank] = by_rank[swapped_ranks(len(by_rank), self.window(len(by_rank)), rng)]
+        source[by_rank] = by_rank[self.partners(len(by_rank), self.window(len(by_rank)), rng)]
         return original.frame[column].gather(source)
+
+    def partners(self, n: int, window: int, rng: np.random.Generator) -> Ints:
+        """Give for each rank the one it changes places with; itself if it stays."""
+        return swapped_ranks(n, window, rng)
 
 
 def swapped_ranks(n: int, window: int, rng: np.random.Generator) -> Ints:

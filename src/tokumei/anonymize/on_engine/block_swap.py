@@ -1,8 +1,4 @@
-"""Rank swapping where the rows are: ranks are cut into blocks, and the rows of a block change places in pairs.
-
-In memory each rank finds its partner after all below it have found theirs, which is one row after the other. Here a
-block has as many ranks as may be apart, so that any two of it may change places, and all find their partners at once.
-"""
+"""Numbers exchanged within blocks of ranks where the rows are; the rows of a block change places in pairs."""
 
 from __future__ import annotations
 
@@ -13,14 +9,14 @@ import numpy as np
 import polars as pl
 
 from tokumei.anonymize.on_engine.numbers import NumberCounts, number_counts
-from tokumei.anonymize.table.swap import Swap
+from tokumei.anonymize.table.block_swap import BlockSwap
 from tokumei.core.seeds import generator
 from tokumei.counting.draws import Draws, either, key_of, whole_number
 from tokumei.counting.places import beside, place
 
 
 def swapped(
-    method: Swap, engine: Any, table: Any, columns: Sequence[str], *, row: str, n_rows: int, seed: int, source: str
+    method: BlockSwap, engine: Any, table: Any, columns: Sequence[str], *, row: str, n_rows: int, seed: int, source: str
 ) -> tuple[Any, Mapping[str, Any]]:
     """Exchange the cells of each column between rows of near rank; missing values stay."""
     method.check_options()
@@ -28,7 +24,7 @@ def swapped(
         counts = number_counts(engine, table, column, source)
         if counts.in_all:
             table = _swapped_column(engine, table, column, counts, method.window(counts.in_all), row, seed)
-    return table, {"columns": list(columns), "window": method.window(n_rows), "partners": "of a block of ranks"}
+    return table, {"columns": list(columns), "window": method.window(n_rows)}
 
 
 def _swapped_column(
@@ -36,13 +32,13 @@ def _swapped_column(
 ) -> Any:
     whole = table.columns
     starts = engine.labels(_rank_starts(counts))
-    draws = Draws.of(engine, key_of(seed, "swap", column), table[row])
+    draws = Draws.of(engine, key_of(seed, "block-swap", column), table[row])
     drawn = table.mutate(tokumei_lot=draws.whole(0), tokumei_turn=draws.whole(1))
     joined = drawn.left_join(starts, drawn[column] == starts.tokumei_value)
     # Equal numbers get their ranks by lot.
     among = place(joined.tokumei_tie, [joined.tokumei_lot, joined[row]])
     # Where blocks begin is drawn, so that no border is known.
-    shift = int(generator(seed, "swap", column, "blocks").integers(window + 1))
+    shift = int(generator(seed, "block-swap", column, "blocks").integers(window + 1))
     at = joined.tokumei_start + among + whole_number(shift)
     size = whole_number(window + 1)
     ranked = joined.mutate(tokumei_block=(at - at % size) // size)
