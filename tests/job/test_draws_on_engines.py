@@ -176,10 +176,10 @@ def test_numbers_on_an_engine_change_places_with_the_next_rank_or_stay(tmp_path:
     assert released in ([120, 100, 320, 300, 900], [100, 300, 120, 900, 320])
 
 
-def test_microaggregate_which_needs_rows_in_memory_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_method_that_needs_rows_in_memory_is_refused_by_name(tmp_path: Path) -> None:
     pl.DataFrame([WHOLE], SCHEMA, orient="row").write_parquet(tmp_path / "people.parquet")
-    part = TABLE_ANONYMIZERS.make("microaggregate")
-    with pytest.raises(InputError, match="the local engine, which microaggregate needs"):
+    part = TABLE_ANONYMIZERS.make("top-bottom-code")
+    with pytest.raises(InputError, match="the local engine, which top-bottom-code needs"):
         write_table_on_engine(
             str(tmp_path / "people.parquet"),
             ["age of"],

@@ -72,7 +72,8 @@ def test_plan_of_what_is_drawn_on_an_engine_numbers_and_counts_rows_first(
     words = ["anonymize", "table", tmp_path / "people.parquet", "--qi", "age,town", "--out", tmp_path / "o.parquet"]
     words += ["--engine", "duckdb", "--set", "columns=age", "--dry-run"]
     # Counted, numbered, ages counted and written; noise also counts who is alike, and is drawn.
-    for method, n_passes in (("block-swap", 4), ("noise", 6)):
+    # Microaggregation groups what was counted, gives rows their means as they go by, and puts them in order.
+    for method, n_passes in (("block-swap", 4), ("noise", 6), ("microaggregate", 3)):
         code, plan = tokumei_here(capsys, *words, "--method", method)
         assert (code, plan["passes"]) == (0, n_passes), plan
 
@@ -87,7 +88,7 @@ def test_plan_tells_what_it_cannot_know_and_refuses_what_would_be_refused(
     write_people(tmp_path / "people.parquet", 10)
     words = ["anonymize", "table", tmp_path / "people.parquet", "--k", "2", "--dry-run", "--out", tmp_path / "o.csv"]
     assert tokumei_here(capsys, *words, "--qi", "agge")[0] == 2
-    refused = tokumei_here(capsys, *words, "--qi", "age", "--method", "microaggregate", "--engine", "duckdb")[1]
-    assert "microaggregate" in refused["message"]
+    refused = tokumei_here(capsys, *words, "--qi", "age", "--method", "top-bottom-code", "--engine", "duckdb")[1]
+    assert "top-bottom-code" in refused["message"]
     (tmp_path / "o.csv").touch()
     assert "--force" in tokumei_here(capsys, *words, "--qi", "age")[1]["message"]

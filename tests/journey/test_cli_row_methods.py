@@ -79,7 +79,7 @@ def test_regrouped_release_holds_by_audit_and_loses_less_than_levels(folder: Pat
     [
         (["--method", "mondrian"], 2, "at least one requirement"),
         (["--method", "mondrian", "--k", "5", "--loss", "prec"], 2, "ncp"),
-        (["--method", "microaggregate", "--engine", "duckdb"], 2, "local engine"),
+        (["--method", "top-bottom-code", "--engine", "duckdb"], 2, "local engine"),
         (["--method", "mondrian", "--k", "3000"], 1, "2,000"),
         (["--method", "mondrain", "--k", "5"], 2, "Did you mean 'mondrian'"),
         (["--method", "marginals", "--k", "5"], 2, "releases no rows of people"),

@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tokumei.anonymize.perturbation import USUAL_K
 from tokumei.anonymize.registry import LocalRecoder, Perturber, TableAnonymizer
+from tokumei.anonymize.table.microaggregate import Microaggregate
 from tokumei.anonymize.table.noise import Noise
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Section, Sentence
@@ -40,6 +42,8 @@ TOLD_UNITS, CLUSTERS = 6.0, ("spark", "sc:")
 LEVEL_UNITS, GROUP_UNITS = 17.0, 40.0
 # Units of one cell that is only counted, once more for each sensitive column.
 COUNT_UNITS = 3.0
+# Units of one number of two rows that MDAV compares, and bytes of one of a row that is averaged.
+PAIR_UNITS, AVERAGED_BYTES = 0.1, 60
 # Bytes of a cell that is in memory, for each way of working.
 CELL_BYTES = {"in memory": 52, "as a stream": 52, "duckdb": 30}
 # A stream holds blocks of rows, and never more than these.
@@ -116,7 +120,13 @@ def plan_table(
     is_told = way != "in memory" and is_plain and not engine.startswith(CLUSTERS)
     n_passes = 1 if way == "in memory" else 1 + (not is_told) + len(set(sensitive)) + len(set(keep))
     n_counted = 0
-    if draws and way == "on the engine":
+    n_averaged, pairs = 0, 0.0
+    if isinstance(method, Microaggregate):
+        # Rows go by here once to get their means, and once more to be put in order.
+        n_passes += way != "in memory"
+        n_averaged = len(method.columns or qi)
+        pairs = (n_rows or 0) * min(n_rows or 0, method.block) / (method.k or USUAL_K) * n_averaged
+    elif draws and way == "on the engine":
         # Rows are numbered, the values of each column that may be changed are counted, and noise goes by here once.
         n_counted = len(set(method.columns) or qi) if hasattr(method, "columns") else 0
         n_passes += 1 + n_counted + (2 if isinstance(method, Noise) else 0)
@@ -129,6 +139,8 @@ def plan_table(
         units = n_cells * (TOLD_UNITS if is_told else CELL_UNITS[known])
         units += n_cells * COUNT_UNITS * (len(set(sensitive)) + len(set(keep))) + n_rows * COUNT_UNITS * n_counted
         units += class_cells * (GROUP_UNITS if draws or isinstance(method, LocalRecoder) else LEVEL_UNITS)
+        units += pairs * PAIR_UNITS
+        memory += n_rows * AVERAGED_BYTES * n_averaged
         seconds = START_SECONDS[known] + units * unit_seconds()
     shown = without_password(engine)
     return TablePlan(source, shown, part_name(method), way, n_rows, len(columns), n_classes, n_passes, memory, seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +14,10 @@ import polars as pl
 
 from tokumei.anonymize.goal import Goal, released_columns
 from tokumei.anonymize.on_engine.local_recoding import write_regrouped
+from tokumei.anonymize.on_engine.microaggregate import write_microaggregated
 from tokumei.anonymize.registry import LocalRecoder, Perturber, TableSearch
 from tokumei.anonymize.search.problem import recoded_requirement
+from tokumei.anonymize.table.microaggregate import Microaggregate
 from tokumei.anonymize.tables import recipe_of, write_anonymized
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
@@ -117,7 +119,7 @@ def _write(
     wishes, left = split_wishes(left)
     made, left = method_of(method, left)
     refuse_left(left, made, OPTIONS, "anonymize")
-    if not runs_on_engines(made) or (engine == "local" and isinstance(made, Perturber)):
+    if not (runs_as_stream(made) if engine == "local" else runs_on_engines(made)):
         raise InputError.of(
             Text("the local engine, which {what} needs", what=part_name(made)), option="engine", value=engine
         )
@@ -132,24 +134,32 @@ def _write(
             refuse_singling(uniqueness_on(opened.open(source, reading), keep), source)
     trees = trees_of(known, made, asked)
     goal = goal_of(known, made, asked, wishes, trees)
-    if isinstance(made, Perturber):
-        # Their order is drawn anyway, here as there: in their own, rows would tell who is who.
-        done = _drawn(source, goal, trees, out, seed=seed, keep=keep, counts=counts, **where)
-        return _finished(done, known.columns, released_columns(known.columns, qi, goal, keep), started)
-    if seed is not None and not keep_order:
+    how: dict[str, Any] = {"keep": keep, "counts": counts, **where}
+    order: dict[str, Any] = {"is_shuffled": not keep_order}
+    if seed is not None and not keep_order and (engine == "local" or not isinstance(made, Perturber)):
         log.info("The seed is not that of the order: on an engine rows are shuffled by lot, anew each time.")
-    how: dict[str, Any] = {"keep": keep, "is_shuffled": not keep_order, "counts": counts, **where}
-    if isinstance(made, LocalRecoder):
-        done = _by_groups(source, goal, trees, out, seed=seed, **how)
+    if isinstance(made, Microaggregate):
+        done = _drawn(write_microaggregated, source, goal, trees, out, seed=seed, **order, **how)
+    elif isinstance(made, Perturber):
+        from tokumei.anonymize.on_engine.random_rows import write_perturbed
+
+        # Their order is drawn anyway, here as there: in their own, rows would tell who is who.
+        done = _drawn(write_perturbed, source, goal, trees, out, seed=seed, **how)
+    elif isinstance(made, LocalRecoder):
+        done = _by_groups(source, goal, trees, out, seed=seed, **order, **how)
     else:
-        done = _by_levels(source, goal, trees, out, **how)
+        done = _by_levels(source, goal, trees, out, **order, **how)
     return _finished(done, known.columns, released_columns(known.columns, qi, goal, keep), started)
+
+
+def runs_as_stream(method: Any) -> bool:
+    """Whether a method works on rows that go by here one after the other."""
+    return isinstance(method, (TableSearch, LocalRecoder, Microaggregate))
 
 
 def runs_on_engines(method: Any) -> bool:
     """Whether a method works on other engines than the local one."""
-    drawn = ("block-swap", "noise", "pram", "sample")
-    return isinstance(method, (TableSearch, LocalRecoder)) or part_name(method) in drawn
+    return runs_as_stream(method) or part_name(method) in ("block-swap", "noise", "pram", "sample")
 
 
 def _finished(done: TableRelease, names: Sequence[str], there: Sequence[str], started: float) -> TableRelease:
@@ -175,10 +185,17 @@ def _by_levels(source: str, goal: Goal, trees: Trees, out: Path, *, keep: Sequen
     )
 
 
-def _drawn(source: str, goal: Goal, trees: Trees, out: Path, *, counts: ClassCounts, **how: Any) -> TableRelease:
-    from tokumei.anonymize.on_engine.random_rows import write_perturbed
-
-    made = write_perturbed(source, counts.columns, trees.of_columns, goal, out, counts=counts, **how)
+def _drawn(
+    write: Callable[..., Any],
+    source: str,
+    goal: Goal,
+    trees: Trees,
+    out: Path,
+    *,
+    counts: ClassCounts,
+    **how: Any,
+) -> TableRelease:
+    made = write(source, counts.columns, trees.of_columns, goal, out, counts=counts, **how)
     return TableRelease(
         None,
         None,

@@ -10,7 +10,6 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.anonymize.registry import Perturber
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name
 from tokumei.core.text import Text
@@ -22,7 +21,7 @@ from tokumei.job.asked import split_asked
 from tokumei.job.goal import method_of
 from tokumei.job.plan_table import TablePlan, plan_table
 from tokumei.job.table_release import TableRelease
-from tokumei.job.write_table import runs_on_engines, write_table_on_engine
+from tokumei.job.write_table import runs_as_stream, runs_on_engines, write_table_on_engine
 
 log = logging.getLogger("tokumei.notes")
 # More cells than these, of about twenty bytes each in memory, or more bytes of text, are read as a stream.
@@ -116,7 +115,7 @@ def plan_of_files(
 
 def _streams(source: str, needed: Sequence[str], reading: Reading, method: Any, options: Mapping[str, Any]) -> bool:
     """Say whether a file is so large that its rows go by one after the other and are never in memory together."""
-    if isinstance(method_of(method, split_wishes(split_asked(options)[1])[1])[0], Perturber):
+    if not runs_as_stream(method_of(method, split_wishes(split_asked(options)[1])[1])[0]):
         return False
     if format_of(source) != PARQUET:
         return reading.is_whole_text and Path(source).is_file() and Path(source).stat().st_size > MOST_TEXT

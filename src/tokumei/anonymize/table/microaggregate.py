@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -63,25 +63,19 @@ class Microaggregate:
 
     def perturb(self, original: Original, *, seed: int) -> Perturbed:  # noqa: ARG002
         """Average the groups; CannotAnonymize if a class has fewer than k rows."""
+        k, columns = self.asked(original)
+        # 0 and −0 are one number.
+        numbers = np.stack([original.numbers(name) for name in columns], axis=1) + 0.0
+        centers, facts = self.averaged([original.frame[name] for name in self.within], numbers, k)
+        pairs = zip(columns, centers.T, strict=True)
+        frame = original.frame.with_columns([original.with_numbers(name, values) for name, values in pairs])
+        promises = self.promises(frame, original, columns)
+        return Perturbed(frame, pl.Series("row", np.arange(original.n_rows)), promises, facts)
+
+    def asked(self, original: Original) -> tuple[int, list[str]]:
+        """Give the fewest rows of a group and the columns to average; options that cannot be are an InputError."""
         k = least_rows(self.k, original)
         columns = original.chosen(self.columns, numeric=True)
-        self._check_options(original, columns)
-        numbers = np.stack([original.numbers(name) for name in columns], axis=1)
-        group_of = self._groups(original, numbers, k)
-        centers = [group_centers(column, group_of, self.write) for column in numbers.T]
-        pairs = zip(columns, centers, strict=True)
-        frame = original.frame.with_columns([original.with_numbers(name, values) for name, values in pairs])
-        _check_k(frame, original)
-        n_alike = count_classes(frame, [*self.within, *columns]).k
-        facts = {
-            "k": k,
-            "n_groups": int(group_of.max(initial=-1)) + 1,
-            "lost_variance": lost_variance(numbers, np.stack(centers, axis=1)),
-        }
-        score = Score("k-anonymity", n_alike, best=math.inf, worst=0, inputs={"columns": [*self.within, *columns]})
-        return Perturbed(frame, pl.Series("row", np.arange(original.n_rows)), {score.name: score}, facts)
-
-    def _check_options(self, original: Original, columns: list[str]) -> None:
         if self.block < 1:
             raise InputError.of("at least 1", option="block", value=self.block)
         if self.write not in get_args(Center):
@@ -89,13 +83,31 @@ class Microaggregate:
         for name in self.within:
             if name in columns or name not in original.frame.columns:
                 raise InputError.of("a released column that is not averaged", option="within", value=name)
+        return k, columns
 
-    def _groups(self, original: Original, numbers: Floats, k: int) -> Ints:
+    def averaged(self, within: Sequence[pl.Series], numbers: Floats, k: int) -> tuple[Floats, dict[str, Any]]:
+        """Give each row of numbers the center of its group, and what is told of the groups.
+
+        Of equal rows it is the order in which they come that says who is in which group.
+        """
+        group_of = self._groups(within, numbers, k)
+        centers = np.stack([group_centers(column, group_of, self.write) for column in numbers.T], axis=1)
+        n_groups = int(group_of.max(initial=-1)) + 1
+        return centers, {"k": k, "n_groups": n_groups, "lost_variance": lost_variance(numbers, centers)}
+
+    def promises(self, released: Any, original: Original, columns: Sequence[str]) -> dict[str, Score]:
+        """Count a release, a frame or a file, and raise CannotAnonymize if the k asked for does not hold."""
+        _check_k(released, original)
+        known = [*self.within, *columns]
+        n_alike = count_classes(released, known).k
+        return {"k-anonymity": Score("k-anonymity", n_alike, best=math.inf, worst=0, inputs={"columns": known})}
+
+    def _groups(self, within: Sequence[pl.Series], numbers: Floats, k: int) -> Ints:
         """Give the group of each row."""
-        group_of = np.zeros(original.n_rows, np.int64)
+        group_of = np.zeros(len(numbers), np.int64)
         n_groups = n_alone = 0
         points = _standardized(numbers)
-        for rows in _classes([original.frame[name] for name in self.within], np.isnan(numbers)):
+        for rows in _classes(within, np.isnan(numbers)):
             if len(rows) < k:
                 n_alone += len(rows)
                 continue
@@ -131,10 +143,12 @@ def group_centers(values: Floats, group_of: Ints, write: Center) -> Floats:
 def lost_variance(before: Floats, after: Floats) -> float:
     """Give the share of the variance that is lost within groups: 0 if nothing is, 1 if all rows became alike.
 
-    The mean over columns that vary, missing values left out; 0 if none does.
+    The mean over columns that vary, missing values left out; 0 if none does. The order of rows is of no matter.
     """
     shares = []
-    for old, new in zip(before.T, after.T, strict=True):
+    for column, centers in zip(before.T, after.T, strict=True):
+        order = np.lexsort((centers, column))
+        old, new = column[order], centers[order]
         known = old[~np.isnan(old)]
         whole = float(np.square(known - known.mean()).sum()) if len(known) else 0.0
         if whole:
@@ -152,7 +166,7 @@ def _standardized(numbers: Floats) -> Floats:
     return out
 
 
-def _classes(columns: list[pl.Series], is_missing: npt.NDArray[np.bool_]) -> Iterator[Ints]:
+def _classes(columns: Sequence[pl.Series], is_missing: npt.NDArray[np.bool_]) -> Iterator[Ints]:
     """Give the rows that agree on some columns and on which numbers are missing, class by class."""
     keys = [one.alias(f"column {index}") for index, one in enumerate(columns)]
     keys += [pl.Series(f"missing {index}", one) for index, one in enumerate(is_missing.T)]
@@ -162,11 +176,11 @@ def _classes(columns: list[pl.Series], is_missing: npt.NDArray[np.bool_]) -> Ite
         yield rows.to_numpy().astype(np.int64)
 
 
-def _check_k(frame: pl.DataFrame, original: Original) -> None:
+def _check_k(released: Any, original: Original) -> None:
     """Say what to do if the k asked for does not hold over the columns that were not averaged."""
-    if original.k is None or not frame.height:
+    if original.k is None:
         return
-    sizes = count_classes(frame, list(original.quasi_identifiers)).sizes
+    sizes = count_classes(released, list(original.quasi_identifiers)).sizes
     n_alone = int(sizes[sizes < original.k].sum())
     if n_alone:
         hint = "generalize the other quasi-identifiers first, or name them in the option within"
