@@ -14,13 +14,24 @@ from hypothesis import strategies as st
 from tests.cases import has_many
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.reading import Reading
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history_columns import SCHEMA
+from tokumei.job.histories_on_engine import histories_on_engine
 from tokumei.job.measure_history import measure_history
-from tokumei.measure.on_engine import item_cf
+from tokumei.measure.on_engine import frequent_itemsets, item_cf
 from tokumei.measure.on_engine.registry import MEASURES
+from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.measure.utility import association_rules
+from tokumei.measure.utility.buyers import Buyers
 
-MASTER = pl.DataFrame({"customer": ["a", "b", "c"], "birth": ["1970", "1980", None], "country": ["uk", "uk", "jp"]})
+MASTER = pl.DataFrame(
+    {
+        "customer": ["a", "b", "c"],
+        "birth": ["1970", "1980", None],
+        "country": ["uk", "uk", "jp"],
+        "sex": ["f", None, "m"],
+    }
+)
 CELL = st.tuples(
     st.sampled_from(["a", "b", "c"]),
     st.sampled_from([datetime.date(2011, 1, 1), datetime.date(2011, 1, 2), datetime.date(2011, 2, 28)]),
@@ -49,6 +60,9 @@ def check_alike(pairs: list[Any], engine: str, folder: Path) -> None:
     assert {name: one.value for name, one in there.scores.items()} == {
         name: one.value for name, one in here.scores.items()
     }
+    for name in ("association-rules", "buyers"):
+        if name in here.scores:
+            assert there.scores[name].as_dict() == here.scores[name].as_dict()
     assert there.left_out == here.left_out
 
 
@@ -94,9 +108,51 @@ def test_users_and_items_in_parts_give_the_digits_of_the_whole(tmp_path: Path, m
     check_alike(pairs, "duckdb", tmp_path)
 
 
-def test_a_measure_that_engines_lack_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the local engine, which association-rules needs"):
-        measure_history(tmp_path / "T", tmp_path / "A", ["association-rules"], engine="duckdb")
+def test_a_measure_that_engines_lack_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(MEASURES, "buyers")
+    with pytest.raises(InputError, match="the local engine, which buyers needs"):
+        measure_history(tmp_path / "T", tmp_path / "A", ["buyers"], engine="duckdb")
+
+
+def test_engines_have_every_measure_of_histories() -> None:
+    assert set(MEASURES) == set(HISTORY_UTILITIES)
+
+
+def test_too_many_sets_raise_the_bar_for_rules_as_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    days = [datetime.date(2011, 1, 1 + at) for at in range(20)]
+    cells = [("a", day, f"{item:02}", 1.0, 1) for at, day in enumerate(days) for item in range(at % 7, 12)]
+    pairs = [(one, None if at % 5 == 0 else one) for at, one in enumerate(cells)]
+    # The pairs of twelve items are 66, of which fewer stay as more invoices are asked for.
+    for module in (association_rules, frequent_itemsets):
+        monkeypatch.setattr(module, "MOST_SETS", 60)
+    check_alike(pairs, "duckdb", tmp_path)
+    found = measure_history(tmp_path / "T.parquet", tmp_path / "A.parquet", ["association-rules"], engine="duckdb")
+    assert found.scores["association-rules"].inputs["least_invoices"] > 1
+
+
+def test_columns_that_the_release_lacks_leave_out_the_same_measures(tmp_path: Path) -> None:
+    cells = [("a", datetime.date(2011, 1, 1), "22a", 1.0, 1), ("b", datetime.date(2011, 1, 1), "22a", 1.0, 1)]
+    files = tmp_path / "T.parquet", tmp_path / "A.parquet"
+    frame_of(cells).write_parquet(files[0])
+    frame_of(cells, "P").drop("item", "price").write_parquet(files[1])
+    here, there = (measure_history(*files, None, engine=engine, master=MASTER) for engine in ("local", "duckdb"))
+    assert there.left_out == here.left_out
+    assert there.left_out["price"] == "the release has no price"
+    assert {name: one.value for name, one in there.scores.items()} == {
+        name: one.value for name, one in here.scores.items()
+    }
+
+
+def test_pseudonyms_with_a_master_of_their_own_are_its_buyers(tmp_path: Path) -> None:
+    cells = [("a", datetime.date(2011, 1, 1), "22a", 1.0, 1), ("b", datetime.date(2011, 1, 1), "22a", 1.0, 1)]
+    frame_of(cells).write_parquet(tmp_path / "T.parquet")
+    frame_of([cells[0]], "P").write_parquet(tmp_path / "A.parquet")
+    released = pl.DataFrame({"customer": ["Pa"], "sex": ["m"], "birth": ["1970"]})
+    part = Buyers(master=MASTER, released_master=released)
+    sources = {"before": (tmp_path / "T.parquet", "original"), "after": (tmp_path / "A.parquet", "release")}
+    with histories_on_engine(sources, AS_IT_IS, "duckdb") as sides:
+        # Of two buyers a woman of 1970 and somebody of 1980, none a man.
+        assert MEASURES["buyers"](part, sides["before"], sides["after"]).value == 1
 
 
 def test_a_release_has_its_own_names_and_dates_whatever_its_original_declares(tmp_path: Path) -> None:

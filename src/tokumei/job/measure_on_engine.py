@@ -16,7 +16,7 @@ from tokumei.job.histories_on_engine import histories_on_engine
 from tokumei.job.measure_history import HistoryUse
 from tokumei.measure.on_engine.registry import MEASURES
 from tokumei.measure.registry import HISTORY_UTILITIES
-from tokumei.report.needs import NEEDS_MASTER, needs_of, why_unmeasured
+from tokumei.report.needs import NEEDS_MASTER, gone_in_words, needs_of, score_or_why, why_unmeasured
 
 
 def measure_history_on_engine(
@@ -44,16 +44,17 @@ def measure_history_on_engine(
         for name in wanted:
             of_people = master is not None and name in NEEDS_MASTER
             part = HISTORY_UTILITIES.make(name, **({"master": master} if of_people else {}))
-            why = _why_left_out(part, name, before, has_master=master is not None)
-            if why is None:
-                scores[name] = MEASURES[name](part, before, after)
+            why = _why_left_out(part, name, before, after, has_master=master is not None)
+            found = score_or_why(MEASURES[name](part, before, after)) if why is None else why
+            if isinstance(found, Score):
+                scores[name] = found
             else:
-                left_out[name] = why
+                left_out[name] = found
             bar.advance()
     return HistoryUse(scores, left_out, round(time.perf_counter() - started, 3))
 
 
-def _why_left_out(part: Any, name: str, before: EngineHistory, *, has_master: bool) -> str | None:
+def _why_left_out(part: Any, name: str, before: EngineHistory, after: EngineHistory, *, has_master: bool) -> str | None:
     if name not in MEASURES:
         return "it needs the local engine"
 
@@ -62,4 +63,6 @@ def _why_left_out(part: Any, name: str, before: EngineHistory, *, has_master: bo
         return int(before.fetch(items.aggregate(n=items.count()))["n"][0])
 
     absent = [column for column in needs_of(part, name) if column not in before.roles]
-    return why_unmeasured(name, before.staged.n_kept, absent, n_items, has_master=has_master)
+    why = why_unmeasured(name, before.staged.n_kept, absent, n_items, has_master=has_master)
+    gone = [column for column in needs_of(part, name) if column not in after.roles] if after.staged.n_kept else []
+    return gone_in_words(gone) if why is None and gone else why

@@ -72,12 +72,19 @@ def measure_or_say_why(
     if reason is not None:
         return reason
     gone = lacks(released, part, name) if released.kept.height else []
-    if gone:
-        return Text("the release has no {column}", column=_listed(gone))
-    score = part.measure(original, released)
+    return gone_in_words(gone) if gone else score_or_why(part.measure(original, released))
+
+
+def score_or_why(score: Score) -> Score | Text:
+    """Give a score, or say why it tells nothing."""
     if score.inputs.get("rules") == 0:
         return Text("no items are bought together often enough for a rule")
     return score
+
+
+def gone_in_words(gone: Sequence[str]) -> Text:
+    """Say which columns of its original a release does not have."""
+    return Text("the release has no {column}", column=_listed(gone))
 
 
 def why_left_out(original: History, part: object, name: str, *, has_master: bool = False) -> Text | None:

@@ -1,14 +1,17 @@
-"""Goods often bought together, counted where the rows are: level by level, by joins."""
+"""Goods often bought together and the rules of it, counted where the rows are: level by level, by joins."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from tokumei.core.score import Score
+from tokumei.counting.draws import whole_number
 from tokumei.counting.engine_history import EngineHistory
-from tokumei.measure.utility.frequent_itemsets import FrequentItemsets, Itemset, n_least_of
+from tokumei.measure.utility.association_rules import LARGEST_SIZE, MOST_SETS, AssociationRules
+from tokumei.measure.utility.frequent_itemsets import FrequentItemsets, Itemset, TooManySets, n_least_of
 
 INVOICE = ["customer", "date"]
 
@@ -16,8 +19,7 @@ INVOICE = ["customer", "date"]
 def frequent_itemsets(part: FrequentItemsets, before: EngineHistory, after: EngineHistory) -> Score:
     """Compare the frequent itemsets of both; items that only the release has are left out."""
     part.check_options()
-    items = before.fetch(before.kept.select("item").distinct())["item"].sort().to_list()
-    sides = [_Invoices(history, side, items) for history, side in ((before, "before"), (after, "after"))]
+    _, sides = _both(before, after)
     if part.least_support is None:
         sets = sides[0].most_frequent(part)
         n_lost = len(set(sets) - set(sides[1].most_frequent(part)))
@@ -28,12 +30,29 @@ def frequent_itemsets(part: FrequentItemsets, before: EngineHistory, after: Engi
     return Score("frequent-itemsets", n_lost / len(sets) if sets else 0.0, best=0, worst=1)
 
 
+def association_rules(part: AssociationRules, before: EngineHistory, after: EngineHistory) -> Score:
+    """Compare the best rules of the original with what the release says of them."""
+    part.check_options()
+    items, (ours, theirs) = _both(before, after)
+
+    def frequent(n_least: int) -> dict[Itemset, int]:
+        return ours.frequent(n_least, LARGEST_SIZE, MOST_SETS)
+
+    return part.compare(items, (ours.n_invoices(), theirs.n_invoices()), frequent, theirs.n_holding)
+
+
+def _both(before: EngineHistory, after: EngineHistory) -> tuple[list[str], list[_Invoices]]:
+    """Give the items of the original, and the invoices of both sides."""
+    items = before.fetch(before.kept.select("item").distinct())["item"].sort().to_list()
+    return items, [_Invoices(history, side, items) for history, side in ((before, "before"), (after, "after"))]
+
+
 class _Invoices:
     """Which items each invoice, all rows of one customer and day, holds."""
 
     def __init__(self, history: EngineHistory, name: str, items: list[str]) -> None:
         self.history, self.name = history, name
-        self.number = {item: at for at, item in enumerate(items)}
+        self.items, self.number = items, {item: at for at, item in enumerate(items)}
         self.rows = history.keep(f"invoices-{name}", history.kept.select(*INVOICE, "item").distinct())
         counted = history.fetch(self.rows.group_by("item").aggregate(n=lambda some: some.count()))
         self.held = {item: n for item, n in counted.select("item", "n").iter_rows() if item in self.number}
@@ -51,20 +70,36 @@ class _Invoices:
         found |= {(self.number[item],): n for item, n in self.held.items() if n == enough}
         return sorted(found, key=lambda one: (-found[one], len(one), one))[: part.n_sets]
 
-    def frequent(self, n_least: int, largest_size: int) -> dict[Itemset, int]:
-        """Give the sets that at least so many invoices hold, with how many do."""
+    def n_holding(self, sets: Sequence[Itemset]) -> dict[Itemset, int]:
+        """Count the invoices that hold each set."""
+        cells = [(at, self.items[item], len(one)) for at, one in enumerate(sets) for item in one]
+        schema = {"set": pl.Int64, "name": pl.String, "size": pl.Int64}
+        right = self.history.engine.labels(pl.DataFrame(cells, schema, orient="row"))
+        rows = self.rows.inner_join(right, self.rows.item == right["name"])
+        met = rows.group_by("set", "size", *INVOICE).aggregate(n=lambda some: some.count())
+        whole = met.filter(met.n == met["size"]).group_by("set").aggregate(n=lambda some: some.count())
+        found = dict(self.history.fetch(whole.select("set", "n")).iter_rows())
+        return {one: int(found.get(at, 0)) for at, one in enumerate(sets)}
+
+    def frequent(self, n_least: int, largest_size: int, most_sets: int | None = None) -> dict[Itemset, int]:
+        """Give the sets that at least so many invoices hold, with how many do; see `frequent_itemsets` in memory."""
         level: dict[Itemset, int] = {(self.number[item],): n for item, n in self.held.items() if n >= n_least}
         found = dict(level)
-        names = {number: item for item, number in self.number.items()}
-        single = self._joined(pl.DataFrame({"name": [names[at] for (at,) in level], "at": [at for (at,) in level]}))
+        single = self._joined(
+            pl.DataFrame({"name": [self.items[at] for (at,) in level], "at": [at for (at,) in level]})
+        )
         sets = single.select(*INVOICE, last="at", base="at")
         ids: list[Itemset] = []
         for size in range(2, largest_size + 1):
             if not level:
                 break
             pairs = self._extended(sets, single)
-            counted = self.history.fetch(pairs.group_by("base", "at").aggregate(n=lambda some: some.count()))
-            often = counted.filter(pl.col("n") >= n_least).sort("base", "at")
+            counted = pairs.group_by("base", "at").aggregate(n=lambda some: some.count())
+            frequent = counted.filter(counted.n >= whole_number(n_least))
+            often = self.history.fetch(frequent if most_sets is None else frequent.limit(most_sets + 1))
+            if most_sets is not None and often.height > most_sets:
+                raise TooManySets
+            often = often.sort("base", "at")
             # A set of one item has the number of its item, a larger one its place in the list.
             bases: list[Itemset] = [(base,) if size == 2 else ids[base] for base in often["base"]]
             ids = [(*base, at) for base, at in zip(bases, often["at"], strict=True)]

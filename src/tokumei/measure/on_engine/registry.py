@@ -8,12 +8,15 @@ from typing import Any
 from tokumei.core.score import Score
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.measure.on_engine import item_cf, rows
+from tokumei.measure.on_engine.buyers import buyers
 from tokumei.measure.on_engine.crosstab import crosstab
-from tokumei.measure.on_engine.frequent_itemsets import frequent_itemsets
+from tokumei.measure.on_engine.frequent_itemsets import association_rules, frequent_itemsets
 from tokumei.measure.on_engine.rfm_table import rfm_table
 from tokumei.measure.on_engine.statistic import statistic
 
 MEASURES: dict[str, Callable[[Any, EngineHistory, EngineHistory], Score]] = {
+    "association-rules": association_rules,
+    "buyers": buyers,
     "crosstab": crosstab,
     "date": rows.date,
     "frequent-itemsets": frequent_itemsets,

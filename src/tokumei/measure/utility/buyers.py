@@ -37,38 +37,41 @@ class Buyers:
 
     def measure(self, original: History, released: History) -> Score:
         """Compare the buyers of the items most bought."""
-        if self.n_items < 1:
-            raise InputError.of("at least one item", option="n_items", value=self.n_items)
+        self.check_options()
         items = top_items(original, self.n_items)
-        before = self._shares(original.frame, original.frame["customer"], self.master, items)
+        before = self._counts(original.frame, original.frame["customer"], self.master, items)
         if self.released_master is not None:
-            after = self._shares(released.frame, released.frame["customer"], self.released_master, items)
+            after = self._counts(released.frame, released.frame["customer"], self.released_master, items)
         else:
             check_aligned(original, released)
-            after = self._shares(released.frame, original.frame["customer"], self.master, items)
-        distances = [_distance(before.get(item, {}), after.get(item, {})) for item in items]
+            after = self._counts(released.frame, original.frame["customer"], self.master, items)
+        return self.compare(items, before, after)
+
+    def check_options(self) -> None:
+        """Refuse to look at no item."""
+        if self.n_items < 1:
+            raise InputError.of("at least one item", option="n_items", value=self.n_items)
+
+    def compare(self, items: list[str], before: pl.DataFrame, after: pl.DataFrame) -> Score:
+        """Compare the buyers of each item and group before and after: its columns, and the buyers last."""
+        ours, theirs = _shares(before), _shares(after)
+        distances = [_distance(ours.get(item, {}), theirs.get(item, {})) for item in items]
         value = math.fsum(distances) / len(distances) if distances else 0.0
         return Score("buyers", value, best=0, worst=1, inputs={"items": len(items), "by": ", ".join(self.by)})
 
-    def _shares(
+    def _counts(
         self, rows: pl.DataFrame, owners: pl.Series, master: pl.DataFrame | None, items: list[str]
-    ) -> dict[str, dict[tuple[object, ...], float]]:
-        """Give the share of each group among the buyers of each item."""
-        groups = self._groups(master)
+    ) -> pl.DataFrame:
+        """Count the buyers of each item and group."""
         kept = rows.select("item", pseudonym="customer", customer=owners).drop_nulls("pseudonym")
         bought = kept.filter(pl.col("item").is_in(items)).unique(["item", "pseudonym", "customer"])
+        if master is not None:
+            bought = bought.join(self.groups(master), on="customer", how="left")
         by = list(self.by) if master is not None else []
-        known = bought.join(groups, on="customer", how="left") if by else bought
-        counted = known.group_by("item", *by).agg(n=pl.len())
-        shares = counted.with_columns(share=pl.col("n") / pl.col("n").sum().over("item"))
-        found: dict[str, dict[tuple[object, ...], float]] = {}
-        for item, *group, share in shares.select("item", *by, "share").iter_rows():
-            found.setdefault(item, {})[tuple(group)] = share
-        return found
+        return bought.group_by("item", *by).agg(n=pl.len()).select("item", *by, "n")
 
-    def _groups(self, master: pl.DataFrame | None) -> pl.DataFrame:
-        if master is None:
-            return pl.DataFrame({"customer": []}, schema={"customer": pl.String})
+    def groups(self, master: pl.DataFrame) -> pl.DataFrame:
+        """Give the customers of a master with what makes the groups."""
         for name in ("customer", *self.by):
             if name not in master.columns:
                 raise InputError.of(f"a column of the master: {', '.join(master.columns)}", value=name)
@@ -77,6 +80,14 @@ class Buyers:
             for name in self.by
         ]
         return master.select(pl.col("customer").cast(pl.String), *decades)
+
+
+def _shares(counts: pl.DataFrame) -> dict[str, dict[tuple[object, ...], float]]:
+    """Give the share of each group among the buyers of each item."""
+    found: dict[str, dict[tuple[object, ...], float]] = {}
+    for item, *group, n in counts.iter_rows():
+        found.setdefault(item, {})[tuple(group)] = n
+    return {item: {group: n / sum(sizes.values()) for group, n in sizes.items()} for item, sizes in found.items()}
 
 
 def _distance(before: dict[tuple[object, ...], float], after: dict[tuple[object, ...], float]) -> float:
