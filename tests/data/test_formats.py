@@ -15,7 +15,22 @@ FRAME = pl.DataFrame({"a": ["1", "2"], "b": ["x", None]})
 
 
 @pytest.mark.parametrize(
-    "name", ["f.csv", "f.csv.gz", "f.tsv", "f.tsv.gz", "f.txt", "f.txt.gz", "f.parquet", "F.CSV", "F.CSV.GZ", "a.b.csv"]
+    "name",
+    [
+        "f.csv",
+        "f.csv.gz",
+        "f.tsv",
+        "f.tsv.gz",
+        "f.txt",
+        "f.txt.gz",
+        "f.dat",
+        "f.data.gz",
+        "f.tab",
+        "f.parquet",
+        "F.CSV",
+        "F.CSV.GZ",
+        "a.b.csv",
+    ],
 )
 def test_frame_written_reads_and_scans_back(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
@@ -51,7 +66,10 @@ def test_workbook_is_read_and_not_written(tmp_path: Path) -> None:
     assert scan_frame(path).collect().equals(FRAME)
     with pytest.raises(InputError) as caught:
         write_frame(FRAME, path)
-    assert "found '.xlsx', expected a name that ends in .csv, .tsv, .txt, .csv.gz," in str(caught.value)
+    assert (
+        "found '.xlsx', expected a name that ends in .csv, .tsv, .txt, .tab, .dat, .data (or so with .gz), .parquet"
+        in str(caught.value)
+    )
 
 
 @pytest.mark.parametrize("name", ["f.json", "f", "f.gz", "f.parquet.gz", "csv"])

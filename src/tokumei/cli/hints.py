@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 
@@ -19,7 +20,11 @@ def usage_message(error: Any, given: Sequence[str], built: Callable[[], Any]) ->
         return said
     # The library looks for names that are written alike, and only in one group.
     meant = [f"'tokumei {name}'" for name in _names(built()) if name.split()[-1] == given[depth]]
-    return f"No such command '{given[depth]}'. Did you mean {' or '.join(meant)}?" if meant else said
+    if meant:
+        return f"No such command '{given[depth]}'. Did you mean {' or '.join(meant)}?"
+    if Path(given[depth]).exists():
+        return f"'{given[depth]}' is a file; before it goes what to do with it: {', '.join(known)}"
+    return said
 
 
 def _names(group: Any, above: str = "") -> list[str]:

@@ -25,7 +25,7 @@ from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, header_names
 from tokumei.data.files.encodings import find_encoding, is_utf8
-from tokumei.data.files.formats import read_frame, write_file_or_folder
+from tokumei.data.files.formats import TEXT_SUFFIXES, read_frame, write_file_or_folder
 from tokumei.data.files.layout import check_layout
 from tokumei.data.files.parquet import base_folder, is_glob, part_files, partition_of, scan_parquet
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -355,7 +355,7 @@ def _alike(left: Any, right: Any, values: pl.Series) -> list[Any]:
 
 def is_plain_csv(path: Path, reading: Reading) -> bool:
     """Whether an engine can read the file itself: CSV that is neither packed nor in another encoding."""
-    if path.suffix not in (".csv", ".tsv", ".txt") or not reading.is_whole_text or is_gzip(path):
+    if path.suffix not in TEXT_SUFFIXES or not reading.is_whole_text or is_gzip(path):
         return False
     encoding = reading.encoding or find_encoding(first_bytes(path), is_whole=False)
     return encoding is not None and is_utf8(encoding)

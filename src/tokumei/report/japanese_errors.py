@@ -44,7 +44,7 @@ ERRORS = {
     "a file that does not change while it is read": "読んでいる間に変わらないファイル",
     "a whole gzip file ({why})": "壊れていない gzip ファイル",
     "a whole Parquet file ({why})": "壊れていない Parquet ファイル",
-    "a name that ends in {endings}": "{endings} で終わるファイル名",
+    "a name that ends in {texts} (or so with .gz), {others}": "{texts}（.gz も可）、{others} で終わる名前",
     "a folder that exists": "存在するフォルダー",
     "one ASCII character that is no quote or line end": "引用符でも改行でもない ASCII 文字 1 字",
     "more than the {n} lines to skip": "読み飛ばす {n} 行より多くの行",

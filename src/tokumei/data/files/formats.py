@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -16,11 +17,16 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.source import is_folder
 
 # The delimiter a suffix stands for; None where it is found from the first line.
-TEXT_SUFFIXES: dict[str, str | None] = {".csv": None, ".tsv": "\t", ".txt": None}
+TEXT_SUFFIXES: dict[str, str | None] = {
+    ".csv": None,
+    ".tsv": "\t",
+    ".txt": None,
+    ".tab": "\t",
+    ".dat": None,
+    ".data": None,
+}
 PARQUET, EXCEL = ".parquet", ".xlsx"
-# Besides these a folder can be written, whose name ends in a slash.
-WRITTEN = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), PARQUET)
-READ = (*WRITTEN, EXCEL)
+READ = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), PARQUET, EXCEL)
 
 
 def read_frame(path: Path | str, reading: Reading = AS_IT_IS) -> pl.DataFrame:
@@ -81,7 +87,7 @@ def check_applies(reading: Reading, suffix: str, path: Path | str) -> None:
 
 
 def write_frame(frame: pl.DataFrame | pl.LazyFrame, path: Path | str) -> None:
-    """Write a frame by the suffix of the file's name: .tsv with tabs, .csv and .txt with commas.
+    """Write a frame by the suffix of the file's name: .tsv and .tab with tabs, other text with commas.
 
     >>> import tokumei as tk
     >>> tk.write_frame(tk.Table({"age": [31, 52]}).frame, "people.parquet")
@@ -106,15 +112,23 @@ def check_can_be_written(path: Path | str) -> None:
             raise InputError.of("a folder whose name has no dot in it", file=path)
         return
     if _suffix_of(path) not in (*TEXT_SUFFIXES, PARQUET):
-        raise _unknown_suffix(path, WRITTEN)
+        raise _unknown_suffix((PARQUET,), file=path, value=Path(path).suffix)
 
 
 def format_of(path: Path | str) -> str:
     """Give the suffix that says how to read a file, without .gz; a folder is read as Parquet."""
     suffix = PARQUET if is_folder(path) else _suffix_of(path)
     if suffix not in (*TEXT_SUFFIXES, PARQUET, EXCEL):
-        raise _unknown_suffix(path, READ)
+        raise _unknown_suffix((PARQUET, EXCEL), file=path, value=Path(path).suffix)
     return suffix
+
+
+def ending_of(name: str, **where: Any) -> str:
+    """Give the ending of a name, with .gz, that says how to read an upload; an InputError lists those there are."""
+    found = next((one for one in sorted(READ, key=len, reverse=True) if name.lower().endswith(one)), None)
+    if found is None:
+        raise _unknown_suffix((PARQUET, EXCEL), **where)
+    return found
 
 
 def _suffix_of(path: Path | str) -> str:
@@ -124,7 +138,6 @@ def _suffix_of(path: Path | str) -> str:
     return unpacked if unpacked in TEXT_SUFFIXES else Path(name).suffix
 
 
-def _unknown_suffix(path: Path | str, known: tuple[str, ...]) -> InputError:
-    return InputError.of(
-        Text("a name that ends in {endings}", endings=", ".join(known)), file=path, value=Path(path).suffix
-    )
+def _unknown_suffix(others: tuple[str, ...], **where: Any) -> InputError:
+    form = "a name that ends in {texts} (or so with .gz), {others}"
+    return InputError.of(Text(form, texts=", ".join(TEXT_SUFFIXES), others=", ".join(others)), **where)

@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from tokumei.core.errors import InputError, NotFound
+from tokumei.data.files.formats import ending_of
 from tokumei.platform.accounts.models import User
 from tokumei.platform.accounts.throttle import allow, alone
 from tokumei.platform.errors import TooMany
@@ -36,7 +37,6 @@ log = logging.getLogger("tokumei.workbench")
 LOOK, RELEASE, FRONTIER, APPLY = JOBS = tuple(
     f"workbench-{name}" for name in ("look", "release", "frontier", "apply_next")
 )
-ENDS = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".xlsx")
 CANCELLED = gettext_noop("It was cancelled. What was done by then is kept; starting again goes on from there.")
 UPLOADS_AN_HOUR = 60
 # Reports have figures, which are drawn by an engine that reserves this many addresses.
@@ -82,8 +82,7 @@ def begin_piece(
 
 def _file_name(given: str) -> str:
     name = files.plain_name(given)
-    if Path(name).suffix.lower() not in ENDS:
-        raise InputError.of(_("a table in one of these kinds: %s") % ", ".join(ENDS), file=name)
+    ending_of(name, file=name)
     return name
 
 

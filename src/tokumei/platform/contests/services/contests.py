@@ -17,9 +17,8 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.setting import counts_said, source_of
 from tokumei.core.errors import InputError, NotAllowed, NotFound
-from tokumei.core.text import Text
 from tokumei.data.files.atomic import write_text
-from tokumei.data.files.formats import READ, TEXT_SUFFIXES
+from tokumei.data.files.formats import TEXT_SUFFIXES, ending_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.platform.accounts.models import User
 from tokumei.platform.compiled import CompiledQuery, columns_of, made
@@ -312,11 +311,7 @@ def _check_encoding(source: UploadedFile[Any], ending: str, reading: Reading) ->
 def _store_source(contest: Contest, source: UploadedFile[Any], reading: Reading) -> None:
     # Of the name that the browser sent only its ending is kept, which says how to read the file.
     given = (source.name or "").lower()
-    ending = next((known for known in sorted(READ, key=len, reverse=True) if given.endswith(known)), None)
-    if ending is None:
-        raise InputError.of(
-            Text("a name that ends in {endings}", endings=", ".join(READ)), column="source", value=given
-        )
+    ending = ending_of(given, column="source", value=given)
     _check_encoding(source, ending, reading)
     with telling_full_disk():
         contest.sources.mkdir(mode=0o700, parents=True)

@@ -25,8 +25,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.setting import counts_said
 from tokumei.core.errors import InputError, NotAllowed, NotFound
-from tokumei.core.text import Text
-from tokumei.data.files.formats import READ
+from tokumei.data.files.formats import ending_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.platform.accounts.models import User
 from tokumei.platform.accounts.throttle import alone
@@ -89,9 +88,7 @@ def save_answers(draft: ContestDraft, typed: dict[str, Any]) -> None:
 def store_file(draft: ContestDraft, source: UploadedFile[Any]) -> None:
     """Keep the data of a draft in place of what it had; of the name that the browser sent only the ending counts."""
     name = Path((source.name or "").replace("\\", "/")).name
-    ending = next((one for one in sorted(READ, key=len, reverse=True) if name.lower().endswith(one)), None)
-    if ending is None:
-        raise InputError.of(Text("a name that ends in {endings}", endings=", ".join(READ)), file=name)
+    ending = ending_of(name, file=name)
     _check_quota(draft, source.size or 0)
     folder, digest, n_bytes = draft.folder, hashlib.sha256(), 0
     with telling_full_disk():
