@@ -83,12 +83,13 @@ def describe(
 
     Example: tokumei data describe adult.csv
     """
-    from tokumei.data.describe import FACTS, describe_frame
+    from tokumei.data.describe import FACTS, describe_frame, tell_blanks
     from tokumei.data.files.formats import scan_frame
 
     with showing_progress():
         described = describe_frame(scan_frame(file, reading))
     columns = described["columns"]
+    tell_blanks(columns)
     facts = Facts({"file": file, "rows": described["rows"], "columns": len(columns)})
     table = Rows(FACTS, [list(column.values()) for column in columns])
     show(Answer({"file": file, **described}, [facts, table]), json=json)

@@ -48,6 +48,14 @@ NoHeader = Annotated[
     bool,
     typer.Option("--no-header", rich_help_panel=PANEL, help="The first line is data; columns are called 1, 2, 3, …"),
 ]
+Trim = Annotated[
+    bool,
+    typer.Option(
+        "--trim",
+        rich_help_panel=PANEL,
+        help="Leave out blanks at the ends of names and cells; so anyway where one stands after every delimiter.",
+    ),
+]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
@@ -82,6 +90,7 @@ OF_TABLES: dict[str, tuple[Any, Any]] = {
     "skip_rows": (SkipRows, 0),
     "null_values": (NullValues, None),
     "no_header": (NoHeader, False),
+    "trim": (Trim, False),
 }
 OF_HISTORIES = OF_TABLES | {"columns": (Columns, None), "date_format": (DateFormat, None), "format": (Format, None)}
 
@@ -114,6 +123,7 @@ def reading_of(given: dict[str, Any]) -> Reading:
         skip_rows=given["skip_rows"],
         null_values=tuple(names(nulls, "--null-values")) if nulls else (),
         has_header=not given["no_header"],
+        trim=given["trim"],
         columns=columns,
         date_format=given.get("date_format"),
         format=given.get("format"),

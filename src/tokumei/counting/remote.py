@@ -30,6 +30,7 @@ from tokumei.data.files.layout import check_layout
 from tokumei.data.files.parquet import base_folder, is_glob, part_files, partition_of, scan_parquet
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.source import blocks, is_gzip
+from tokumei.data.files.trimming import has_blanks_after
 from tokumei.data.frames import as_frame
 
 
@@ -357,7 +358,10 @@ def is_plain_csv(path: Path, reading: Reading) -> bool:
     """Whether an engine can read the file itself: CSV that is neither packed nor in another encoding."""
     if path.suffix not in TEXT_SUFFIXES or not reading.is_whole_text or is_gzip(path):
         return False
-    encoding = reading.encoding or find_encoding(first_bytes(path), is_whole=False)
+    head = first_bytes(path)
+    if reading.trim or has_blanks_after(reading.delimiter or find_delimiter(head), head):
+        return False
+    encoding = reading.encoding or find_encoding(head, is_whole=False)
     return encoding is not None and is_utf8(encoding)
 
 

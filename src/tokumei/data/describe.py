@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,14 @@ import polars as pl
 from tokumei.core.progress import step
 from tokumei.data.files.columns import NUMBER
 from tokumei.data.files.records import Mask, Positions
+from tokumei.data.files.trimming import BLANK
+
+log = logging.getLogger("tokumei.notes")
 
 # So many cells are looked at together: few passes over a wide table, and never more in memory than this.
 CELLS_AT_ONCE = 20_000_000
 LEAST_AT_ONCE = 8
+MOST_NAMED = 3
 WHOLE = r"^[+-]?[0-9]{1,18}$"
 # Private-use characters, which no column of a file is named by.
 COLUMN, VALUE = "\ue000column", "\ue000value"
@@ -39,6 +44,17 @@ def describe_frame(frame: pl.LazyFrame) -> dict[str, Any]:
     del whole
     n_rows = frame.select(pl.len()).collect(engine="streaming").item()
     return {"rows": n_rows, "columns": _describe_some_at_once(frame, names, n_rows)}
+
+
+def tell_blanks(columns: Iterable[Mapping[str, Any]]) -> None:
+    """Say in a note which columns have blanks at the ends of their name, or of a value that is shown."""
+    shown = ("name", "least", "greatest", "commonest")
+    texts = {one["name"]: [one[fact] for fact in shown if isinstance(one[fact], str)] for one in columns}
+    found = [repr(name) for name, some in texts.items() if any(text != text.strip(BLANK) for text in some)]
+    if found:
+        more = f" and {len(found) - MOST_NAMED:,} more" if len(found) > MOST_NAMED else ""
+        named = ", ".join(found[:MOST_NAMED]) + more
+        log.info("Blanks stand at the ends of names or cells (%s), as parts of them; --trim leaves them out.", named)
 
 
 def _describe_some_at_once(frame: pl.LazyFrame, names: list[str], n_rows: int) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ class History:
         own name, or absent.
     date_format: how dates are written where it is none of the usual ways, as %d/%m/%Y.
     carry: further columns that a release keeps as they are.
-    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`.
+    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`, `trim`.
 
     In a release that keeps the rows of its original, a deleted row is missing in every column. A history of visits
     or log-ins has no items, prices or quantities: an absent column is missing in every row.

@@ -39,7 +39,7 @@ class Table:
     sensitive: the columns that others want to learn.
     hierarchies: a folder of hierarchy files, or a hierarchy by column; made for each column if not given.
     numeric: columns of numbers; those whose values are all numbers if not given.
-    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`.
+    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`, `trim`.
 
     >>> import tokumei as tk
     >>> tk.Table({"age": [31, 35, 52], "illness": ["flu", "flu", "cold"]}, qi=["age"], sensitive=["illness"])
@@ -156,6 +156,8 @@ def check_column(column: str, known: Iterable[str], what: str, name: str) -> Non
     if column not in listed:
         near = nearest(column, listed)
         hint = f"'{near}'" if near else ", ".join(listed)
+        if near and near.strip() == column:
+            hint += " (the option trim reads names without blanks)"
         raise InputError.of(
             Text("a column of the table as {what}: {names}", what=what, names=hint), file=name, value=column
         )

@@ -217,7 +217,7 @@ def inspect(data: Any, *, seed: int = 0, reading: Reading | None = None, **optio
 
     data: a frame, a `tk.Table`, or the name of a CSV, Parquet or Excel file.
     seed: draws the rows whose combinations are looked at, where there are many.
-    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`.
+    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`, `trim`.
 
     >>> import tokumei as tk
     >>> people = {"mail": ["a@x.org", "b@x.org"], "sex": ["f", "m"], "illness": ["flu", "cold"]}

@@ -182,6 +182,7 @@ def _reading(source: Section) -> Reading:
         skip_rows=source.whole("skip_rows", 0, MOST, 0),
         null_values=source.names("null_values", []),
         has_header=source.flag("has_header", True),
+        trim=source.flag("trim", False),
         columns={key: columns.text(key) for key in columns.found},
     )
     source.finish()

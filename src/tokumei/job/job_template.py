@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tokumei.job.kept import FEW_ROWS
 # More quasi-identifiers than this have too many nodes to search them all.
 MOST_SEARCHED = 7
 USUAL_K = 5
-READING_KEYS = ("encoding", "delimiter", "sheet", "skip_rows", "null_values", "has_header", "date_format", "format")
+READING_KEYS = [each.name for each in fields(Reading) if each.name not in ("columns", "carry")]
 
 
 def table_template(found: Inspection, file: Path, reading: Reading, *, beside: Path) -> str:

@@ -23,7 +23,7 @@ def reading_beside(path: Path | str, reading: Reading, columns: Iterable[str]) -
     wanted = set(columns)
     if reading == AS_IT_IS:
         return reading
-    plain = replace(AS_IT_IS, null_values=reading.null_values)
+    plain = replace(AS_IT_IS, null_values=reading.null_values, trim=reading.trim)
     return reading if _has(path, reading, wanted) or not _has(path, plain, wanted) else plain
 
 

@@ -21,6 +21,7 @@ from tokumei.data.files.layout import LONGEST_RECORD, Layout, check_layout
 from tokumei.data.files.missing import with_missing
 from tokumei.data.files.reading import BLANKS
 from tokumei.data.files.source import BLOCK, UNPACK_LIMIT, blocks, check_is_file, is_gzip, read_bytes
+from tokumei.data.files.trimming import BLANK, has_blanks_after, trimmed
 
 log = logging.getLogger("tokumei.notes")
 DELIMITERS = ",;\t|"
@@ -52,6 +53,7 @@ def read_csv(
     skip_rows: int = 0,
     null_values: Sequence[str] = (),
     has_header: bool = True,
+    trim: bool | None = False,
     unpack_limit: int = UNPACK_LIMIT,
     longest_line: int = LONGEST_RECORD,
     mixes_line_ends: bool = False,
@@ -59,7 +61,8 @@ def read_csv(
     """Read a CSV file as text, an empty cell as missing.
 
     `columns` names the columns of a file without a header; without names they are called 1, 2, 3, … The delimiter is
-    found from the first line unless it is given; the encoding is found where it is None. Bad shape is an InputError
+    found from the first line unless it is given; the encoding is found where it is None. `trim` leaves out blanks at
+    the ends of names and cells; None does so where a blank stands after every delimiter. Bad shape is an InputError
     that names the lines, one longer than `longest_line` bytes included.
     """
     path = check_is_file(path)
@@ -84,30 +87,40 @@ def read_csv(
     names = columns if columns is not None else header_names(data, delimiter)
     if is_found:
         _tell_other_mark(data, names, path)
+    trim = _is_trimmed(data, delimiter, path) if trim is None else trim
+    if trim:
+        names = [name.strip(BLANK) for name in names]
     if has_header:
         check_header(names, path, line=skip_rows + 1)
     elif columns is None:
         names = [str(number) for number in range(1, len(names) + 1)]
     frame = _scan(io.BytesIO(data), names, delimiter, layout, has_header=has_header)
+    frame = trimmed(frame) if trim else frame
     return TextFrame(with_missing(frame, null_values).collect(), layout, str(path), has_header, skip_rows)
 
 
-def scan_csv(path: Path | str, *, delimiter: str | None = None, encoding: str | None = "utf-8") -> pl.LazyFrame:
+def scan_csv(
+    path: Path | str, *, delimiter: str | None = None, encoding: str | None = "utf-8", trim: bool | None = False
+) -> pl.LazyFrame:
     """Scan a CSV file with a header without loading it; its shape is checked in a streaming pass first."""
     path = check_is_file(path)
     head = first_bytes(path)
     found = encoding or find_encoding(head, is_whole=False) or UTF_8
     if not is_utf8(found) or is_gzip(path):
         # A packed file has to be unpacked as a whole; reading it once is as cheap as scanning it.
-        return read_csv(path, delimiter=delimiter, encoding=encoding).frame.lazy()
+        return read_csv(path, delimiter=delimiter, encoding=encoding, trim=trim).frame.lazy()
     is_found = delimiter is None
     delimiter = check_delimiter(delimiter) if delimiter else find_delimiter(head)
     layout = check_layout(blocks(path), delimiter, FaultList(str(path)), may_advise=encoding is None)
     names = header_names(head, delimiter)
     if is_found:
         _tell_other_mark(head, names, path)
+    trim = _is_trimmed(head, delimiter, path) if trim is None else trim
+    if trim:
+        names = [name.strip(BLANK) for name in names]
     check_header(names, path)
-    return _scan(path, names, delimiter, layout, has_header=True)
+    frame = _scan(path, names, delimiter, layout, has_header=True)
+    return trimmed(frame) if trim else frame
 
 
 def without_first_lines(data: bytes, n_lines: int, path: Path) -> bytes:
@@ -160,6 +173,14 @@ def find_delimiter(data: bytes) -> str:
     """Give the delimiter that the first line uses most; a comma if it uses none."""
     unquoted = b"".join(first_record(data).split(b'"')[::2])
     return max(DELIMITERS, key=lambda mark: unquoted.count(mark.encode()))
+
+
+def _is_trimmed(data: bytes, delimiter: str, path: Path) -> bool:
+    """Find out whether blanks belong to the delimiter, and say in a note that they do."""
+    found = has_blanks_after(delimiter, data)
+    if found:
+        log.info("%s: a blank stands after every '%s'; names and cells are read without such blanks", path, delimiter)
+    return found
 
 
 def _tell_other_mark(data: bytes, names: Sequence[str], path: Path) -> None:

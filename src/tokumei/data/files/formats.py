@@ -9,12 +9,13 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
-from tokumei.data.files.csv import TextFrame, read_csv, scan_csv, write_csv
+from tokumei.data.files.csv import TextFrame, check_header, read_csv, scan_csv, write_csv
 from tokumei.data.files.excel import read_excel
 from tokumei.data.files.missing import with_missing
 from tokumei.data.files.parquet import read_parquet, scan_parquet, write_parquet, write_parts
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.source import is_folder
+from tokumei.data.files.trimming import BLANK, trimmed
 
 # The delimiter a suffix stands for; None where it is found from the first line.
 TEXT_SUFFIXES: dict[str, str | None] = {
@@ -45,7 +46,9 @@ def read_frame(path: Path | str, reading: Reading = AS_IT_IS) -> pl.DataFrame:
         frame = read_excel(path, sheet=reading.sheet, skip_rows=reading.skip_rows, has_header=reading.has_header)
     else:
         frame = read_parquet(path)
-    return with_missing(frame.lazy(), reading.null_values).collect() if reading.null_values else frame
+    if not reading.null_values and not reading.trim:
+        return frame
+    return _as_meant(frame.lazy(), reading, path).collect()
 
 
 def read_text_frame(path: Path | str, reading: Reading = AS_IT_IS) -> TextFrame:
@@ -57,6 +60,7 @@ def read_text_frame(path: Path | str, reading: Reading = AS_IT_IS) -> TextFrame:
         skip_rows=reading.skip_rows,
         null_values=reading.null_values,
         has_header=reading.has_header,
+        trim=reading.trim or None,
     )
 
 
@@ -65,10 +69,23 @@ def scan_frame(path: Path | str, reading: Reading = AS_IT_IS) -> pl.LazyFrame:
     suffix = format_of(path)
     check_applies(reading, suffix, path)
     if suffix == PARQUET:
-        return with_missing(scan_parquet(path), reading.null_values)
+        return _as_meant(scan_parquet(path), reading, path)
     if suffix in TEXT_SUFFIXES and reading.is_whole_text:
-        return scan_csv(path, delimiter=reading.delimiter or TEXT_SUFFIXES[suffix], encoding=reading.encoding)
+        return scan_csv(
+            path,
+            delimiter=reading.delimiter or TEXT_SUFFIXES[suffix],
+            encoding=reading.encoding,
+            trim=reading.trim or None,
+        )
     return read_frame(path, reading).lazy()
+
+
+def _as_meant(frame: pl.LazyFrame, reading: Reading, path: Path | str) -> pl.LazyFrame:
+    """Give cells that stand for a missing value as missing, and all without blanks around them if that is asked for."""
+    if reading.trim:
+        check_header([name.strip(BLANK) for name in frame.collect_schema().names()], path)
+        frame = trimmed(frame)
+    return with_missing(frame, reading.null_values)
 
 
 def check_applies(reading: Reading, suffix: str, path: Path | str) -> None:

@@ -132,7 +132,7 @@ def reading_of_release(path: Path | str, reading: Reading) -> Reading:
     """Give how a release is read beside an original: by the names of a history, if it has them."""
     if reading == AS_IT_IS:
         return reading
-    plain = replace(AS_IT_IS, null_values=reading.null_values)
+    plain = replace(AS_IT_IS, null_values=reading.null_values, trim=reading.trim)
     if format_of(path) in TEXT_SUFFIXES:
         names = first_cells(check_is_file(path))
     else:

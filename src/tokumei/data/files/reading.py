@@ -26,6 +26,7 @@ class Reading:
     | `skip_rows`   | lines above the header: a title, a source, an empty line                                   |
     | `null_values` | texts that stand for a missing value, besides the empty cell                               |
     | `has_header`  | whether the first line names the columns; if not they are called 1, 2, 3, …                |
+    | `trim`        | whether blanks at the ends of names and cells are left out; so where each delimiter has one |
     | `columns`     | for a history: which column of the file is its customer, date, item, price …; none if empty |
     | `date_format` | how dates are written where it is none of the usual ways, as in %m/%d/%Y                   |
     | `carry`       | for a history: further columns that a release keeps as they are                            |
@@ -38,6 +39,7 @@ class Reading:
     skip_rows: int = 0
     null_values: tuple[str, ...] = ()
     has_header: bool = True
+    trim: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
     date_format: str | None = None
     format: str | None = None
@@ -69,7 +71,7 @@ class Reading:
     @classmethod
     def of_lines(cls, text: str) -> Reading:
         """Make one of lines such as encoding=cp932 and columns=customer=household_id,date=day, as a form has them."""
-        known = ("encoding", "delimiter", "sheet", "skip_rows", "null_values", "columns", "date_format", "format")
+        known = [each.name for each in fields(cls) if each.name not in ("has_header", "carry")]
         given: dict[str, Any] = {}
         for line in (line.strip() for line in text.splitlines() if line.strip()):
             name, mark, value = (part.strip() for part in line.partition("="))
@@ -83,6 +85,10 @@ class Reading:
             if not given["skip_rows"].isdecimal():
                 raise InputError.of("how many lines to skip, at least 0", option="skip_rows", value=given["skip_rows"])
             given["skip_rows"] = int(given["skip_rows"])
+        if "trim" in given:
+            if given["trim"] not in ("yes", "no"):
+                raise InputError.of("yes or no", option="trim", value=given["trim"])
+            given["trim"] = given["trim"] == "yes"
         if "null_values" in given:
             given["null_values"] = [one.strip() for one in given["null_values"].split(",")]
         if "columns" in given:
