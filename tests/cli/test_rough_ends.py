@@ -146,10 +146,10 @@ def test_output_that_nobody_can_take_is_no_fault(tmp_path: Path, words: list[str
         (["data", "anonymise"], "No such command 'anonymise'."),
         (["data", __file__], f"'{__file__}' is a file; before it goes what to do with it: clean-retail,"),
         (
-            ["anonymize", "history", "x.csv", "--bands", "1"],
-            "No such option: --bands. What a method takes is given as --set bands=VALUE",
+            ["anonymize", "history", "x.csv", "--xyzzy", "1"],
+            "No such option: --xyzzy. What a method takes is given as --set xyzzy=VALUE",
         ),
-        (["audit", "x.csv", "--bands", "1"], "No such option: --bands"),
+        (["audit", "x.csv", "--xyzzy", "1"], "No such option: --xyzzy"),
     ],
 )
 def test_what_was_meant_is_said(words: list[str], meant: str, capsys: pytest.CaptureFixture[str]) -> None:
