@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 # Where the demo's server keeps its data and listens; git ignores the folder and `make clean` removes it.
 DEMO := tokumei-demo
 PORT ?= 8000
-# Three at a time, of one thread each, on the two cores this is made for: one of them waits for a server at any moment.
+# Three at a time, of one thread each, on the two cores this is made for: one of them waits for a server at any moment,
+# but for the quick ones, which wait for nobody.
 # Bytecode is kept, or each of the hundreds of processes that tests start would compile all that it imports.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
 	$(BIN)/python -m pytest -n 3 --dist loadfile
@@ -26,7 +27,7 @@ test: check ## Run every check and every test.
 	$(PYTEST)
 
 quick: $(VENV)/ready-to-develop ## Run the tests of the rooms that need no browser, engine, database or process of their own.
-	$(PYTEST) -m "not slow" --ignore-glob='*engine*' $(QUICK)
+	$(PYTEST) -n 2 -m "not slow" --ignore-glob='*engine*' $(QUICK)
 
 coverage: $(VENV)/ready-to-develop ## Run every test and print which lines none of them reaches.
 	$(PYTEST) --cov=tokumei --cov-report=term-missing:skip-covered

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from typing import TypeVar
+
+Case = TypeVar("Case")
 
 # Set by `--many` before any test is read, in the processes of xdist too.
 VARIABLE = "TOKUMEI_TEST_MANY"
@@ -27,3 +30,8 @@ def cases(n: int) -> int:
 def costly_cases(n: int) -> int:
     """Give how many of n cases to try now, each of which takes as long as a whole test."""
     return n if has_many() else max(COSTLY_LEAST, n // COSTLY_SHARE)
+
+
+def with_many(*further: Case) -> tuple[Case, ...]:
+    """Give what a test is tried on beside its other cases, where all are asked for."""
+    return further if has_many() else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import os
 import shutil
@@ -45,12 +46,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
     return FileByFile(config, log)
 
 
-# First, so that `-m` knows what is slow.
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+# First, so that `-m` knows what is slow, and last, since Django's plugin puts all tests of its database at the front.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Say which tests are slow, and let them come first."""
     mark_slow(items)
+    yield
     put_slow_first(items)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was read until here out of the garbage collector's sight: none of it goes before the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

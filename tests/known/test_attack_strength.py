@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.cases import with_many
 
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.anonymize.pipeline import pipeline_of
@@ -106,7 +107,7 @@ def noisy(original: History, seed: int, *, deleted: float, whole_baskets: bool) 
 
 @pytest.mark.parametrize(
     ("deleted", "whole_baskets", "least"),
-    [(0.0, False, 0.82), (0.0, True, 0.80), (0.2, False, 0.73), (0.2, True, 0.73)],
+    [(0.0, False, 0.82), (0.2, True, 0.73), *with_many((0.0, True, 0.80), (0.2, False, 0.73))],
 )
 def test_linkage_undoes_noise_on_all_fields_of_rows_and_of_baskets(
     folder: Path, original: History, deleted: float, whole_baskets: bool, least: float
@@ -180,7 +181,7 @@ def test_linkage_undoes_monthly_pseudonyms_over_five_draws(
     assert np.mean([one.row.value for one in found]) == pytest.approx(0.899, abs=0.005)
 
 
-@pytest.mark.parametrize(("lifetime", "least"), [(6, 0.63), (3, 0.49), (1, 0.27)])
+@pytest.mark.parametrize(("lifetime", "least"), [(1, 0.27), *with_many((6, 0.63), (3, 0.49))])
 def test_blurring_under_shorter_lives_hides_as_few_as_the_docs_say(
     folder: Path, original: History, lifetime: int, least: float
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.cases import with_many
 
 from tokumei.anonymize.history.generalize import Generalize
 from tokumei.attack.generalized import GENERALIZED_ATTACKS, Generalized, ItemsInCommon
@@ -139,7 +140,7 @@ def test_attack_submits_as_many_as_the_report_reckons_with(guesses: Callable[[st
     assert guesses("generalized").height == {2: 24, 3: 7}[k]
 
 
-@pytest.mark.parametrize(("k", "unhidden", "aim"), [(2, 1, 0.21), (3, 2, 0.262)])
+@pytest.mark.parametrize(("k", "unhidden", "aim"), [(2, 1, 0.21), *with_many((3, 2, 0.262))])
 def test_unhidden_customers_are_found_and_save_what_was_aimed_at(
     original: History, k: int, unhidden: int, aim: float
 ) -> None:

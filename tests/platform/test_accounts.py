@@ -11,7 +11,9 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.contrib.sessions.backends.db import SessionStore
 from django.core import mail
 from django.db import IntegrityError, connection
+from django.forms import Select
 from django.test import Client
+from django.test.html import parse_html
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from tests.platform.conftest import PASSWORD, LogIn, MakeUser
@@ -19,6 +21,7 @@ from tests.platform.sites import do_jobs
 
 from tokumei.core.errors import InputError
 from tokumei.platform.accounts import services
+from tokumei.platform.accounts.forms import LongSelect
 from tokumei.platform.accounts.models import Deed, User
 from tokumei.platform.jobs.models import Job
 
@@ -397,3 +400,11 @@ def test_letter_in_the_database_holds_no_link(alice: User) -> None:
     Client().post("/reset", {"email": "alice@example.com"})
     (job,) = Job.objects.filter(kind="letter")
     assert set(job.payload) == {"what", "user", "origin", "language"}
+
+
+@pytest.mark.parametrize("value", ["", "b", "<c>", "of nobody"])
+def test_choice_among_many_is_written_as_django_writes_it(value: str) -> None:
+    choices = [("", "Any"), ("b", "B & b"), ("<c>", "<C>")]
+    given = ("zone", value, {"id": "id_zone", "required": True, "disabled": False})
+    written, plain = (parse_html(kind(choices=choices).render(*given)) for kind in (LongSelect, Select))
+    assert written == plain

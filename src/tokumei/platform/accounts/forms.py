@@ -9,7 +9,10 @@ from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.password_validation import password_validators_help_text_html, validate_password
 from django.core.exceptions import ValidationError
+from django.forms.utils import flatatt
 from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from tokumei.platform.accounts.models import User, normal_email
@@ -176,6 +179,24 @@ class AskForResetForm(forms.Form):
     )
 
 
+class LongSelect(forms.Select):
+    """A choice among hundreds, written at once: Django fills in two templates for each of them."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:  # noqa: ARG002
+        """Write what Django's own templates would."""
+        widget = self.get_context(name, value, attrs)["widget"]
+        options = format_html_join(
+            "\n",
+            "<option{}>{}</option>",
+            (
+                (flatatt({"value": option["value"]} | option["attrs"]), option["label"])
+                for _, group, _ in widget["optgroups"]
+                for option in group
+            ),
+        )
+        return format_html("<select{}>{}</select>", flatatt({"name": name} | widget["attrs"]), options)
+
+
 class ProfileForm(forms.Form):
     """Asks how a user is called, reached and spoken to."""
 
@@ -190,6 +211,7 @@ class ProfileForm(forms.Form):
         label=_("Time zone"),
         required=False,
         choices=lambda: [("", _("As the browser says")), *((zone, zone) for zone in time_zones())],
+        widget=LongSelect,
     )
     current_password = password_field(
         _("Current password"), "current-password", required=False, help_text=_("Needed to change the address.")
