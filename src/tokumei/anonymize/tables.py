@@ -137,6 +137,7 @@ def write_anonymized(
     keep: Sequence[str] = (),
     is_shuffled: bool = False,
     counts: ClassCounts | None = None,
+    along: ClassCounts | None = None,
     **reading: Any,
 ) -> tuple[Generalization, ClassCounts]:
     """Make the release of a file or table on its engine and write it there; `reading` names engine and file format.
@@ -145,18 +146,18 @@ def write_anonymized(
     stays and PromiseBroken is raised. The rows are read as seldom as can be: to be counted, once more for each
     sensitive column, and to be written.
 
-    counts: those of the quasi-identifiers, where they are known.
+    counts: those of the quasi-identifiers, where they are known. along: those of all that is released.
     """
     with step("counting"):
         if counts is None or list(counts.columns) != list(hierarchies):
             counts = count_classes(source, list(hierarchies), **reading)
-        counts = with_histograms(source, counts, goal.sensitive, **reading)
+        counts = with_histograms(source, counts, goal.sensitive, along=along, **reading)
     goal = goal.against(counts)
     decision = decide(counts, hierarchies, goal)
     columns = released_columns(column_names(source, **reading), hierarchies, goal, keep)
     with step("writing"), atomic_path(out) as draft:
         plan: dict[str, Any] = {"columns": columns, "without": decision.suppressed, "is_shuffled": is_shuffled}
-        plan["counts"] = counts
+        plan["counts"] = counts if along is None else along
         write_recoded(source, decision.recodings, draft, is_covered=True, **plan, **reading)
         written = check_promise(draft, goal, decision.recodings)
         if not written.n_rows:

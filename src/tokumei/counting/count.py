@@ -106,11 +106,20 @@ def with_histograms(
     counts: ClassCounts,
     sensitive: Sequence[str],
     *,
+    along: ClassCounts | None = None,
     engine: str | Engine = "local",
     reading: Reading = AS_IT_IS,
 ) -> ClassCounts:
-    """Count the values of further columns in each class of a source that is counted already, in one pass each."""
+    """Count the values of further columns in each class of a source that is counted already, in one pass each.
+
+    along: counts that have all these columns, where there are any; then the source is not read.
+    """
     if not sensitive:
+        return counts
+    if along is not None:
+        _check_once([*counts.columns, *sensitive])
+        for column in sensitive:
+            counts = counts.with_histogram(column, along.over([*counts.columns, column]))
         return counts
     with connect(engine) as opened:
         relation = opened.open(source, reading)

@@ -104,14 +104,18 @@ def counted_on_engine(
     reading: Reading,
     hierarchies: Any = None,
     numeric: Sequence[str] | None = None,
+    along: ClassCounts | None = None,
 ) -> tuple[Known, ClassCounts]:
-    """Count the classes of a file or a table where it is, in one pass that tells the distinct values as well."""
+    """Count the classes of a file or a table where it is, in one pass that tells the distinct values as well.
+
+    along: counts of these columns and others, where there are any.
+    """
     with connect(engine) as opened:
         relation = opened.open(source, reading)
         columns = list(relation.schema)
         for column in qi:
             check_column(column, columns, "a quasi-identifier", relation.name)
-        counts = count_relation(relation, qi, most=most_classes(len(qi)))
+        counts = count_relation(relation, qi, most=most_classes(len(qi))) if along is None else along.over(qi)
     return Known(str(source), columns, qi, counts.domain, hierarchies, numeric, reading), counts
 
 

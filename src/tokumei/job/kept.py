@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.engine import Relation
 from tokumei.counting.local import LocalRelation
 from tokumei.data.history import History
@@ -50,29 +51,37 @@ def uniqueness(rows: pl.LazyFrame, columns: Sequence[str]) -> list[ColumnUniquen
     for column in columns:
         dtype = schema[column]
         value = pl.col(column).cast(pl.String) if isinstance(dtype, (pl.Categorical, pl.Enum)) else pl.col(column)
-        if dtype.is_nested():
-            continue
-        counted = rows.select(value.alias("value")).group_by("value").agg(pl.len().alias("n"))
-        long = pl.lit(0)
-        if dtype == pl.String or isinstance(dtype, (pl.Categorical, pl.Enum)):
-            is_long = (pl.col("value").str.len_chars() > LONG_TEXT) | (
-                pl.col("value").str.count_matches(r"\S+") >= MANY_WORDS
-            )
-            long = is_long.sum()
-        there = pl.col("value").is_not_null()
-        row = (
-            counted.select(
-                n_missing=pl.col("n").filter(~there).sum(),
-                n_distinct=there.sum(),
-                n_unique=(there & (pl.col("n") == 1)).sum(),
-                n_long=long,
-            )
-            .collect(engine="streaming")
-            .row(0, named=True)
-        )
-        is_text = bool(row.pop("n_long")) and row["n_distinct"] > FEW_PHRASES
-        found.append(ColumnUniqueness(column, is_free_text=is_text, **{name: int(n or 0) for name, n in row.items()}))
+        if not dtype.is_nested():
+            counted = rows.select(value.alias("value")).group_by("value").agg(pl.len().alias("n"))
+            found.append(_uniqueness(column, counted))
     return found
+
+
+def uniqueness_of(counts: ClassCounts, columns: Sequence[str]) -> list[ColumnUniqueness]:
+    """Tell the same from counts that have these columns."""
+    found = []
+    for column in columns:
+        own = counts.over([column])
+        found.append(_uniqueness(column, pl.LazyFrame({"value": own.values()[column], "n": own.sizes})))
+    return found
+
+
+def _uniqueness(column: str, counted: pl.LazyFrame) -> ColumnUniqueness:
+    """Tell it from the distinct values of a column and how many rows have each."""
+    value = pl.col("value")
+    long = pl.lit(0)
+    if counted.collect_schema()["value"] == pl.String:
+        long = ((value.str.len_chars() > LONG_TEXT) | (value.str.count_matches(r"\S+") >= MANY_WORDS)).sum()
+    there = value.is_not_null()
+    told = counted.select(
+        n_missing=pl.col("n").filter(~there).sum(),
+        n_distinct=there.sum(),
+        n_unique=(there & (pl.col("n") == 1)).sum(),
+        n_long=long,
+    )
+    row = told.collect(engine="streaming").row(0, named=True)
+    is_text = bool(row.pop("n_long")) and row["n_distinct"] > FEW_PHRASES
+    return ColumnUniqueness(column, is_free_text=is_text, **{name: int(n or 0) for name, n in row.items()})
 
 
 def uniqueness_on(relation: Relation, columns: Sequence[str]) -> list[ColumnUniqueness]:

@@ -25,7 +25,9 @@ from tokumei.anonymize.table.noise import Noise
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Section, Sentence
 from tokumei.counting.count import CLASS_BYTES
+from tokumei.counting.count_along import most_along, most_combinations
 from tokumei.counting.engine import connect, without_password
+from tokumei.counting.made_rows import SIZE
 from tokumei.data.files.csv import find_delimiter, first_bytes
 from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, format_of, scan_frame
 from tokumei.data.files.reading import Reading
@@ -113,12 +115,14 @@ def plan_table(
     columns = list(dict.fromkeys([*qi, *sensitive, *keep]))
     n_classes = None if head is None or n_rows is None else _classes_guessed(head.select(qi), n_rows)
     way = ("as a stream" if streams else "in memory") if engine == "local" else "on the engine"
-    # The file is read once where it fits; else to count it, once more for what is protected or kept, and to write it
-    # unless the counts tell all that is released.
+    # The file is read once where it fits; else to count it, once more for what is protected or kept unless that is
+    # counted along, and to write it unless the counts tell all that is released.
     draws = isinstance(method, Perturber)
-    is_plain = not keep and not draws and len(set(sensitive)) <= 1
-    is_told = way != "in memory" and is_plain and not engine.startswith(CLUSTERS)
-    n_passes = 1 if way == "in memory" else 1 + (not is_told) + len(set(sensitive)) + len(set(keep))
+    makes = way != "in memory" and not draws and not engine.startswith(CLUSTERS)
+    is_along = makes and len(columns) > len(qi) and _counts_along(source, head, columns, n_rows)
+    is_told = is_along or (makes and not keep and len(set(sensitive)) <= 1)
+    n_further = 0 if is_along else len(set(sensitive)) + len(set(keep))
+    n_passes = 1 if way == "in memory" else 1 + (not is_told) + n_further
     n_counted = 0
     n_averaged, pairs = 0, 0.0
     if isinstance(method, Microaggregate):
@@ -137,13 +141,20 @@ def plan_table(
         held = 0 if is_told else n_cells * CELL_BYTES[known]
         memory = AT_START + (min(held, MOST_STREAMED) if known == "as a stream" else held) + class_cells * CLASS_BYTES
         units = n_cells * (TOLD_UNITS if is_told else CELL_UNITS[known])
-        units += n_cells * COUNT_UNITS * (len(set(sensitive)) + len(set(keep))) + n_rows * COUNT_UNITS * n_counted
+        units += n_cells * COUNT_UNITS * n_further + n_rows * COUNT_UNITS * n_counted
         units += class_cells * (GROUP_UNITS if draws or isinstance(method, LocalRecoder) else LEVEL_UNITS)
         units += pairs * PAIR_UNITS
         memory += n_rows * AVERAGED_BYTES * n_averaged
         seconds = START_SECONDS[known] + units * unit_seconds()
     shown = without_password(engine)
     return TablePlan(source, shown, part_name(method), way, n_rows, len(columns), n_classes, n_passes, memory, seconds)
+
+
+def _counts_along(source: str, head: pl.DataFrame | None, columns: Sequence[str], n_rows: int | None) -> bool:
+    """Guess whether all that is released is counted in one pass, as `count_along` will by more rows."""
+    if head is None or n_rows is None or format_of(source) != PARQUET:
+        return False
+    return most_combinations(head.select(columns), n_rows) <= most_along(n_rows, len(columns))
 
 
 def unit_seconds() -> float:
@@ -165,7 +176,7 @@ def _classes_guessed(head: pl.DataFrame, n_rows: int) -> int:
     >>> _classes_guessed(pl.DataFrame({"age": [31, 31, 52, 60]}), 400)
     21
     """
-    sizes = head.group_by(pl.all()).len()["len"]
+    sizes = head.group_by(pl.all()).len(SIZE)[SIZE]
     once = int((sizes == 1).sum())
     more = len(sizes) - once
     return min(n_rows, round(once * math.sqrt(n_rows / max(1, head.height))) + more)

@@ -24,6 +24,7 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
+from tokumei.counting.count_along import count_along
 from tokumei.counting.engine import connect, without_password
 from tokumei.counting.kept_work import keeping
 from tokumei.data.files.formats import PARQUET, format_of, scan_frame
@@ -49,7 +50,7 @@ from tokumei.job.goal import (
     refuse_left,
     trees_of,
 )
-from tokumei.job.kept import refuse_singling, uniqueness_on
+from tokumei.job.kept import refuse_singling, uniqueness_of, uniqueness_on
 from tokumei.job.resuming import resumable
 from tokumei.job.table_release import TableRelease
 
@@ -125,13 +126,20 @@ def _write(
         )
     where: dict[str, Any] = {"engine": engine, "reading": reading}
     with step("counting"):
-        known, counts = counted_on_engine(source, qi, hierarchies=hierarchies, numeric=numeric, **where)
+        along = None
+        if not keep_order and not isinstance(made, Perturber):
+            along = count_along(source, qi, [*asked.sensitive_columns(), *keep], **where)
+        known, counts = counted_on_engine(source, qi, hierarchies=hierarchies, numeric=numeric, along=along, **where)
     check_is_possible(counts.n_rows, asked, source)
     for column in keep:
         check_column(column, known.columns, "a column to keep", source)
     if keep and not keep_anyway:
-        with connect(engine) as opened:
-            refuse_singling(uniqueness_on(opened.open(source, reading), keep), source)
+        if along is None:
+            with connect(engine) as opened:
+                told = uniqueness_on(opened.open(source, reading), keep)
+        else:
+            told = uniqueness_of(along, keep)
+        refuse_singling(told, source)
     trees = trees_of(known, made, asked)
     goal = goal_of(known, made, asked, wishes, trees)
     how: dict[str, Any] = {"keep": keep, "counts": counts, **where}
@@ -146,9 +154,9 @@ def _write(
         # Their order is drawn anyway, here as there: in their own, rows would tell who is who.
         done = _drawn(write_perturbed, source, goal, trees, out, seed=seed, **how)
     elif isinstance(made, LocalRecoder):
-        done = _by_groups(source, goal, trees, out, seed=seed, **order, **how)
+        done = _by_groups(source, goal, trees, out, seed=seed, along=along, **order, **how)
     else:
-        done = _by_levels(source, goal, trees, out, **order, **how)
+        done = _by_levels(source, goal, trees, out, along=along, **order, **how)
     return _finished(done, known.columns, released_columns(known.columns, qi, goal, keep), started)
 
 

@@ -48,6 +48,7 @@ def write_regrouped(
     out: Path | str,
     *,
     counts: ClassCounts,
+    along: ClassCounts | None = None,
     keep: Sequence[str] = (),
     seed: int | None = None,
     is_shuffled: bool = False,
@@ -56,7 +57,8 @@ def write_regrouped(
     """Make the release of a file or table by local recoding on its engine, and write it there.
 
     The decision is the one that the rows themselves would give, since methods see classes and no rows; `counts` are
-    those of the quasi-identifiers. What was written is counted again before it gets its name.
+    those of the quasi-identifiers, `along` those of all that is released, where they are known. What was written is
+    counted again before it gets its name.
     """
     method = goal.method
     if not isinstance(method, LocalRecoder):
@@ -67,7 +69,7 @@ def write_regrouped(
     if not goal.requirements:
         raise InputError.of("at least one requirement, such as k")
     with step("counting"):
-        counts = with_histograms(source, counts, goal.sensitive, **reading)
+        counts = with_histograms(source, counts, goal.sensitive, along=along, **reading)
     with step(f"anonymizing by {part_name(method)}"):
         found = _decided(method, counts, hierarchies, goal, seed or 0)
     kept = found.kept()
@@ -76,7 +78,7 @@ def write_regrouped(
     classes = ClassRecoding(counts.values()[kept], pl.DataFrame(found.labels(kept)))
     with step("writing"), atomic_path(out) as draft:
         plan: dict[str, Any] = {"columns": columns, "classes": classes, "is_shuffled": is_shuffled}
-        plan["counts"] = counts
+        plan["counts"] = counts if along is None else along
         write_recoded(source, [], draft, **plan, **reading)
         written = count_classes(draft, list(quasi_identifiers), sensitive=goal.sensitive)
         if written.n_rows != counts.n_rows - found.n_suppressed:
