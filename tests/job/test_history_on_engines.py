@@ -220,9 +220,7 @@ def test_deleting_by_rules_without_chance_is_as_in_memory(tmp_path: Path) -> Non
     assert there.drop("customer").equals(here.drop("customer"))
 
 
-@pytest.mark.parametrize(
-    "step", [{"method": "exchange-pseudonyms"}, {"method": "generalize"}, {"method": "km-anonymity"}]
-)
+@pytest.mark.parametrize("step", [{"method": "exchange-pseudonyms"}, {"method": "km-anonymity"}])
 def test_a_method_that_needs_rows_in_memory_is_refused_by_name(tmp_path: Path, step: dict[str, Any]) -> None:
     history_of([("a", DAYS[0], "22a", 1.0, 1)]).write_parquet(tmp_path / "T.parquet")
     how: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "out": tmp_path / "A.parquet"}

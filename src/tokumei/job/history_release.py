@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -139,10 +139,7 @@ class HistoryRelease(Result):
         """Write A, A′ and who is who as in 2018, the only form that has ranges and sets."""
         form: Any = history_format(CONTEST_2018, "write_release", "write_published", "write_guess")
         # The form has no other items; said of the original, since nobody has seen the release yet.
-        for item in self.original.kept["item"].unique().sort().to_list():
-            if not CONTEST_ITEM.fullmatch(item):
-                expected = "an item of 1 to 9 upper-case letters or digits, as files with sets of items have them"
-                raise InputError.of(expected, file=self.original.name, column="item", value=item)
+        check_items_fit(self.original.kept["item"].unique().sort(), self.original.name)
         form.write_release(self.cells, out)
         if published is not None:
             form.write_published(self.cells, published)
@@ -158,3 +155,11 @@ class HistoryRelease(Result):
             done = report_history(self.original, self, seed=self.seed, **options)
             done.page().write(drafts["out"])
         return done
+
+
+def check_items_fit(items: Iterable[str], name: str) -> None:
+    """Refuse items that files with sets of items have no place for."""
+    for item in items:
+        if not CONTEST_ITEM.fullmatch(item):
+            expected = "an item of 1 to 9 upper-case letters or digits, as files with sets of items have them"
+            raise InputError.of(expected, file=name, column="item", value=item)

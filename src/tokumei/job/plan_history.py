@@ -15,6 +15,7 @@ import polars as pl
 
 from tokumei.anonymize.history.delete import Delete
 from tokumei.anonymize.history.dummies import Dummies
+from tokumei.anonymize.history.generalize import Generalize
 from tokumei.anonymize.history.perturb import Perturb
 from tokumei.anonymize.pipeline import Pipeline
 from tokumei.core.registry import part_name
@@ -68,10 +69,15 @@ def plan_history(
         if isinstance(method, Dummies):
             # Item sets, rows of customers and of items, rows drawn by both, their cells, and item sets again.
             n_passes += 8
+        if isinstance(method, Generalize):
+            # Customers, items and all numbers; cells are written and read again.
+            n_passes += 2
     if published:
         units, n_passes = units + PUBLISH_UNITS, n_passes + 2
-    # Item sets are held here and compared, so that memory and time follow customers, whom no metadata counts.
-    follows_rows = n_rows is not None and not any(isinstance(method, Dummies) for method in pipeline.methods)
+    # Item sets are held here and compared, and rows of customers aligned, so that memory and time follow customers,
+    # whom no metadata counts.
+    by_customer = any(isinstance(method, (Dummies, Generalize)) for method in pipeline.methods)
+    follows_rows = n_rows is not None and not by_customer
     is_known = follows_rows and engine.partition(":")[0] == "duckdb"
     seconds = None if not is_known or n_rows is None else START_SECONDS + n_rows * units * unit_seconds()
     memory = None if not follows_rows or n_rows is None else round(min(MOST_MEMORY, 0.3 + n_rows * 3e-7), 2)

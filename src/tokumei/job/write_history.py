@@ -14,7 +14,13 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.anonymize.on_engine.histories import NamedRows, check_engine_can, release_on_engine
+from tokumei.anonymize.history.generalize import Generalize
+from tokumei.anonymize.on_engine.histories import (
+    NamedRows,
+    check_engine_can,
+    generalize_on_engine,
+    release_on_engine,
+)
 from tokumei.anonymize.pipeline import Pipeline
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
@@ -31,7 +37,9 @@ from tokumei.data.files.pseudonyms import write_pseudonyms
 from tokumei.data.files.reading import Reading
 from tokumei.data.release import Recipe
 from tokumei.job.histories_on_engine import bound
+from tokumei.job.history_release import check_items_fit
 from tokumei.job.resuming import kept_seed, resumable
+from tokumei.job.write_generalized import write_generalized
 from tokumei.report.needs import needs_of
 
 PIECE_ROWS = 4_000_000
@@ -76,7 +84,9 @@ def write_history_on_engine(
     """
     started = time.perf_counter()
     check_engine_can(pipeline)
-    _check_asked(reading, form)
+    is_generalized = any(isinstance(method, Generalize) for method in pipeline.methods)
+    # Ranges and sets have one form, whichever is asked for.
+    _check_asked(reading, TABLE if is_generalized else form)
     seed = pipeline.seed if seed is None else seed
     methods = [(part_name(method), method) for method in pipeline.methods]
     options = {"engine": without_password(engine), "methods": methods, "seed": seed, "reading": reading.as_dict()}
@@ -87,30 +97,52 @@ def write_history_on_engine(
         history = open_history(opened, stage_history(source, reading, folder / "original"), folder)
         for _, method in methods:
             history.check_has(needs_of(method), part_name(method))
-        made = release_on_engine(pipeline, history, seed=used)
-        pieces = _write_pieces(made, folder, used, deals="published" in drafts)
-        with step("writing"):
-            _write_whole(pieces, drafts["out"])
-            if "published" in drafts:
-                _write_whole(_shuffled(folder, len(pieces)), drafts["published"])
-        customers = _customers(history)
-        if "truth" in drafts:
-            write_pseudonyms(history.fetch(made.truth).cast({"period": pl.Int32}), customers, drafts["truth"])
-        n_released = int(_scan(pieces).select(pl.col("customer").count()).collect(engine="streaming").item())
+        write = _generalized if is_generalized else _named
+        told, recipe = write(pipeline, history, drafts, used)
     facts = {
         "method": "pipeline" if len(methods) > 1 else methods[0][0],
         "rows": history.staged.n_rows,
-        "released": n_released,
-        "made_up": made.history.staged.n_rows - history.staged.n_rows,
-        "customers": len(customers),
-        "pseudonyms": made.n_lives,
+        **told,
         "carried": [],
         "left_out": list(history.staged.left_out),
         "engine": without_password(engine),
         "seed": used,
         "seconds": round(time.perf_counter() - started, 3),
     }
-    return WrittenHistory(facts, made.recipe)
+    return WrittenHistory(facts, recipe)
+
+
+def _named(
+    pipeline: Pipeline, history: EngineHistory, drafts: Mapping[str, Path], seed: int
+) -> tuple[dict[str, int], Recipe]:
+    """Write rows under pseudonyms, and tell how many there are."""
+    folder = history.folder
+    made = release_on_engine(pipeline, history, seed=seed)
+    pieces = _write_pieces(made, folder, seed, deals="published" in drafts)
+    with step("writing"):
+        _write_whole(pieces, drafts["out"])
+        if "published" in drafts:
+            _write_whole(_shuffled(folder, len(pieces)), drafts["published"])
+    customers = _customers(history)
+    if "truth" in drafts:
+        write_pseudonyms(history.fetch(made.truth).cast({"period": pl.Int32}), customers, drafts["truth"])
+    n_released = int(_scan(pieces).select(pl.col("customer").count()).collect(engine="streaming").item())
+    n_made_up = made.history.staged.n_rows - history.staged.n_rows
+    told = {"released": n_released, "made_up": n_made_up, "customers": len(customers), "pseudonyms": made.n_lives}
+    return told, made.recipe
+
+
+def _generalized(
+    pipeline: Pipeline, history: EngineHistory, drafts: Mapping[str, Path], seed: int
+) -> tuple[dict[str, int], Recipe]:
+    """Write rows whose cells are ranges and sets, and tell how many there are."""
+    check_items_fit(history.fetch(history.kept.select("item").distinct())["item"].sort(), history.staged.name)
+    changed, rows, recipe = generalize_on_engine(pipeline, history, seed=seed)
+    with step("writing"):
+        write_generalized(rows, drafts)
+    n_made_up, n_names = changed.staged.n_rows - history.staged.n_rows, len(rows.pseudonyms)
+    told = {"released": rows.n_released(), "made_up": n_made_up, "customers": len(_customers(history))}
+    return {**told, "pseudonyms": n_names}, recipe
 
 
 def _check_asked(reading: Reading, form: str) -> None:

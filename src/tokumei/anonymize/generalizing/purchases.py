@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tokumei.data.history import History
@@ -37,21 +38,34 @@ class Purchases:
         frame = history.frame.with_row_index("row")
         raw = np.stack([frame[column].to_physical().cast(pl.Float64).to_numpy() for column in GRID])
         kept = history.frame["customer"].is_not_null().to_numpy()
-        raw = np.where(kept, raw, 0.0)
+        by_customer = frame.filter(pl.col("customer").is_not_null()).group_by("customer").agg("row").sort("customer")
+        return cls.of_numbers(
+            np.where(kept, raw, 0.0),
+            kept,
+            items=frame["item"].rank("dense").fill_null(0).cast(pl.Int64).to_numpy(),
+            customers=by_customer["customer"].to_list(),
+            rows=[np.asarray(rows, dtype=np.int64) for rows in by_customer["row"].to_list()],
+        )
+
+    @classmethod
+    def of_numbers(
+        cls,
+        raw: Floats,
+        kept: npt.NDArray[np.bool_],
+        *,
+        items: Indices,
+        customers: list[str],
+        rows: list[Indices],
+    ) -> Purchases:
+        """Scale the columns of GRID, 0 in rows that are not kept."""
         # Where nobody has a row there is nothing to scale.
         present = raw[:, kept] if kept.any() else np.zeros((len(GRID), 1))
         deviation = present.std(axis=1, keepdims=True)
         # A column with one value costs nothing, whatever it is divided by.
         deviation[deviation == 0] = 1.0
         mean = present.mean(axis=1, keepdims=True)
-        by_customer = frame.filter(pl.col("customer").is_not_null()).group_by("customer").agg("row").sort("customer")
-        return cls(
-            values=(raw - mean) / deviation,
-            width=np.array(list(GRID.values())) / deviation[:, 0],
-            items=frame["item"].rank("dense").fill_null(0).cast(pl.Int64).to_numpy(),
-            customers=by_customer["customer"].to_list(),
-            rows=[np.asarray(rows, dtype=np.int64) for rows in by_customer["row"].to_list()],
-        )
+        width = np.array(list(GRID.values())) / deviation[:, 0]
+        return cls((raw - mean) / deviation, width, items, customers, rows)
 
     def of_customers(self, which: Indices) -> Purchases:
         """Give the purchases of some customers, in the order given; rows keep their numbers."""

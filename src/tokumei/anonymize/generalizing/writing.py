@@ -12,23 +12,22 @@ from tokumei.anonymize.generalizing.purchases import GRID, Indices, Purchases
 from tokumei.data.cells import Kind, RangeCells, SetCells
 from tokumei.data.files.generalized import LARGEST_SET
 from tokumei.data.generalized import DELETED, GeneralizedHistory
-from tokumei.data.history import History
 
 
 def write_groups(
-    original: History, purchases: Purchases, alignments: Sequence[Indices], pseudonyms: Mapping[str, str]
+    original: pl.DataFrame, purchases: Purchases, alignments: Sequence[Indices], pseudonyms: Mapping[str, str]
 ) -> GeneralizedHistory:
     """Write aligned rows alike, under the pseudonyms of their customers; all other rows are deleted."""
-    is_kept = np.zeros(original.n_rows, dtype=bool)
+    is_kept = np.zeros(original.height, dtype=bool)
     is_kept[np.concatenate([rows.ravel() for rows in alignments])] = True
-    named = original.frame["customer"].replace_strict(pseudonyms, default=None, return_dtype=pl.String)
+    named = original["customer"].replace_strict(pseudonyms, default=None, return_dtype=pl.String)
     customer = pl.DataFrame({"name": named, "kept": is_kept}).select(
         pl.when("kept").then("name").otherwise(pl.lit(DELETED)).alias("customer")
     )["customer"]
     date, price, quantity = (
-        _ranges(original.frame[column], number, purchases, alignments) for number, column in enumerate(GRID)
+        _ranges(original[column], number, purchases, alignments) for number, column in enumerate(GRID)
     )
-    return GeneralizedHistory(customer, date, _sets(original.frame["item"], alignments), price, quantity)
+    return GeneralizedHistory(customer, date, _sets(original["item"], alignments), price, quantity)
 
 
 def _ranges(truth: pl.Series, number: int, purchases: Purchases, alignments: Sequence[Indices]) -> RangeCells:

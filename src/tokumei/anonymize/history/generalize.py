@@ -60,8 +60,24 @@ class Generalize:
         """Write the rows in their order; CannotAnonymize if there are fewer than k customers."""
         self._check(original)
         purchases = Purchases.of(original)
-        random = generator(seed, "generalise", "groups")
-        groups = group_customers(purchases, self.k, random, n_alone=self.unhidden)
+        groups, alignments = self.decide(purchases, seed=seed)
+        pseudonyms = draw_pseudonyms(purchases.customers, seed)
+        frame = text_of(write_groups(original.frame, purchases, alignments, pseudonyms))
+        unhidden = [pseudonyms[purchases.customers[customer]] for [customer] in groups[: self.unhidden]]
+        self.check_k(smallest_class(frame.filter(~pl.col("customer").is_in(unhidden))))
+        named = original.kept.select("customer", period=period_of(pl.col("date"))).unique()
+        return Release(
+            frame=frame,
+            recipe=Recipe("generalize", asdict(self), seed),
+            rows=pl.Series("row", np.arange(original.n_rows)),
+            pseudonyms=named.with_columns(
+                pseudonym=pl.col("customer").replace_strict(pseudonyms, return_dtype=pl.String)
+            ).sort("customer", "period"),
+        )
+
+    def decide(self, purchases: Purchases, *, seed: int) -> tuple[list[list[int]], list[Indices]]:
+        """Give the groups of customers, those who stay unhidden first, and for each group the rows written alike."""
+        groups = group_customers(purchases, self.k, generator(seed, "generalise", "groups"), n_alone=self.unhidden)
         block = self._block(purchases)
         if block is not None:
             notes.info(
@@ -77,25 +93,19 @@ class Generalize:
             for group, taken in zip(groups, seconds, strict=True):
                 alignments.append(align(purchases, group, n_rounds=self.rounds, block=block).rows)
                 bar.advance(taken)
-        pseudonyms = dict(zip(purchases.customers, _draw_pseudonyms(purchases.customers, seed), strict=True))
-        frame = text_of(write_groups(original, purchases, alignments, pseudonyms))
-        unhidden = [pseudonyms[purchases.customers[customer]] for [customer] in groups[: self.unhidden]]
-        k = smallest_class(frame.filter(~pl.col("customer").is_in(unhidden)))
+        return groups, alignments
+
+    def check_k(self, k: int) -> None:
+        """Raise PromiseBroken if a pseudonym fits fewer customers than asked for."""
         if k < self.k:
             raise PromiseBroken(f"A pseudonym of the release fits {counted(k, 'customer')}, not {self.k}.")
-        named = original.kept.select("customer", period=period_of(pl.col("date"))).unique()
-        return Release(
-            frame=frame,
-            recipe=Recipe("generalize", asdict(self), seed),
-            rows=pl.Series("row", np.arange(original.n_rows)),
-            pseudonyms=named.with_columns(
-                pseudonym=pl.col("customer").replace_strict(pseudonyms, return_dtype=pl.String)
-            ).sort("customer", "period"),
-        )
 
     def estimate(self, original: History) -> Cost:
         """Estimate what anonymizing will take, in blocks where those are needed."""
-        purchases = Purchases.of(original)
+        return self.cost(Purchases.of(original))
+
+    def cost(self, purchases: Purchases) -> Cost:
+        """Estimate the same from purchases."""
         return self._cost(purchases, self._block(purchases))
 
     def _block(self, purchases: Purchases) -> int | None:
@@ -125,17 +135,21 @@ class Generalize:
         lines = np.full(len(n_rows), float(n_rows[0]))
         return float(rounds * seconds_of(lines, n_rows.astype(np.float64), block).sum())
 
-    def _check(self, original: History) -> None:
-        """Refuse options and rows that cannot be written."""
+    def check_options(self, n_customers: int) -> None:
+        """Refuse options that cannot be, and fewer customers than make a group."""
         if self.k < 2:
             raise InputError.of("at least 2 customers", option="k", value=self.k)
         if self.rounds < 0:
             raise InputError.of("0 rounds or more", option="rounds", value=self.rounds)
         if self.unhidden < 0:
             raise InputError.of("0 customers or more", option="unhidden", value=self.unhidden)
-        n_hidden = max(0, len(original.customers) - self.unhidden)
+        n_hidden = max(0, n_customers - self.unhidden)
         if n_hidden < self.k:
             raise CannotAnonymize(f"{counted(n_hidden, 'customer')} cannot be put into groups of {self.k}.")
+
+    def _check(self, original: History) -> None:
+        """Refuse options and rows that cannot be written."""
+        self.check_options(len(original.customers))
         rows = original.frame.with_row_index("row", offset=1).filter(pl.col("customer").is_not_null())
         for column in COLUMNS:
             for row in rows.filter(pl.col(column).is_null())["row"][:1]:
@@ -146,14 +160,19 @@ class Generalize:
 
 def smallest_class(frame: pl.DataFrame) -> int:
     """Count the pseudonyms whose rows are all alike, and give the smallest count: the k of the release."""
+    return int(whole_texts(frame).value_counts()["count"].to_numpy().min())
+
+
+def whole_texts(frame: pl.DataFrame) -> pl.Series:
+    """Give for each pseudonym all its rows as one text, in an order that is the same for all."""
     rows = frame.filter(pl.col("customer") != DELETED).select("customer", row=pl.concat_str(COLUMNS, separator=","))
-    whole = rows.group_by("customer").agg(pl.col("row").sort()).select(pl.col("row").list.join("\n"))
-    return int(whole.group_by("row").len()["len"].to_numpy().min())
+    return rows.group_by("customer").agg(pl.col("row").sort()).select(pl.col("row").list.join("\n"))["row"]
 
 
-def _draw_pseudonyms(customers: list[str], seed: int) -> list[str]:
+def draw_pseudonyms(customers: list[str], seed: int) -> dict[str, str]:
     """Draw numbers of nine digits, none of them a customer's."""
     random = generator(seed, "generalise", "pseudonyms")
     taken = set(customers)
     numbers = random.choice(N_PSEUDONYMS, 2 * len(customers), replace=False) + LEAST_PSEUDONYM
-    return [name for name in map(str, numbers.tolist()) if name not in taken][: len(customers)]
+    names = [name for name in map(str, numbers.tolist()) if name not in taken][: len(customers)]
+    return dict(zip(customers, names, strict=True))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
+
+import polars as pl
 
 from tokumei.anonymize.history.delete import Delete
 from tokumei.anonymize.history.dummies import Dummies
+from tokumei.anonymize.history.generalize import Generalize
 from tokumei.anonymize.history.perturb import Perturb
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.anonymize.on_engine.delete import delete
 from tokumei.anonymize.on_engine.dummies import dummies
+from tokumei.anonymize.on_engine.generalize import GeneralizedRows, generalize
 from tokumei.anonymize.on_engine.perturb import perturb
 from tokumei.anonymize.on_engine.pseudonyms import named
 from tokumei.anonymize.pipeline import Pipeline, seed_of
 from tokumei.anonymize.steps import HistoryStep, recipe_of
 from tokumei.core.errors import InputError, PromiseBroken
-from tokumei.core.progress import step
+from tokumei.core.progress import Bar, step
 from tokumei.core.registry import part_name
 from tokumei.core.text import Text
 from tokumei.counting.draws import DRAWN_BY
@@ -42,8 +46,8 @@ class NamedRows:
 def check_engine_can(pipeline: Pipeline) -> None:
     """Refuse methods that need their rows in this process."""
     for method in pipeline.methods:
-        if type(method) not in (*STEPS, Pseudonyms):
-            names = ", ".join(map(part_name, (*STEPS, Pseudonyms)))
+        if type(method) not in (*STEPS, Pseudonyms, Generalize):
+            names = ", ".join(map(part_name, (*STEPS, Pseudonyms, Generalize)))
             form = "the local engine, which {what} needs; others have {names}"
             raise InputError.of(Text(form, what=part_name(method), names=names), option="engine")
 
@@ -51,14 +55,9 @@ def check_engine_can(pipeline: Pipeline) -> None:
 def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) -> NamedRows:
     """Decide all steps of a pipeline, and count that no two customers share a pseudonym in a month."""
     check_engine_can(pipeline)
-    steps = [method for method in pipeline.methods if isinstance(method, HistoryStep)]
-    recipes = []
+    steps = _steps_of(pipeline)
     with step("deciding", len(steps) + 1) as bar:
-        for at, method in enumerate(steps, 1):
-            own = seed_of(seed, at)
-            history = STEPS[type(method)](method, history, seed=own, name=f"step-{at}")
-            recipes.append(recipe_of(method, own))
-            bar.advance()
+        history, recipes = _changed(steps, history, seed, bar)
         last = pipeline.methods[-1] if pipeline.methods else None
         naming = last if isinstance(last, Pseudonyms) else None
         own = seed_of(seed, len(steps) + 1)
@@ -67,15 +66,58 @@ def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) 
         lives = named(naming, history, history.kept.select("customer", "period").distinct(), seed=own)
         truth = history.keep("truth", lives.select("customer", "period", "pseudonym"))
         n_lives = _check_names(history, truth)
-        for method in steps:
-            if isinstance(method, Dummies):
-                shown = table.filter(table.pseudonym.notnull()).select(customer="pseudonym", item="item")
-                method.check_shared(history.fetch(shown.distinct()))
+        shown = table.filter(table.pseudonym.notnull()).select(customer="pseudonym", item="item")
+        _check_shared(steps, lambda: history.fetch(shown.distinct()))
         bar.advance()
     recipes.append(Recipe("pseudonyms for the whole time", {}, own) if naming is None else recipe_of(naming, own))
+    return NamedRows(history, table, truth, n_lives, _recipe(recipes, seed))
+
+
+def generalize_on_engine(
+    pipeline: Pipeline, history: EngineHistory, *, seed: int
+) -> tuple[EngineHistory, GeneralizedRows, Recipe]:
+    """Decide all steps of a pipeline whose last method writes customers alike, and write the cells of its release."""
+    check_engine_can(pipeline)
+    steps, method = _steps_of(pipeline), pipeline.methods[-1]
+    if not isinstance(method, Generalize):
+        raise TypeError(f"{part_name(method)} does not write customers alike")
+    own = seed_of(seed, len(steps) + 1)
+    with step("deciding", len(steps) + 1) as bar:
+        history, recipes = _changed(steps, history, seed, bar)
+        rows = generalize(method, history, seed=own)
+        # Each cell counts as an item: who shares a cell fits whoever has one of the items in it.
+        _check_shared(steps, lambda: rows.cells().unique().collect(engine="streaming"))
+        bar.advance()
+    return history, rows, _recipe([*recipes, Recipe("generalize", asdict(method), own)], seed)
+
+
+def _steps_of(pipeline: Pipeline) -> list[HistoryStep]:
+    return [method for method in pipeline.methods if isinstance(method, HistoryStep)]
+
+
+def _changed(
+    steps: Sequence[HistoryStep], history: EngineHistory, seed: int, bar: Bar
+) -> tuple[EngineHistory, list[Recipe]]:
+    """Take the steps that change rows, one after the other."""
+    recipes = []
+    for at, method in enumerate(steps, 1):
+        own = seed_of(seed, at)
+        history = STEPS[type(method)](method, history, seed=own, name=f"step-{at}")
+        recipes.append(recipe_of(method, own))
+        bar.advance()
+    return history, recipes
+
+
+def _check_shared(steps: Sequence[HistoryStep], shown: Callable[[], pl.DataFrame]) -> None:
+    """Count again what dummies promise, on the pseudonyms and items that are shown."""
+    for method in steps:
+        if isinstance(method, Dummies):
+            method.check_shared(shown())
+
+
+def _recipe(recipes: Sequence[Recipe], seed: int) -> Recipe:
     taken = [{"method": one.method, "options": one.options, "seed": one.seed} for one in recipes]
-    recipe = Recipe("pipeline", {"steps": taken, "drawn_by": DRAWN_BY}, seed)
-    return NamedRows(history, table, truth, n_lives, recipe)
+    return Recipe("pipeline", {"steps": taken, "drawn_by": DRAWN_BY}, seed)
 
 
 def _check_names(history: EngineHistory, truth: Any) -> int:

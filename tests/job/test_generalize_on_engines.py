@@ -1,0 +1,147 @@
+"""Customers written alike on engines: the bytes that the method writes in memory, from the same seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.job.test_history_on_engines import DAYS, FEW, MANY, history_of
+from tests.journey.commands import tokumei_here
+
+import tokumei as tk
+from tokumei.anonymize.generalizing import grouping
+from tokumei.anonymize.history import generalize
+from tokumei.anonymize.on_engine import generalize as on_engine
+from tokumei.anonymize.pipeline import pipeline_of
+from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
+from tokumei.data.files.reading import AS_IT_IS
+from tokumei.job.write_history import write_history_on_engine
+
+ROW = st.tuples(
+    st.sampled_from(["1", "12", "30", "9", "400"]),
+    st.sampled_from(DAYS),
+    st.sampled_from(["22A", "22B", "31", "POST"]),
+    st.sampled_from([0.01, 1.95, 2.5, 100.0]),
+    st.sampled_from([1, 5, 12, 999]),
+)
+ROWS = st.lists(st.none() | ROW, min_size=1, max_size=40)
+GENERALIZE = st.fixed_dictionaries(
+    {"method": st.just("generalize"), "k": st.integers(2, 3), "unhidden": st.integers(0, 1)}
+)
+# Steps that come to the same rows in both ways: what they do is no matter of chance, or drawn alike.
+DELETE = {"method": "delete", "price_deviations": 1.5, "most": 0.3}
+DUMMIES = {"method": "dummies", "clusters": 1, "smallest": 1}
+STEPS = st.builds(lambda before, last: [*before, last], st.sampled_from([[], [DELETE], [DUMMIES]]), GENERALIZE)
+REFUSED = (InputError, CannotAnonymize, PromiseBroken)
+
+
+def written(source: Path, steps: list[dict[str, Any]], engine: str, folder: Path) -> Any:
+    drafts = drafts_of(folder)
+    how: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "seed": 3, "out": drafts["out"]}
+    return write_history_on_engine(source, pipeline_of({"step": steps}), drafts, **how)
+
+
+def drafts_of(folder: Path) -> dict[str, Path]:
+    folder.mkdir(exist_ok=True)
+    return {name: folder / f"{name}.csv" for name in ("out", "published", "truth")}
+
+
+def check_alike(frame: pl.DataFrame, steps: list[dict[str, Any]], engine: str, folder: Path) -> None:
+    """Hold all three files and what is told against those of memory."""
+    source = folder / "T.parquet"
+    frame.write_parquet(source)
+    here = drafts_of(folder / "here")
+    try:
+        done = tk.anonymize(tk.History(source), pipeline={"step": steps}, seed=3)
+        done.write(*here.values())
+    except REFUSED as refused:
+        with pytest.raises(type(refused)):
+            written(source, steps, engine, folder / "there")
+        return
+    told = written(source, steps, engine, folder / "there")
+    for name, file in drafts_of(folder / "there").items():
+        assert file.read_bytes() == here[name].read_bytes(), name
+    left = {"engine", "seconds", "method"}
+    assert {one: told.facts[one] for one in told.facts if one not in left} == {
+        one: done.facts[one] for one in done.facts if one not in left
+    }
+    assert told.recipe.options["steps"][-1] == done.recipe.options["steps"][-1]
+
+
+@MANY
+@given(ROWS, STEPS)
+def test_duckdb_writes_the_bytes_of_memory(tmp_path: Path, rows: list[Any], steps: list[dict[str, Any]]) -> None:
+    check_alike(history_of(rows), steps, "duckdb", tmp_path)
+
+
+@pytest.mark.xdist_group("postgres")
+@MANY
+@given(ROWS, STEPS)
+def test_postgres_writes_the_bytes_of_memory(
+    postgres_engine: str, tmp_path: Path, rows: list[Any], steps: list[dict[str, Any]]
+) -> None:
+    check_alike(history_of(rows), steps, postgres_engine, tmp_path)
+
+
+@pytest.mark.xdist_group("spark")
+@FEW
+@given(ROWS, GENERALIZE)
+def test_spark_writes_the_bytes_of_memory(
+    spark_engine: str, tmp_path: Path, rows: list[Any], step: dict[str, Any]
+) -> None:
+    check_alike(history_of(rows), [step], spark_engine, tmp_path)
+
+
+def shop(n_customers: int) -> pl.DataFrame:
+    random = np.random.default_rng(1)
+    rows: list[Any] = []
+    for customer in range(n_customers):
+        for _ in range(int(random.integers(1, 30))):
+            item, price = f"{random.integers(20)}", float(random.integers(1, 900)) / 100
+            rows.append((str(customer), DAYS[random.integers(4)], item, price, int(random.integers(1, 50))))
+            rows += [None] * int(random.integers(2))
+    random.shuffle(rows)
+    return history_of(rows)
+
+
+def test_pieces_batches_and_blocks_give_the_bytes_of_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_engine, "PIECE_ROWS", 100)
+    monkeypatch.setattr(on_engine, "BATCH_ROWS", 60)
+    # Customers in blocks, and their rows in blocks.
+    monkeypatch.setattr(grouping, "MOST_COMPARED", 12)
+    monkeypatch.setattr(generalize, "MOST_SECONDS", 1e-9)
+    monkeypatch.setattr(generalize, "LEAST_BLOCK", 4)
+    check_alike(shop(40), [{"method": "generalize", "k": 3, "unhidden": 1}], "duckdb", tmp_path)
+    assert len(list((tmp_path / "there").iterdir())) == 3
+
+
+def test_command_writes_the_same_file_on_an_engine_as_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shop(9).write_parquet(tmp_path / "T.parquet")
+    words = ["anonymize", "history", tmp_path / "T.parquet", "--method", "generalize", "--seed", 3]
+    for engine in ("local", "duckdb"):
+        code, found = tokumei_here(capsys, *words, "--engine", engine, "--out", tmp_path / f"{engine}.csv")
+        assert code == 0, found
+    assert (tmp_path / "local.csv").read_bytes() == (tmp_path / "duckdb.csv").read_bytes()
+
+
+@pytest.mark.parametrize("item", ["a b", "{A", "long-item-name"])
+def test_an_item_that_has_no_place_in_the_form_is_refused(tmp_path: Path, item: str) -> None:
+    source = tmp_path / "T.parquet"
+    history_of([("1", DAYS[0], item, 1.0, 1), ("2", DAYS[0], item, 1.0, 1)]).write_parquet(source)
+    with pytest.raises(InputError, match="1 to 9 upper-case") as found:
+        written(source, [{"method": "generalize", "k": 2}], "duckdb", tmp_path / "there")
+    assert (found.value.faults[0].column, found.value.faults[0].value) == ("item", item)
+
+
+def test_a_promise_that_does_not_hold_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "T.parquet"
+    shop(6).write_parquet(source)
+    monkeypatch.setattr(on_engine, "whole_texts", lambda frame: pl.Series(frame["customer"].unique()))
+    with pytest.raises(PromiseBroken, match="fits 1 customer, not 3"):
+        written(source, [{"method": "generalize"}], "duckdb", tmp_path / "there")
+    assert not (tmp_path / "there" / "out.csv").exists()
