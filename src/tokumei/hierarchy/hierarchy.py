@@ -39,9 +39,8 @@ class Level:
     @classmethod
     def of(cls, labels: Sequence[str]) -> Level:
         """Make the level of one label for each leaf; labels keep the order in which they first stand."""
-        index: dict[str, int] = {}
-        codes = np.fromiter((index.setdefault(label, len(index)) for label in labels), np.int32, len(labels))
-        return cls(tuple(index), codes)
+        index = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+        return cls(tuple(index), np.fromiter(map(index.__getitem__, labels), np.int32, len(labels)))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -78,11 +77,8 @@ class Hierarchy:
         if not columns or not columns[0]:
             faults.add("at least one value", column=attribute)
             faults.raise_if_any()
-        seen: dict[str, int] = {}
-        for line, leaf in enumerate(columns[0], start=1):
-            if leaf in seen:
-                faults.add(f"each value once (it stands in line {seen[leaf]} too)", line=line, column="1", value=leaf)
-            seen.setdefault(leaf, line)
+        if len(set(columns[0])) < len(columns[0]):
+            _tell_repeated(columns[0], faults)
         levels = tuple(Level.of(column) for column in columns)
         for index in range(1, len(levels)):
             if len(levels[index]) > len(levels[index - 1]):
@@ -223,10 +219,20 @@ class Hierarchy:
         return Hierarchy(attribute, self.levels)
 
 
+def _tell_repeated(leaves: Sequence[str], faults: FaultList) -> None:
+    seen: dict[str, int] = {}
+    for line, leaf in enumerate(leaves, start=1):
+        if leaf in seen:
+            faults.add(f"each value once (it stands in line {seen[leaf]} too)", line=line, column="1", value=leaf)
+        seen.setdefault(leaf, line)
+
+
 def _follows(fine: Level, coarse: Level) -> bool:
     """Whether every label of the fine level lies in one label of the coarse one."""
-    pairs = np.unique(fine.codes.astype(np.int64) * len(coarse) + coarse.codes)
-    return len(pairs) == len(fine)
+    # Each fine label takes the coarse one of its last leaf, which then must be that of its other leaves.
+    above = np.empty(len(fine), np.int32)
+    above[fine.codes] = coarse.codes
+    return bool((above[fine.codes] == coarse.codes).all())
 
 
 def _direct_steps(order: npt.NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
@@ -31,8 +33,10 @@ DATES = (
 
 # So many texts are tried before all are: most columns of text hold neither amounts nor dates.
 TRIED_FIRST = 20
+FINITE = "a finite number"
 
 T = TypeVar("T", Fraction, dt.date)
+Floats = npt.NDArray[np.float64]
 
 
 def leaf_texts(attribute: str, values: pl.Series) -> list[str]:
@@ -56,23 +60,35 @@ def leaf_texts(attribute: str, values: pl.Series) -> list[str]:
 
 def number_leaves(attribute: str, values: pl.Series) -> list[tuple[Fraction, str]]:
     """Give the number and the text of each value, smallest first; what is no number is an InputError."""
+    return read_all(attribute, _texts_of_numbers(attribute, values), read_number, FINITE)
+
+
+def number_texts(attribute: str, values: pl.Series) -> tuple[Floats, list[str]]:
+    """Give the float nearest to each value and its text in the order of `number_leaves`, without their fractions."""
+    texts = _texts_of_numbers(attribute, values)
+    floats = read_floats(texts)
+    if np.isnan(floats).any():
+        raise unreadable(attribute, [texts[at] for at in np.flatnonzero(np.isnan(floats))], FINITE)
+    order = np.argsort(floats, kind="stable")
+    if (np.diff(floats[order]) == 0).any():
+        # 1 and 1.0, or long numbers that share a float and differ.
+        order = np.array(sorted(range(len(texts)), key=lambda at: (read_number(texts[at]), texts[at])))
+    return floats[order], [texts[at] for at in order.tolist()]
+
+
+def _texts_of_numbers(attribute: str, values: pl.Series) -> list[str]:
     if values.dtype in (pl.Boolean, pl.Date):
         raise InputError.of("a column of numbers", column=attribute, value=values.dtype)
-    return read_all(attribute, leaf_texts(attribute, values), read_number, "a finite number")
+    return leaf_texts(attribute, values)
 
 
-def numbers_of(hierarchy: Hierarchy) -> list[Fraction]:
+def numbers_of(hierarchy: Hierarchy) -> Floats:
     """Give the number that each leaf is; one that is no number, or too large to measure widths, is an InputError."""
-    numbers, refused = [], []
-    for leaf in hierarchy.leaves:
-        number = read_number(leaf)
-        if number is None or abs(number) > LARGEST_NUMBER:
-            refused.append(leaf)
-        else:
-            numbers.append(number)
-    if refused:
+    numbers = read_floats(hierarchy.leaves)
+    is_refused = ~(np.abs(numbers) <= LARGEST_NUMBER)
+    if is_refused.any():
         expected = f"a number of at most {LARGEST_NUMBER:g} in every leaf of a numeric column"
-        raise unreadable(hierarchy.attribute, refused, expected)
+        raise unreadable(hierarchy.attribute, [hierarchy.leaves[at] for at in np.flatnonzero(is_refused)], expected)
     return numbers
 
 
@@ -93,6 +109,20 @@ def read_number(text: str) -> Fraction | None:
     # Through a float, which bounds the exponent: the exact fraction of 1e999999999 would fill the memory.
     number = float(text)
     return exactly(number) if math.isfinite(number) else None
+
+
+def read_floats(texts: Sequence[str]) -> Floats:
+    """Give the floats nearest to what `read_number` reads, all at once; NaN for what is no finite number."""
+    is_number = pl.Series(texts, dtype=pl.String).str.contains(f"^(?:{NUMBER.pattern})$").to_numpy()
+    numbers = np.full(len(texts), np.nan)
+    numbers[is_number] = [float(text) for text, is_one in zip(texts, is_number.tolist(), strict=True) if is_one]
+    numbers[np.isinf(numbers)] = np.nan
+    return numbers
+
+
+def are_numbers(texts: Sequence[str]) -> bool:
+    """Whether every text is a finite number."""
+    return not np.isnan(read_floats(texts)).any()
 
 
 def exactly(number: float) -> Fraction:

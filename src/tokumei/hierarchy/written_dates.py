@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchy.date_labels import read_day_label
-from tokumei.hierarchy.leaves import CLOCK, TRIED_FIRST, leaf_texts, read_all, read_date
+from tokumei.hierarchy.leaves import CLOCK, DATES, TRIED_FIRST, leaf_texts, read_all, read_date
 
 _DAY_OR_MONTH_FIRST = re.compile(rf"([0-9]{{1,2}})([./-])([0-9]{{1,2}})\2([0-9]{{4}}|[0-9]{{2}}){CLOCK}")
 # Eight digits of other years are codes.
@@ -68,7 +68,14 @@ def _read_by_one(texts: Sequence[str]) -> tuple[ReadDate, list[dt.date]] | None:
     return None
 
 
-def _days(reader: ReadDate, texts: Iterable[str]) -> list[dt.date] | None:
+def _days(reader: ReadDate, texts: Sequence[str]) -> list[dt.date] | None:
+    if reader is read_date and len(texts) > TRIED_FIRST:
+        written = pl.Series(texts, dtype=pl.String)
+        if written.str.contains(f"^(?:{DATES[0].pattern})$").all():
+            # All in the usual way, and read at once; what there is no day for is left to the reader.
+            found = written.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
+            if not found.null_count() and (found.dt.year() >= 1).all():
+                return found.to_list()
     days = []
     for text in texts:
         day = reader(text)

@@ -19,7 +19,7 @@ from tokumei.counting.engine import connect
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import check_column
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.leaves import read_number
+from tokumei.hierarchy.leaves import are_numbers
 from tokumei.job.asked import Asked, refuse_unknown
 from tokumei.job.hierarchies import (
     Values,
@@ -224,9 +224,7 @@ def _numeric(known: Known, found: Mapping[str, Hierarchy]) -> list[str]:
     if known.numeric is not None:
         return list(known.numeric)
     numbers = [name for name in known.quasi_identifiers if is_of_numbers(_as_text_or_number(known.values(name)))]
-    return [
-        name for name in numbers if name not in found or all(read_number(one) is not None for one in found[name].leaves)
-    ]
+    return [name for name in numbers if name not in found or are_numbers(found[name].leaves)]
 
 
 def _as_text_or_number(values: pl.Series) -> pl.Series:

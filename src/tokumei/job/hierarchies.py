@@ -21,7 +21,7 @@ from tokumei.hierarchy.build.from_data import FromData, told_of_labels
 from tokumei.hierarchy.build.intervals import Intervals
 from tokumei.hierarchy.files import has_hierarchy, read_hierarchies, read_hierarchy
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
-from tokumei.hierarchy.leaves import LARGEST_NUMBER, leaf_texts, read_number, unreadable
+from tokumei.hierarchy.leaves import LARGEST_NUMBER, are_numbers, leaf_texts, unreadable
 from tokumei.hierarchy.ordered_labels import order_labels
 from tokumei.hierarchy.written_dates import read_days
 
@@ -130,7 +130,7 @@ def is_of_numbers(values: pl.Series) -> bool:
     has_codes = texts.str.contains(r"^[+-]?0[0-9]").any()
     # First the cheap look, since most columns of text have a letter somewhere.
     looks_so = len(texts) and not has_codes and texts.str.contains(r"^[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?$").all()
-    return bool(looks_so) and all(read_number(text) is not None for text in texts)
+    return bool(looks_so) and are_numbers(texts.to_list())
 
 
 def is_of_dates(values: pl.Series) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -22,7 +23,7 @@ from tokumei.counting.class_counts import ClassCounts, Histogram
 from tokumei.counting.grouping import group_rows
 from tokumei.counting.recoding import read_as
 from tokumei.hierarchy.hierarchy import Hierarchy, Level
-from tokumei.hierarchy.leaves import leaf_texts, numbers_of
+from tokumei.hierarchy.leaves import leaf_texts, numbers_of, read_number
 from tokumei.measure.requirement import Requirement, population_of, with_population
 
 
@@ -162,11 +163,14 @@ def _encoded(
 
 def _in_order(tree: Hierarchy) -> Hierarchy:
     """Give a hierarchy with its leaves in the order of the numbers they are."""
-    numbers = numbers_of(tree)
-    order = sorted(range(len(numbers)), key=numbers.__getitem__)
-    if order == list(range(len(numbers))):
+    floats = numbers_of(tree)
+    indices = np.argsort(floats, kind="stable")
+    if len(np.unique(floats)) < len(floats):
+        # Long numbers may share a float and differ.
+        numbers = [read_number(leaf) or Fraction(0) for leaf in tree.leaves]
+        indices = np.array(sorted(range(len(numbers)), key=numbers.__getitem__))
+    if (indices == np.arange(len(indices))).all():
         return tree
-    indices = np.array(order)
     return Hierarchy(
         tree.attribute,
         tuple(Level.of([level.labels[code] for code in level.codes[indices]]) for level in tree.levels),

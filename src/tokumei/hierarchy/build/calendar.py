@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -29,14 +30,15 @@ class Calendar:
     def build(self, attribute: str, values: pl.Series) -> Hierarchy:
         """Make the hierarchy of a column of dates."""
         leaves = date_leaves(attribute, values)
-        days = [day for day, _ in leaves]
         has_times = any(":" in text for _, text in leaves)
-        columns = [
-            [text for _, text in leaves],
-            *([[f"{day.year:04}-{day.month:02}-{day.day:02}" for day in days]] if has_times else []),
-            [f"{day.year:04}-{day.month:02}" for day in days],
-            [f"{day.year:04}-Q{(day.month + 2) // 3}" for day in days],
-            [f"{day.year:04}" for day in days],
-            *([[f"{day.year // 10 * 10:04}-{day.year // 10 * 10 + 9:04}" for day in days]] if self.decades else []),
-        ]
-        return hierarchy_of(attribute, columns)
+        # Times of day are many, their days few.
+        labels = {day: self._labels(day)[0 if has_times else 1 :] for day in {day for day, _ in leaves}}
+        above = zip(*(labels[day] for day, _ in leaves), strict=True)
+        return hierarchy_of(attribute, [[text for _, text in leaves], *above])
+
+    def _labels(self, day: dt.date) -> list[str]:
+        """Give the labels of a day: itself, its month, quarter, year and decade."""
+        year, decade = f"{day.year:04}", day.year // 10 * 10
+        labels = [f"{year}-{day.month:02}-{day.day:02}", f"{year}-{day.month:02}"]
+        labels += [f"{year}-Q{(day.month + 2) // 3}", year]
+        return [*labels, f"{decade:04}-{decade + 9:04}"] if self.decades else labels

@@ -15,7 +15,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.labels import interval_label, merged_spans, number_label, span_label, whole_label
-from tokumei.hierarchy.leaves import hierarchy_of, leaf_texts, number_leaves, read_number
+from tokumei.hierarchy.leaves import are_numbers, hierarchy_of, leaf_texts, number_leaves
 from tokumei.hierarchy.ordered_labels import OrderedLabels, order_labels
 
 # More digits than this in the bound of an interval tell a reader nothing.
@@ -70,7 +70,7 @@ class FromData:
             return True
         texts = leaf_texts(attribute, values)
         has_codes = any(len(text) > 1 and text[0] == "0" and text[1].isdigit() for text in texts)
-        return not has_codes and all(read_number(text) is not None for text in texts)
+        return not has_codes and are_numbers(texts)
 
     def told(self, attribute: str, values: pl.Series) -> str:
         """Say what the values of a column are read as."""

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.labels import interval_label, number_label
-from tokumei.hierarchy.leaves import exactly, hierarchy_of, number_leaves
+from tokumei.hierarchy.leaves import Floats, exactly, hierarchy_of, number_texts, read_number
+
+# How far from an edge floats are trusted, in parts of a number.
+NEAR = 1e-12
 
 
 @dataclass(frozen=True)
@@ -51,17 +56,16 @@ class Intervals:
 
     def build(self, attribute: str, values: pl.Series) -> Hierarchy:
         """Make the hierarchy of a column of numbers."""
-        leaves = number_leaves(attribute, values)
-        numbers = [number for number, _ in leaves]
+        numbers, texts = number_texts(attribute, values)
         grid = Grid(
-            start=numbers[0] if self.start is None else exactly(self.start),
+            start=_number(texts[0]) if self.start is None else exactly(self.start),
             width=exactly(self.width),
             bottom=None if self.bottom is None else exactly(self.bottom),
             top=None if self.top is None else exactly(self.top),
         )
-        is_whole = grid.is_whole and all(number.denominator == 1 for number in numbers)
-        indices = [grid.index(number) for number in numbers]
-        columns = [[text for _, text in leaves]]
+        is_whole = grid.is_whole and bool((numbers == np.floor(numbers)).all())
+        indices = grid.indices(numbers, texts)
+        columns = [texts]
         n_joined = 1
         for factor in (1, *self.factors):
             n_joined *= factor
@@ -69,6 +73,12 @@ class Intervals:
             labels = {index: grid.label(index, n_joined, is_whole) for index in set(indices)}
             columns.append([labels[index] for index in indices])
         return hierarchy_of(attribute, columns)
+
+
+def _number(text: str) -> Fraction:
+    number = read_number(text)
+    assert number is not None  # noqa: S101 - the texts of a column of numbers were read before.
+    return number
 
 
 @dataclass(frozen=True)
@@ -85,13 +95,45 @@ class Grid:
         """Whether every interval starts and ends with a whole number."""
         return all(edge is None or edge.denominator == 1 for edge in (self.start, self.width, self.bottom, self.top))
 
+    @property
+    def below(self) -> str:
+        """The label of what lies below the bottom; empty if there is none."""
+        return "" if self.bottom is None else f"<{number_label(self.bottom)}"
+
+    @property
+    def above(self) -> str:
+        """The label of the top and of what lies above it; empty if there is none."""
+        return "" if self.top is None else f"≥{number_label(self.top)}"
+
     def index(self, number: Fraction) -> int | str:
         """Give the interval of a number, counted from the start, or the label of the end it lies beyond."""
         if self.bottom is not None and number < self.bottom:
-            return f"<{number_label(self.bottom)}"
+            return self.below
         if self.top is not None and number >= self.top:
-            return f"≥{number_label(self.top)}"
+            return self.above
         return (number - self.start) // self.width
+
+    def indices(self, numbers: Floats, texts: Sequence[str]) -> list[int | str]:
+        """Give the intervals of many numbers; only those near an edge, where floats may err, are computed exactly."""
+        start, width = float(self.start), float(self.width)
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = (numbers - start) / width
+            # Far more than the few units in the last place by which start, width, number and quotient are off.
+            error = NEAR * (1 + (np.abs(numbers) + abs(start)) / width)
+            is_sure = (np.abs(steps - np.rint(steps)) > error) & (error < 0.5)
+            for end in (self.bottom, self.top):
+                if end is not None:
+                    is_sure &= np.abs(numbers - float(end)) > NEAR * (np.abs(numbers) + abs(float(end)))
+        indices: list[int | str] = np.floor(np.where(is_sure, steps, 0)).astype(np.int64).tolist()
+        for at in np.flatnonzero(~is_sure).tolist():
+            indices[at] = self.index(_number(texts[at]))
+        if self.bottom is not None:
+            for at in np.flatnonzero(is_sure & (numbers < float(self.bottom))).tolist():
+                indices[at] = self.below
+        if self.top is not None:
+            for at in np.flatnonzero(is_sure & (numbers > float(self.top))).tolist():
+                indices[at] = self.above
+        return indices
 
     def label(self, index: int | str, n_joined: int, is_whole: bool) -> str:
         """Give the label of so many intervals joined to one, cut at the ends."""

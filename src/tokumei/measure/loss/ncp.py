@@ -44,7 +44,7 @@ def _covers(attribute: Attribute, level: int) -> Floats:
 
 
 def _widths(attribute: Attribute, level: int) -> Floats:
-    numbers = np.array([float(number) for number in numbers_of(attribute.hierarchy)])
+    numbers = numbers_of(attribute.hierarchy)
     at = attribute.hierarchy.levels[level]
     low, high = np.full(len(at), np.inf), np.full(len(at), -np.inf)
     np.minimum.at(low, at.codes, numbers)
