@@ -10,6 +10,7 @@ from tokumei.hierarchy.build.calendar import Calendar
 from tokumei.hierarchy.build.decades import Decades
 from tokumei.hierarchy.build.from_data import FromData
 from tokumei.hierarchy.build.intervals import Intervals
+from tokumei.hierarchy.build.magnitudes import Magnitudes
 from tokumei.hierarchy.hierarchy import Hierarchy
 
 
@@ -25,6 +26,40 @@ def test_intervals_of_whole_numbers_end_with_the_last_one_in_them() -> None:
         ("23", "20-24", "20-29", "20-39"),
         ("31", "30-34", "30-39", "20-39"),
     ]
+
+
+def test_magnitudes_lie_between_one_two_and_five_of_each_power_of_ten() -> None:
+    hierarchy = Magnitudes().build("income", pl.Series([1299, 730, 0, 5, 99_999]))
+    assert rows(hierarchy) == [
+        ("0", "0", "0", "0", "0"),
+        ("5", "5-9", "1-9", "1-99", "1-9999"),
+        ("730", "500-999", "100-999", "100-9999", "1-9999"),
+        ("1299", "1000-1999", "1000-9999", "100-9999", "1-9999"),
+        ("99999", "50000-99999", "10000-99999", "10000-999999", "10000-99999999"),
+    ]
+
+
+def test_magnitudes_of_fractions_are_exact_at_edges_mirrored_at_zero_and_end_in_one_interval() -> None:
+    hierarchy = Magnitudes(decades=2).build("x", pl.Series(["0.2", "-0.2", "0.19", "1", "0.004"]))
+    assert rows(hierarchy) == [
+        ("-0.2", "[-0.2, -0.1)", "[-1, -0.1)"),
+        ("0.004", "[0, 0.1)", "[0, 0.1)"),
+        ("0.19", "[0.1, 0.2)", "[0.1, 1)"),
+        ("0.2", "[0.2, 0.5)", "[0.1, 1)"),
+        ("1", "[1, 2)", "[1, 10)"),
+    ]
+
+
+@pytest.mark.parametrize("values", [["0"], ["-3", "3"], ["1e-200", "1"], ["999", "1000"], ["-9e15", "9e15"]])
+def test_magnitudes_nest_and_hold_their_numbers(values: list[str]) -> None:
+    hierarchy = Magnitudes().build("x", pl.Series(values))
+    hierarchy.check_nested()
+    assert sorted(hierarchy.leaves) == sorted(values)
+
+
+def test_magnitudes_of_numbers_that_floats_confuse_are_refused() -> None:
+    with pytest.raises(InputError, match="numbers below 2"):
+        Magnitudes().build("x", pl.Series(["9007199254740993"]))
 
 
 def test_intervals_of_text_order_by_number_and_keep_the_text() -> None:

@@ -16,8 +16,16 @@ from tokumei.core.errors import InputError
 from tokumei.hierarchy.build.calendar import Calendar
 from tokumei.hierarchy.build.intervals import Grid, Intervals
 from tokumei.hierarchy.hierarchy import Hierarchy, Level, _follows
-from tokumei.hierarchy.leaves import exactly, number_leaves, number_texts, numbers_of, read_floats, read_number
-from tokumei.hierarchy.written_dates import read_date, read_days
+from tokumei.hierarchy.leaves import (
+    exactly,
+    number_leaves,
+    number_texts,
+    numbers_of,
+    read_date,
+    read_floats,
+    read_number,
+)
+from tokumei.hierarchy.written_dates import read_days
 
 WRITTEN = st.one_of(
     st.integers(-(10**31), 10**31).map(str),

@@ -8,6 +8,7 @@ import random
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -105,6 +106,14 @@ def test_hierarchies_are_made_where_none_is_given_and_the_result_says_so() -> No
     assert r.made["born"].startswith("days, months, quarters and years")
     assert "made of each" in r._repr_html_()
     assert r.hierarchies["age"].labels_at(1)[0] == "15-19"
+
+
+def test_numbers_of_which_most_are_small_get_intervals_that_grow() -> None:
+    incomes = np.exp(np.random.default_rng(1).normal(10, 1, 2_000)).round()
+    r = tk.anonymize(pl.DataFrame({"income": incomes}), qi=["income"], k=5, suppress=0.02)
+    assert r.made["income"] == "intervals that grow with the numbers, from 1 to 2, 5, 10, 20 and so on"
+    # Intervals of one width put nearly all into the first.
+    assert r.frame["income"].value_counts()["count"].max() < 0.5 * r.frame.height
 
 
 def test_hierarchy_given_for_one_column_stands_beside_made_ones() -> None:

@@ -19,6 +19,7 @@ from tokumei.data.written_numbers import read_amounts
 from tokumei.hierarchy.build.calendar import Calendar
 from tokumei.hierarchy.build.from_data import FromData, told_of_labels
 from tokumei.hierarchy.build.intervals import Intervals
+from tokumei.hierarchy.build.magnitudes import LARGEST, Magnitudes
 from tokumei.hierarchy.files import has_hierarchy, read_hierarchies, read_hierarchy
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchy.leaves import LARGEST_NUMBER, are_numbers, leaf_texts, unreadable
@@ -29,6 +30,8 @@ from tokumei.hierarchy.written_dates import read_days
 INTERVALS = 16
 # Fewer numbers than this are codes rather than amounts: the value or nothing.
 FEWEST_NUMBERS = 4
+# Where more of the different numbers than this lie in one of these intervals, they tell nothing of them.
+MOST_IN_ONE = 0.75
 # More distinct texts than this are not looked at for an order.
 MOST_LABELS = 10_000
 # Dates over more years than this are first joined by decade.
@@ -90,10 +93,8 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, Text]:
         return Calendar(decades).build(column, values), Text(said)
     if is_of_numbers(values) and values.drop_nulls().n_unique() >= FEWEST_NUMBERS:
         _check_size(column, values)
-        width, factors = _widths(values)
-        return Intervals(width, factors).build(column, values), Text(
-            "intervals of {width:g}, joined in pairs", width=width
-        )
+        builder, told = _intervals(values.cast(pl.Float64).drop_nulls())
+        return builder.build(column, values), told
     if values.dtype == pl.String:
         texts = leaf_texts(column, values)
         amounts = read_amounts(texts)
@@ -110,14 +111,14 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, Text]:
 def _of_amounts(column: str, texts: Sequence[str], amounts: Sequence[float]) -> tuple[Hierarchy, Text]:
     """Give texts that stand for amounts the intervals that their numbers have."""
     numbers = pl.Series(amounts)
-    width, factors = _widths(numbers)
-    made = Intervals(width, factors).build(column, numbers)
+    builder, told = _intervals(numbers)
+    made = builder.build(column, numbers)
     place = {float(leaf): at for at, leaf in enumerate(made.leaves)}
     ordered = sorted(zip(amounts, texts, strict=True))
     labels = [made.labels_at(level) for level in range(1, made.height + 1)]
     levels = [[level[place[number]] for number, _ in ordered] for level in labels]
     hierarchy = Hierarchy.of_levels(column, [[text for _, text in ordered], *levels])
-    return hierarchy, Text("amounts: intervals of {width:g}, joined in pairs", width=width)
+    return hierarchy, Text("amounts: {told}", told=told)
 
 
 def is_of_numbers(values: pl.Series) -> bool:
@@ -161,9 +162,19 @@ def _check_size(column: str, values: pl.Series) -> None:
         raise unreadable(column, texts, f"a finite number of at most {LARGEST_NUMBER:g}{hint}")
 
 
-def _widths(values: pl.Series) -> tuple[float, tuple[int, ...]]:
+def _intervals(numbers: pl.Series) -> tuple[Intervals | Magnitudes, Text]:
+    """Give intervals of one width; if most numbers would lie in one of them, intervals that grow with the numbers."""
+    width, factors = _widths(numbers)
+    distinct = numbers.unique()
+    fullest = (distinct / width).floor().value_counts()["count"].max()
+    is_skewed = len(distinct) >= INTERVALS and fullest > MOST_IN_ONE * len(distinct)  # type: ignore[operator]
+    if is_skewed and distinct.abs().max() < LARGEST:  # type: ignore[operator]
+        return Magnitudes(), Text("intervals that grow with the numbers, from 1 to 2, 5, 10, 20 and so on")
+    return Intervals(width, factors), Text("intervals of {width:g}, joined in pairs", width=width)
+
+
+def _widths(numbers: pl.Series) -> tuple[float, tuple[int, ...]]:
     """Give a round width that cuts the range into about INTERVALS, and doublings until two or three are left."""
-    numbers = values.cast(pl.Float64).drop_nulls()
     low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
     # Narrower than the smallest number of full precision there is nothing to divide by.
     wanted = max((high - low) / INTERVALS, sys.float_info.min)

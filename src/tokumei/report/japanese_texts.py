@@ -122,6 +122,9 @@ FORMS = {
     # What hierarchies that were made are.
     "no values at all": "値がありません",
     "intervals of {width}, joined in pairs": "幅 {width} の区間を二つずつまとめます",
+    "intervals that grow with the numbers, from 1 to 2, 5, 10, 20 and so on": (
+        "数値とともに広がる区間（1、2、5、10、20 …で区切ります）"
+    ),
     "days, months, quarters and years": "日・月・四半期・年",
     "days, months, quarters and years, then decades": "日・月・四半期・年・年代",
     "unordered: the value or nothing": "順序なし：値そのものか、示さないか",
@@ -132,7 +135,7 @@ FORMS = {
     "pairs": "二つずつ",
     "groups of {n}": "{n} 個ずつ",
     "ranges of numbers": "数値の範囲",
-    "amounts: intervals of {width}, joined in pairs": "金額：幅 {width} の区間を二つずつまとめます",
+    "amounts: {told}": "金額：{told}",
     # Ways to protect a history, as a sweep names them.
     "exchanged pseudonyms": "仮名の交換",
     "pseudonyms of {n} months, {m} deleted": "{n} か月の仮名、{m} を削除",
