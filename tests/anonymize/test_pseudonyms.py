@@ -53,6 +53,20 @@ def test_pseudonyms_leave_all_other_cells_and_deleted_rows_alone() -> None:
     assert release.frame["customer"][1] is None
 
 
+def test_invoices_are_named_anew_under_each_pseudonym() -> None:
+    days = ("2010-12-01", "2010-12-01", "2010-12-02", "2011-01-05", "2010-12-01")
+    plain = history(*zip("aaaab", days, strict=True))
+    # The third stands in two months, as the number of a card or a till would, and the last is another customer's.
+    original = History(plain.frame.with_columns(invoice=pl.Series(["536365", "536365", "7", "7", "536365"])))
+    invoices = Pseudonyms(1).anonymize(original, seed=1).frame["invoice"].to_list()
+    assert invoices[0] == invoices[1]
+    assert len(set(invoices)) == 4
+    assert set(invoices) == {"B1", "B2", "B3", "B4"}
+    orders = {tuple(Pseudonyms(1).anonymize(original, seed=seed).frame["invoice"]) for seed in range(40)}
+    # By lot, of 24 orders: fewer than ten in forty draws would be a chance below a billionth.
+    assert len(orders) > 10
+
+
 def test_pseudonyms_of_no_months_are_refused() -> None:
     with pytest.raises(InputError, match="at least one month"):
         Pseudonyms(0).anonymize(YEAR, seed=1)

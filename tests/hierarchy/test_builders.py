@@ -100,7 +100,7 @@ def test_built_hierarchy_nests_under_one_star_and_covers_the_values(case: tuple[
 
 def test_every_builder_explains_its_options() -> None:
     assert BUILDERS.names() == [
-        "calendar", "decades", "from-data", "intervals", "japan-age", "japan-prefecture", "nested-yaml",
+        "calendar", "decades", "from-data", "intervals", "japan-age", "japan-prefecture", "magnitudes", "nested-yaml",
         "ordered-groups", "prefix", "sex",
     ]  # fmt: skip
     for name in BUILDERS:

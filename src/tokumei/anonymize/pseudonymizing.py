@@ -28,6 +28,7 @@ def release_under_pseudonyms(history: History, lives: pl.DataFrame, *, recipe: R
     | 12352    | 24134  | 1    |
 
     `lives` names for each customer and month the life whose pseudonym stands there: numbers from 0 without a gap.
+    Invoices get new names, too: whoever has a receipt, or the shop's books, would find its row by the number.
     """
     if lives.select("period", "life").is_duplicated().any():
         raise PromiseBroken("Two customers would share a pseudonym in one month.")
@@ -35,20 +36,36 @@ def release_under_pseudonyms(history: History, lives: pl.DataFrame, *, recipe: R
     named_lives = lives.with_columns(pseudonym=names.gather(lives["life"])).select(MAP_COLUMNS)
     rows = history.frame.with_columns(period=period_of(pl.col("date")))
     named = rows.join(named_lives, on=["customer", "period"], how="left", maintain_order="left")
+    released = _with_new_invoices(named.with_columns(customer=pl.col("pseudonym")), seed)
     return Release(
-        frame=named.with_columns(customer=pl.col("pseudonym")).select(history.frame.columns),
+        frame=released.select(history.frame.columns),
         recipe=recipe,
         rows=pl.Series("row", np.arange(history.n_rows)),
         pseudonyms=named.select(MAP_COLUMNS).drop_nulls().unique().sort(MAP_COLUMNS),
     )
 
 
+def _with_new_invoices(named: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Name each invoice anew under each pseudonym, so that none joins two of them; one number for all tells nothing."""
+    invoices = named["invoice"].drop_nulls()
+    if invoices.n_unique() <= 1:
+        return named
+    own = named.select("customer", "invoice").drop_nulls().unique().sort("customer", "invoice")
+    names = _in_random_order("B", own.height, invoices.cast(pl.String), seed, "invoices")
+    renamed = named.join(own.with_columns(new=names), on=["customer", "invoice"], how="left", maintain_order="left")
+    return renamed.with_columns(invoice=pl.col("new").cast(named.schema["invoice"])).drop("new")
+
+
 def _names(n: int, history: History, seed: int) -> pl.Series:
+    return _in_random_order("P", n, history.kept["customer"], seed, "pseudonyms").alias("pseudonym")
+
+
+def _in_random_order(letter: str, n: int, taken: pl.Series, seed: int, purpose: str) -> pl.Series:
     """Give n names in random order, all of one length so that the length tells nothing."""
-    numbers = generator(seed, "pseudonyms").permutation(n) + 1
+    numbers = generator(seed, purpose).permutation(n) + 1
     width = len(str(n))
-    prefix = "P"
+    prefix = letter
     # A customer may be called P12 already, and no pseudonym may be anybody's id.
-    while history.kept["customer"].str.starts_with(prefix).any():
-        prefix += "P"
-    return pl.Series("pseudonym", [f"{prefix}{number:0{width}d}" for number in numbers], pl.String)
+    while taken.str.starts_with(prefix).any():
+        prefix += letter
+    return pl.Series([f"{prefix}{number:0{width}d}" for number in numbers], dtype=pl.String)

@@ -166,7 +166,7 @@ def _intervals(numbers: pl.Series) -> tuple[Intervals | Magnitudes, Text]:
     """Give intervals of one width; if most numbers would lie in one of them, intervals that grow with the numbers."""
     width, factors = _widths(numbers)
     distinct = numbers.unique()
-    fullest = (distinct / width).floor().value_counts()["count"].max()
+    fullest = (distinct / width).floor().alias("interval").value_counts()["count"].max()
     is_skewed = len(distinct) >= INTERVALS and fullest > MOST_IN_ONE * len(distinct)  # type: ignore[operator]
     if is_skewed and distinct.abs().max() < LARGEST:  # type: ignore[operator]
         return Magnitudes(), Text("intervals that grow with the numbers, from 1 to 2, 5, 10, 20 and so on")

@@ -22,11 +22,12 @@ class Pseudonyms:
     | 12352, 2011/2/16    | P0731, 2011/2/16     |
     | 12352, 2011/3/1     | P0288, 2011/3/1      |
 
-    All other cells stay as they are. Pseudonyms are numbered in random order, so that they tell neither the
-    customer nor which of them belong together. With a risk limit, a life that is too easily found is halved, and
-    its halves again, down to one month. The risk of a life is the chance that an attacker who knows each row with
-    the chance `known` knows at least one and places it: with u customers who bought the same quantity on the same
-    day, a known row is placed with the chance 1/u.
+    Invoices are named anew under each pseudonym, since a receipt's number tells whose row it is; all other cells stay
+    as they are. Pseudonyms are numbered in random order, so that they tell neither the customer nor which of them
+    belong together. With a risk limit, a life that is too easily found is halved, and its halves again, down to one
+    month. The risk of a life is the chance that an attacker who knows each row with the chance `known` knows at least
+    one and places it: with u customers who bought the same quantity on the same day, a known row is placed with the
+    chance 1/u.
     """
 
     lifetime: int = field(default=1, metadata={"help": "Months a pseudonym lives, counted from the first month."})

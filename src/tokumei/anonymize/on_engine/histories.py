@@ -17,7 +17,7 @@ from tokumei.anonymize.on_engine.delete import delete
 from tokumei.anonymize.on_engine.dummies import dummies
 from tokumei.anonymize.on_engine.generalize import GeneralizedRows, generalize
 from tokumei.anonymize.on_engine.perturb import perturb
-from tokumei.anonymize.on_engine.pseudonyms import named
+from tokumei.anonymize.on_engine.pseudonyms import named, with_new_invoices
 from tokumei.anonymize.pipeline import Pipeline, seed_of
 from tokumei.anonymize.steps import HistoryStep, recipe_of
 from tokumei.core.errors import InputError, PromiseBroken
@@ -61,7 +61,7 @@ def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) 
         last = pipeline.methods[-1] if pipeline.methods else None
         naming = last if isinstance(last, Pseudonyms) else None
         own = seed_of(seed, len(steps) + 1)
-        table = named(naming, history, history.table, seed=own)
+        table = with_new_invoices(history, named(naming, history, history.table, seed=own), seed=own)
         # Names follow from customer and month, so that each is drawn once and not for every row.
         lives = named(naming, history, history.kept.select("customer", "period").distinct(), seed=own)
         truth = history.keep("truth", lives.select("customer", "period", "pseudonym"))

@@ -29,11 +29,22 @@ def named(method: Pseudonyms | None, history: EngineHistory, rows: Any, *, seed:
     return rows.mutate(pseudonym=either(rows.customer.notnull(), name, None))
 
 
-def _prefix(history: EngineHistory) -> str:
-    """Give letters that no customer begins with, so that no pseudonym is anybody's id."""
-    prefix = "P"
+def with_new_invoices(history: EngineHistory, rows: Any, *, seed: int) -> Any:
+    """Name each invoice anew under each pseudonym, so that none joins two of them; one number for all tells nothing."""
+    there = history.kept
+    found = history.fetch(there.aggregate(least=there.invoice.min(), greatest=there.invoice.max()))
+    if found["least"][0] == found["greatest"][0]:
+        return rows
+    draws = Draws.of(history.engine, key_of(seed, "invoices"), rows.pseudonym, rows.invoice)
+    name = draws.name(_prefix(history, "invoice", "B"), NAME_DIGITS)
+    return rows.mutate(invoice=either(rows.invoice.notnull(), name, None))
+
+
+def _prefix(history: EngineHistory, column: str = "customer", letter: str = "P") -> str:
+    """Give letters that no value of a column begins with, so that no new name is an old one."""
+    prefix = letter
     while True:
-        taken = history.kept.filter(history.kept.customer.startswith(prefix)).limit(1).select("row")
-        if history.fetch(taken).is_empty():
+        there = history.kept
+        if history.fetch(there.filter(there[column].startswith(prefix)).limit(1).select("row")).is_empty():
             return prefix
-        prefix += "P"
+        prefix += letter
