@@ -120,6 +120,25 @@ def test_pieces_batches_and_blocks_give_the_bytes_of_the_whole(tmp_path: Path, m
     assert len(list((tmp_path / "there").iterdir())) == 3
 
 
+def test_a_run_that_was_broken_off_does_not_align_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, steps = tmp_path / "T.parquet", [{"method": "generalize", "k": 3, "unhidden": 1}]
+    shop(20).write_parquet(source)
+    monkeypatch.setattr(on_engine, "BATCH_ROWS", 60)
+
+    def breaks_off(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(on_engine, "_deal", breaks_off)
+        written(source, steps, "duckdb", tmp_path / "there")
+    with monkeypatch.context() as patched:
+        patched.setattr(generalize.Generalize, "decide", lambda *_, **__: pytest.fail("rows are aligned again"))
+        written(source, steps, "duckdb", tmp_path / "there")
+    once_more = {name: file.read_bytes() for name, file in drafts_of(tmp_path / "there").items()}
+    check_alike(shop(20), steps, "duckdb", tmp_path)
+    assert once_more == {name: file.read_bytes() for name, file in drafts_of(tmp_path / "there").items()}
+
+
 def test_command_writes_the_same_file_on_an_engine_as_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shop(9).write_parquet(tmp_path / "T.parquet")
     words = ["anonymize", "history", tmp_path / "T.parquet", "--method", "generalize", "--seed", 3]

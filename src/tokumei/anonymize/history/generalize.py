@@ -104,9 +104,9 @@ class Generalize:
         """Estimate what anonymizing will take, in blocks where those are needed."""
         return self.cost(Purchases.of(original))
 
-    def cost(self, purchases: Purchases) -> Cost:
-        """Estimate the same from purchases."""
-        return self._cost(purchases, self._block(purchases))
+    def cost(self, purchases: Purchases, *, row_bytes: int = BYTES_OF_ROW) -> Cost:
+        """Estimate the same from purchases, where so many bytes of each row are in memory."""
+        return self._cost(purchases, self._block(purchases), row_bytes)
 
     def _block(self, purchases: Purchases) -> int | None:
         """Give the largest block of rows whose alignment takes minutes; None if all of a customer's may be aligned."""
@@ -115,12 +115,12 @@ class Generalize:
                 return block
         return LEAST_BLOCK
 
-    def _cost(self, purchases: Purchases, block: int | None) -> Cost:
+    def _cost(self, purchases: Purchases, block: int | None, row_bytes: int = BYTES_OF_ROW) -> Cost:
         n_rows = purchases.n_rows
         # A row is written, read and compared as text a few times; customers are exchanged some thousand times.
         seconds = self._alignment_seconds(purchases, block) + 3e-5 * int(n_rows.sum()) + 3e-3 * len(n_rows)
         most, n_compared = int(n_rows.max(initial=0)), min(len(n_rows), MOST_COMPARED)
-        held = BYTES_OF_PAIR * (n_compared**2 + most * min(most, block or most)) + BYTES_OF_ROW * int(n_rows.sum())
+        held = BYTES_OF_PAIR * (n_compared**2 + most * min(most, block or most)) + row_bytes * int(n_rows.sum())
         return Cost(seconds, held)
 
     def _alignment_seconds(self, purchases: Purchases, block: int | None) -> float:

@@ -29,6 +29,8 @@ from tokumei.data.files.generalized import text_of
 from tokumei.data.generalized import DELETED
 
 PIECE_ROWS = 2_000_000
+# Of a row that is in memory.
+ROW_BYTES = 120
 # Rows whose cells are written at once.
 BATCH_ROWS = 200_000
 COLUMNS = ["customer", "date", "item", "price", "quantity"]
@@ -84,8 +86,7 @@ def generalize(method: Generalize, history: EngineHistory, *, seed: int) -> Gene
     )
     method.check_options(len(customers))
     rows = _Rows(history, items, customers)
-    method.cost(rows.purchases).say(part_name(method))
-    groups, alignments = method.decide(rows.purchases, seed=seed)
+    groups, alignments = _decided(method, rows.purchases, seed, history.folder / "aligned.npz")
     pseudonyms = draw_pseudonyms(rows.purchases.customers, seed)
     folder = history.folder / "generalized"
     folder.mkdir(exist_ok=True)
@@ -103,6 +104,27 @@ def generalize(method: Generalize, history: EngineHistory, *, seed: int) -> Gene
             bar.advance(written.height)
     method.check_k(min(n_alike.values()))
     return GeneralizedRows(folder, history.staged.n_rows, pseudonyms)
+
+
+def _decided(method: Generalize, purchases: Purchases, seed: int, file: Path) -> tuple[list[list[int]], list[Indices]]:
+    """Decide which rows are written alike, or take what a run decided that was broken off later."""
+    if not file.exists():
+        method.cost(purchases, row_bytes=ROW_BYTES).say(part_name(method))
+        groups, alignments = method.decide(purchases, seed=seed)
+        draft = file.with_suffix(".draft.npz")
+        np.savez(
+            draft,
+            shapes=np.array([one.shape for one in alignments]),
+            members=np.concatenate(groups),
+            rows=np.concatenate([one.ravel() for one in alignments]),
+        )
+        draft.replace(file)
+    with np.load(file) as kept:
+        n_lines, n_members = kept["shapes"].T
+        members = np.split(kept["members"], np.cumsum(n_members)[:-1])
+        rows = np.split(kept["rows"], np.cumsum(n_lines * n_members)[:-1])
+    shaped: list[Indices] = [one.reshape(-1, n) for one, n in zip(rows, n_members, strict=True)]
+    return [one.tolist() for one in members], shaped
 
 
 class _Rows:
