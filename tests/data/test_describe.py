@@ -73,3 +73,12 @@ def test_table_larger_than_memory_is_described_as_one_that_is_not(monkeypatch: p
     whole = describe_frame(frame)
     monkeypatch.setattr(describe, "CELLS_AT_ONCE", 100)
     assert describe_frame(frame) == whole
+
+
+def test_more_distinct_values_than_two_bytes_number_are_described() -> None:
+    n = 70_000
+    found = describe_frame(pl.DataFrame({"id": [str(n - at) for at in range(n)], "one": ["1"] * n}).lazy())["columns"]
+    assert [(one["least"], one["greatest"], one["distinct"], one["times"]) for one in found] == [
+        ("1", str(n), n, 1),
+        ("1", "1", 1, n),
+    ]

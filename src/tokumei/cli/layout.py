@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tokumei.core.result import shown
@@ -32,7 +32,7 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: in
     """Give a table with its header as lines, paragraphs folded; None if it does not fit, so that a block a row does."""
     cells = [[shown(value) for value in row] for row in rows]
     heads = [shown(name) for name in columns]
-    is_number = [all(map(_is_number, column)) for column in zip(*rows, strict=True)] or [False] * len(columns)
+    is_number = [_are_numbers(column) for column in zip(*rows, strict=True)] or [False] * len(columns)
     widths, below = _widths([heads, *cells], width), None
     if width is not None and (widths is None or widths[-1] < NARROWEST_SENTENCE):
         room = width - len(HANGING)
@@ -143,8 +143,9 @@ def _padded(text: str, width: int, *, right: bool = False) -> str:
     return space + text if right else text + space
 
 
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+def _are_numbers(column: Iterable[Any]) -> bool:
+    # By their types, which are few where values are hundreds of thousands.
+    return all(issubclass(kind, (int, float, type(None))) and kind is not bool for kind in set(map(type, column)))
 
 
 def _is_plain(column: Sequence[str]) -> bool:

@@ -139,6 +139,8 @@ def shown(value: Any) -> str:
     # Most values are plain text, and a wide file has hundreds of thousands.
     if type(value) is str and value.isprintable():
         return value
+    if type(value) is int:
+        return f"{value:,}"
     if value is None:
         return "–"
     if isinstance(value, bool):

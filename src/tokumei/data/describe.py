@@ -96,22 +96,26 @@ def _facts(values: pl.Series, n_rows: int) -> Iterable[tuple[Any, ...]]:
         return ()
     places = pl.DataFrame({VALUE: distinct}).with_row_index(COLUMN)
     found = pl.DataFrame({VALUE: values}).join(places, on=VALUE, how="left", maintain_order="left").get_column(COLUMN)
-    # What is missing stands after all values, in a row for each column.
-    cells = found.fill_null(n_distinct).to_numpy().reshape(-1, n_rows)
+    # What is missing stands after all values, in a row for each column. Two bytes are sorted by radix, which is faster.
+    width = np.uint16 if n_distinct < 1 << 16 else np.uint32
+    cells = found.fill_null(n_distinct).to_numpy().astype(width).reshape(-1, n_rows)
     by_number, is_number, is_whole = _numbers(distinct)
     in_numbers = np.append(is_number, True)[cells].all(axis=1)
     in_whole = np.append(is_whole, True)[cells].all(axis=1)
     # Numbers by their size, all else as it is; of values that are equally common the least is named.
-    sizes = np.append(np.argsort(by_number), n_distinct)
+    sizes = np.append(np.argsort(by_number), n_distinct).astype(width)
     ordered = np.sort(np.where(in_numbers[:, None], sizes[cells], cells), axis=1)
     n_present = (ordered < n_distinct).sum(axis=1)
     is_first = np.ones(ordered.shape, bool)
     is_first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     starts = np.flatnonzero(is_first)
     times = np.diff(starts, append=ordered.size)
-    runs = ordered.ravel()[starts]
+    runs = ordered.ravel()[starts].astype(np.int64)
     starts, times, runs = (one[runs < n_distinct] for one in (starts, times, runs))
-    columns, first_run = np.unique(starts // n_rows, return_index=True)
+    column_of = starts // n_rows
+    # As np.unique gives them of what is in order, which first loads a module of masked arrays.
+    first_run = np.flatnonzero(np.diff(column_of, prepend=-1))
+    columns = column_of[first_run]
     commonest = np.maximum.reduceat(times * n_distinct + (n_distinct - 1 - runs), first_run)
     at_ends = ordered[columns, 0], ordered[columns, n_present[columns] - 1], n_distinct - 1 - commonest % n_distinct
     texts = [_texts(distinct.gather(np.where(in_numbers[columns], by_number[place], place))) for place in at_ends]
