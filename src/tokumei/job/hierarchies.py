@@ -34,8 +34,8 @@ FEWEST_NUMBERS = 4
 MOST_IN_ONE = 0.75
 # More distinct texts than this are not looked at for an order.
 MOST_LABELS = 10_000
-# Dates over more years than this are first joined by decade.
-MANY_YEARS = 20
+# Dates over more calendar years than this are joined by decade, too, before nothing is said of them.
+MANY_YEARS = 10
 
 # Gives the distinct values of a column.
 Values = Callable[[str], pl.Series]
@@ -88,7 +88,7 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, Text]:
     # Before numbers, since 19850401 is both.
     days = _days(values)
     if days:
-        decades = max(days).year - min(days).year > MANY_YEARS
+        decades = max(days).year - min(days).year >= MANY_YEARS
         said = "days, months, quarters and years" + (", then decades" if decades else "")
         return Calendar(decades).build(column, values), Text(said)
     if is_of_numbers(values) and values.drop_nulls().n_unique() >= FEWEST_NUMBERS:
