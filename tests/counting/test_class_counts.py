@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
+from tokumei.counting.local import LocalEngine
 from tokumei.counting.recoding import Recoding
 
 PEOPLE = pl.DataFrame(
@@ -96,5 +97,28 @@ def test_rolling_up_equals_counting_recoded_rows(rows: list[tuple[str, int, str]
 
 def _pairs(counts: ClassCounts) -> list[tuple[int, str, int]]:
     histogram = counts.histograms["s"]
-    values = [histogram.values[int(v)] for v in histogram.value_of]
+    values = [str(histogram.values[int(v)]) for v in histogram.value_of]
     return sorted(zip(histogram.class_of.tolist(), values, histogram.counts.tolist(), strict=True))
+
+
+TEXTS = st.sampled_from(["", "a", "b", "ab", "é", "あ", "10", "9", "*"]) | st.none()
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=40))
+def test_rows_of_texts_counted_at_once_are_those_counted_in_groups(rows: list[tuple[str | None, ...]]) -> None:
+    frame = pl.DataFrame(rows, schema=dict.fromkeys("abs", pl.String), orient="row")
+    at_once = count_classes(frame, ["a", "b"], sensitive=["s"])
+    relation = LocalEngine().open(frame)
+    in_groups = ClassCounts.of_groups(["a", "b"], relation.group_sizes(["a", "b"], {}))
+    in_groups = in_groups.with_histogram("s", ClassCounts.of_groups(["a", "b", "s"], relation.group_sizes("abs", {})))
+    assert [one.to_list() for one in at_once.domains] == [one.to_list() for one in in_groups.domains]
+    assert (at_once.codes.tolist(), at_once.sizes.tolist()) == (in_groups.codes.tolist(), in_groups.sizes.tolist())
+    assert _pairs(at_once) == _pairs(in_groups)
+
+
+def test_more_rows_than_fit_at_once_are_counted_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = PEOPLE.select("sex", "illness")
+    at_once = count_classes(frame, ["sex", "illness"]).to_frame()
+    monkeypatch.setattr("tokumei.counting.local.MOST_ROWS_AT_ONCE", 5)
+    assert LocalEngine().open(frame).few_texts(["sex"]) is None
+    assert count_classes(frame, ["sex", "illness"]).to_frame().equals(at_once)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.counting.grouping import group_recoded_rows, group_rows, radix_order
+from tokumei.counting.grouping import count_rows, group_recoded_rows, group_rows, radix_order
 
 # Up to twelve columns of up to a million values: keys of 1 to 240 bits, so that every way of packing is met.
 RADICES = st.lists(st.sampled_from([1, 2, 3, 70, 1000, 10**6]), min_size=0, max_size=12)
@@ -66,3 +66,13 @@ def test_radix_order_sorts(dtype: type) -> None:
     rng = np.random.default_rng(2)
     word: Any = rng.integers(0, 2**32 - 1, 1000).astype(dtype)
     assert (word[radix_order([word])] == np.sort(word)).all()
+
+
+@given(RADICES, st.integers(0, 60), st.randoms(use_true_random=False))
+def test_counted_rows_are_the_groups_of_the_same_rows(radices: list[int], n_rows: int, random: object) -> None:
+    rng = np.random.default_rng(random.getrandbits(32))  # type: ignore[attr-defined]
+    columns = [rng.choice(rng.integers(0, radix, 2), n_rows).astype(np.int32) for radix in radices]
+    codes, sizes = count_rows(columns, radices, n_rows)
+    grouping = group_rows(columns, radices, n_rows)
+    assert codes.tolist() == [column[grouping.a_row_of].tolist() for column in columns]
+    assert sizes.tolist() == grouping.sums(np.ones(n_rows, np.int64)).tolist()

@@ -2,6 +2,8 @@
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchy.hierarchy import Hierarchy, Level
@@ -98,3 +100,12 @@ def test_hierarchies_of_the_same_labels_are_equal_and_hash_alike() -> None:
     assert hash(again) == hash(NESTED)
     assert other != NESTED
     assert NESTED.levels[0] != "23"
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")), min_size=1, max_size=8))
+def test_level_is_finer_where_each_of_its_labels_lies_in_one_of_the_other(labels: list[tuple[str, str]]) -> None:
+    levels = [[str(at) for at in range(len(labels))], [one for one, _ in labels], [two for _, two in labels]]
+    hierarchy = Hierarchy("x", tuple(Level.of(level) for level in levels))
+    follows = all(two == other for one, two in labels for same, other in labels if one == same)
+    assert hierarchy.finer[1, 2] == follows
+    assert hierarchy.is_nested == follows

@@ -7,11 +7,14 @@ from collections.abc import Callable
 
 import polars as pl
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import tokumei as tk
 from tokumei.core.errors import InputError
 from tokumei.hierarchy.build.calendar import Calendar
 from tokumei.hierarchy.build.decades import Decades
+from tokumei.hierarchy.leaves import DATES, read_date
 from tokumei.hierarchy.written_dates import date_reader
 from tokumei.job.hierarchies import made_hierarchy
 
@@ -83,3 +86,28 @@ def test_whole_numbers_are_days_where_every_one_is_a_day() -> None:
 )
 def test_what_is_no_day_is_read_as_none(texts: list[str]) -> None:
     assert date_reader(texts) is None
+
+
+@given(st.from_regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", fullmatch=True) | st.text("0123456789-/T:W٣ ", max_size=12))
+@example("0000-01-01")
+@example("2020-02-30")
+@example("2020-W01-1")
+@example("2020-01-٣1")
+@example("2020-01-01 8:05")
+def test_date_read_at_once_is_the_one_that_its_form_tells(text: str) -> None:
+    found = next((found for form in DATES if (found := form.fullmatch(text))), None)
+    try:
+        told = None if found is None else dt.date(*map(int, found.groups()))
+    except ValueError:
+        told = None
+    assert read_date(text) == told
+
+
+@pytest.mark.parametrize(("n_years", "n_levels"), [(10, 5), (11, 6), (15, 6), (20, 6), (21, 6)])
+def test_dates_over_more_than_ten_years_are_joined_by_decade_too(n_years: int, n_levels: int) -> None:
+    days = pl.Series([f"{2003 + at}-{at % 12 + 1:02}-07" for at in range(n_years)])
+    made, said = made_hierarchy("born", days)
+    assert len(made.levels) == n_levels
+    assert ("decades" in said) == (n_levels == 6)
+    if n_levels == 6:
+        assert made.levels[4].labels[:2] == ("2000-2009", "2010-2019")

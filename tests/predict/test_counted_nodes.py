@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
+from tokumei.counting.class_counts import ColumnMap
 from tokumei.counting.count import count_classes
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.counted_nodes import CountedNodes, roll_up_counter
+from tokumei.predict.counted_nodes import CountedNodes, LevelMaps, roll_up_counter
 
 SEX = Hierarchy.of_levels("sex", [["m", "f"], ["*", "*"]])
 AGE = Hierarchy.of_levels("age", [["31", "35", "48"], ["30s", "30s", "40s"], ["*"] * 3])
@@ -44,3 +47,26 @@ def test_hierarchy_without_a_top_is_refused() -> None:
 def test_table_without_rows_is_refused() -> None:
     with pytest.raises(InputError, match="a table with rows"):
         CountedNodes(LATTICE, count_classes(PEOPLE.clear(), ["age", "sex"])).k((0, 0))
+
+
+LEAVES = ["a", "b", "ab", "é", "あ", "10"]
+
+
+@given(
+    st.lists(st.sampled_from(LEAVES) | st.none(), unique=True),
+    st.lists(st.sampled_from("zyx"), min_size=6, max_size=6),
+)
+def test_level_maps_of_texts_are_those_of_the_recodings(values: list[str | None], labels: list[str]) -> None:
+    hierarchy = Hierarchy.of_levels("a", [LEAVES, labels, ["*"] * 6])
+    domain = pl.Series("a", values, pl.String).sort(nulls_last=True)
+    maps = LevelMaps(hierarchy, domain)
+    for level in range(3):
+        plain = ColumnMap.of(domain, hierarchy.recoding(level))
+        assert maps.at(level).codes.tolist() == plain.codes.tolist()
+        assert maps.at(level).domain.to_list() == plain.domain.to_list()
+
+
+def test_level_map_of_a_value_without_a_leaf_names_it() -> None:
+    hierarchy = Hierarchy.of_levels("a", [LEAVES, ["*"] * 6])
+    with pytest.raises(InputError, match="hierarchy"):
+        LevelMaps(hierarchy, pl.Series(["c"])).at(1)

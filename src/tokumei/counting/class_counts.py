@@ -14,7 +14,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.wording import counted
-from tokumei.counting.grouping import Codes, Grouping, Indices, group_recoded_rows, group_rows
+from tokumei.counting.grouping import Codes, Grouping, Indices, count_rows, group_recoded_rows, group_rows
 from tokumei.counting.recoding import Recoding
 
 SIZE = "n_rows"
@@ -89,6 +89,14 @@ class ClassCounts:
         grouping = group_rows(codes, [len(domain) for domain in domains], groups.height)
         sizes = grouping.sums(groups.to_series(len(columns)).to_numpy().astype(np.int64))
         return cls(tuple(columns), domains, _take(codes, grouping), sizes)
+
+    @classmethod
+    def of_rows(cls, columns: Sequence[str], rows: pl.DataFrame) -> ClassCounts:
+        """Make the counts of rows of texts, which are in categories."""
+        encoded = [_encode_categories(rows.to_series(index)) for index in range(len(columns))]
+        domains = tuple(domain.alias(name) for name, (domain, _) in zip(columns, encoded, strict=True))
+        codes, sizes = count_rows([code for _, code in encoded], [len(domain) for domain in domains], rows.height)
+        return cls(tuple(columns), domains, codes, sizes)
 
     @property
     def n_rows(self) -> int:
@@ -193,6 +201,21 @@ def encode(values: pl.Series) -> tuple[pl.Series, Codes]:
     asked = pl.DataFrame({"value": values})
     found = asked.join(indices, on="value", how="left", nulls_equal=True, maintain_order="left")
     return domain, found["index"].to_numpy()
+
+
+def _encode_categories(values: pl.Series) -> tuple[pl.Series, Codes]:
+    """Do as `encode` with texts in categories, whose numbers say which are the same."""
+    numbers = values.to_physical()
+    n_known = 1 + int(numbers.max() or 0)  # type: ignore[arg-type]
+    known = numbers.fill_null(n_known).to_numpy()
+    a_row_of = np.full(n_known + 1, -1)
+    a_row_of[known] = np.arange(len(known))
+    used = np.flatnonzero(a_row_of >= 0)
+    texts = values.gather(a_row_of[used]).cast(pl.String)
+    order = texts.arg_sort(nulls_last=True).to_numpy()
+    place = np.empty(n_known + 1, np.int32)
+    place[used[order]] = np.arange(len(used), dtype=np.int32)
+    return texts.gather(order), place[known]
 
 
 def _take(codes: Sequence[Codes] | npt.NDArray[np.int32], grouping: Grouping) -> npt.NDArray[np.int32]:

@@ -13,7 +13,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.engine import NO_LABEL, Engine, Relation, WritePlan, connect
-from tokumei.counting.local import LocalEngine
+from tokumei.counting.local import LocalEngine, LocalRelation
 from tokumei.counting.made_rows import SIZE, combinations_of, write_made
 from tokumei.counting.recoding import ClassRecoding, Recoding, no_label, read_as
 from tokumei.data.files.beside import reading_beside
@@ -89,16 +89,31 @@ def count_relation(
     used = {recoding.column: recoding for recoding in recodings}
     check_has_columns([*columns, *sensitive, *used], list(relation.schema), relation.name)
     _check_once([*columns, *sensitive])
-    groups = relation.group_sizes(columns, used, most)
-    if most is not None and groups.height > most:
+    counts = _counted(relation, columns, used, most)
+    _check_labels(relation, counts, used)
+    return _with_histograms(relation, counts, sensitive, used)
+
+
+def _counted(
+    relation: Relation, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None = None
+) -> ClassCounts:
+    texts = relation.few_texts(columns) if isinstance(relation, LocalRelation) and not recodings else None
+    if texts is not None:
+        counts = ClassCounts.of_rows(columns, texts)
+        _check_fits(counts.n_classes, most, relation, columns)
+        return counts
+    groups = relation.group_sizes(columns, recodings, most)
+    _check_fits(groups.height, most, relation, columns)
+    return ClassCounts.of_groups(columns, groups)
+
+
+def _check_fits(n_classes: int, most: int | None, relation: Relation, columns: Sequence[str]) -> None:
+    if most is not None and n_classes > most:
         expected = (
             f"at most {most:,} combinations of values, which fit into the memory of this machine: leave a column out, "
             "or make its values coarser first"
         )
         raise InputError.of(expected, file=relation.name, column=", ".join(columns))
-    counts = ClassCounts.of_groups(columns, groups)
-    _check_labels(relation, counts, used)
-    return _with_histograms(relation, counts, sensitive, used)
 
 
 def with_histograms(
@@ -133,7 +148,7 @@ def _with_histograms(
 ) -> ClassCounts:
     for column in sensitive:
         pairs = [*counts.columns, column]
-        counts = counts.with_histogram(column, ClassCounts.of_groups(pairs, relation.group_sizes(pairs, recodings)))
+        counts = counts.with_histogram(column, _counted(relation, pairs, recodings))
     return counts
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -56,6 +57,31 @@ def group_recoded_rows(
     if n_keys <= max(DENSE_LEAST, DENSE_FACTOR * n_rows):
         return TableGrouping(keys.view(np.int64), n_keys)
     return SortedGrouping.of(keys)
+
+
+def count_rows(
+    columns: Sequence[Codes], radices: Sequence[int], n_rows: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Give the codes of each group of equal rows, groups being in the order of their codes, and how many rows it has.
+
+    Keys that hold whole rows are sorted by themselves, many times faster than rows are put in order, and read back.
+    """
+    if prod(radices) > 1 << KEY_BITS:
+        grouping = group_rows(columns, radices, n_rows)
+        rows = grouping.a_row_of
+        return np.array([column[rows] for column in columns], np.int32), grouping.sums(np.ones(n_rows, np.int64))
+    keys, _ = _packed(columns, [None] * len(columns), radices, n_rows)
+    keys.sort()
+    starts = _starts(keys)
+    left = keys[starts]
+    codes = np.empty((len(columns), len(starts)), np.int32)
+    # The last column changes fastest.
+    for index in reversed(range(len(columns))):
+        radix = np.uint64(radices[index])
+        rest = left // radix
+        codes[index] = left - rest * radix
+        left = rest
+    return codes, np.diff(starts, append=n_rows)
 
 
 @dataclass(frozen=True)
@@ -129,8 +155,7 @@ class SortedGrouping:
         if not len(keys):
             return cls(np.zeros(0, np.int64), np.zeros(0, np.int64))
         order = radix_order([keys])
-        ordered = keys[order]
-        return cls(order, np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))))
+        return cls(order, _starts(keys[order]))
 
     @property
     def a_row_of(self) -> Indices:
@@ -154,6 +179,13 @@ class SortedGrouping:
     def least_sum(self, weights: npt.NDArray[np.int64]) -> int:
         """Give the smallest sum of a group."""
         return int(self.sums(weights).min()) if len(self.starts) else 0
+
+
+def _starts(ordered: Keys) -> Indices:
+    """Give where each run of equal keys starts."""
+    is_start = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_start[1:])
+    return np.flatnonzero(is_start)
 
 
 def _packed(

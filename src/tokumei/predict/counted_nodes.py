@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts, ColumnMap
 from tokumei.counting.nested import Classes, NestedClasses
+from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.predictor import Counter
 
@@ -50,6 +55,46 @@ def check_single_tops(lattice: Lattice) -> None:
             raise InputError.of("a hierarchy whose last level has one label", column=hierarchy.attribute)
 
 
+@dataclass(frozen=True, eq=False)
+class LevelMaps:
+    """What the values of a column become at each level of its hierarchy; a text is looked up once for all levels."""
+
+    hierarchy: Hierarchy
+    domain: pl.Series
+    _made: dict[int, ColumnMap] = field(default_factory=dict)
+
+    def at(self, level: int) -> ColumnMap:
+        """Give the map to the labels of a level."""
+        if level not in self._made:
+            is_text = self.domain.dtype == pl.String
+            self._made[level] = (
+                self._through_leaves(level) if is_text else ColumnMap.of(self.domain, self.hierarchy.recoding(level))
+            )
+        return self._made[level]
+
+    @cached_property
+    def _leaf_of(self) -> npt.NDArray[np.int64]:
+        """The leaf of each value, missing last."""
+        index: dict[str | None, int] = {leaf: at for at, leaf in enumerate((*self.hierarchy.leaves, None))}
+        texts = self.hierarchy.recoding(0).labels_of(self.domain)
+        return np.fromiter(map(index.__getitem__, texts.to_list()), np.int64, len(texts))
+
+    def _through_leaves(self, level: int) -> ColumnMap:
+        found = self.hierarchy.codes_with_missing(level)[self._leaf_of]
+        labels = pl.Series([*self.hierarchy.levels[level].labels, None], dtype=pl.String)
+        used = np.flatnonzero(np.bincount(found, minlength=len(labels)))
+        texts = labels.gather(used)
+        order = texts.arg_sort(nulls_last=True).to_numpy()
+        place = np.empty(len(labels), np.int32)
+        place[used[order]] = np.arange(len(used), dtype=np.int32)
+        return ColumnMap(place[found], texts.gather(order))
+
+
+def level_maps(lattice: Lattice, counts: ClassCounts) -> list[LevelMaps]:
+    """Give what the counted values become at the levels of each attribute."""
+    return [LevelMaps(one, counts.domain(one.attribute)) for one in lattice.hierarchies]
+
+
 def nested_classes(counts: ClassCounts) -> NestedClasses:
     """Give what counts the classes of any of the columns, by their numbers."""
     radices = {index: len(domain) for index, domain in enumerate(counts.domains)}
@@ -65,16 +110,10 @@ def roll_up_counter(
     """
     over = counts.over(lattice.attributes)
     few_of = nested or nested_classes(over)
-    maps: dict[tuple[int, int], ColumnMap] = {}
-
-    def map_of(index: int, level: int) -> ColumnMap:
-        if (index, level) not in maps:
-            hierarchy = lattice.hierarchies[index]
-            maps[index, level] = over.maps([hierarchy.recoding(level)])[hierarchy.attribute]
-        return maps[index, level]
+    maps = level_maps(lattice, over)
 
     def classes(node: Node) -> ClassCounts:
-        used = [map_of(index, level) for index, level in enumerate(node)]
+        used = [maps[index].at(level) for index, level in enumerate(node)]
         telling = [index for index, one in enumerate(used) if len(one.domain) > 1]
         few = few_of.over(telling)
         # What is not told of has one label, which any code leads to.

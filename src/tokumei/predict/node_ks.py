@@ -7,21 +7,25 @@ nodes over more attributes stands at coarser levels, so that the classes they ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from tokumei.counting.class_counts import ClassCounts, ColumnMap
-from tokumei.counting.grouping import group_recoded_rows
-from tokumei.counting.nested import Classes, NestedClasses
+from tokumei.counting.grouping import Grouping, group_recoded_rows
+from tokumei.counting.nested import WORTH, Classes, NestedClasses
 from tokumei.hierarchy.lattice import Lattice, Node
-from tokumei.predict.counted_nodes import check_single_tops, nested_classes
+from tokumei.predict.counted_nodes import check_single_tops, level_maps, nested_classes
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
+
+# The classes of nodes are kept to count others from until they are so many times as many as those of the finest levels.
+KEPT = 4
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,7 @@ class NodeKs:
         over = counts.over(lattice.attributes)
         self.n_rows = over.n_rows
         indices = range(len(lattice.hierarchies))
-        self.maps = [
-            [ColumnMap.of(over.domain(one.attribute), one.recoding(level)) for level in range(len(one.levels))]
-            for one in lattice.hierarchies
-        ]
+        self.maps = [[one.at(level) for level in range(len(one.hierarchy.levels))] for one in level_maps(lattice, over)]
         whole = nested or nested_classes(over)
         are_leaves = [_are_leaves(own[0], over.domains[index]) for index, own in enumerate(self.maps)]
         for index in indices:
@@ -96,17 +97,32 @@ class NodeKs:
         return known
 
     def _count(self, classes: _Classes, attributes: Sequence[int], nodes: Sequence[Node]) -> dict[Node, int]:
-        """Count nodes over the same attributes: once at the finest levels among them, and from there."""
+        """Count nodes over the same attributes: once at the finest levels among them, and from there upward."""
         if not attributes:
             return dict.fromkeys(nodes, self.n_rows)
         finest = self._rolled_up(self._over(classes, attributes), attributes, nodes)
+        room = KEPT * len(finest.sizes)
+        # For each node what those above it are counted from: its own classes where they are few, else what it was from.
+        fewest: dict[Node, _Classes] = {}
         out = {}
-        for node in nodes:
-            upward = [self._upward(index, finest.levels[index], node[index]) for index in attributes]
-            radices = [len(self.maps[index][node[index]].domain) for index in attributes]
-            labels = [finest.labels[index] for index in attributes]
-            out[node] = group_recoded_rows(labels, upward, radices, len(finest.sizes)).least_sum(finest.sizes)
+        for node in sorted(nodes, key=self.lattice.class_count, reverse=True):
+            below = (fewest[one] for one in self._directly_below(node, attributes) if one in fewest)
+            source = min(below, key=lambda one: len(one.sizes), default=finest)
+            levels = {index: node[index] for index in attributes}
+            n_possible = prod(len(self.maps[index][level].domain) for index, level in levels.items())
+            if n_possible * WORTH <= len(source.sizes) and n_possible <= room:
+                source = self._at(source, levels)
+                room -= len(source.sizes)
+                out[node] = int(source.sizes.min())
+            else:
+                out[node] = self._grouped(source, levels).least_sum(source.sizes)
+            fewest[node] = source
         return out
+
+    def _directly_below(self, node: Node, attributes: Sequence[int]) -> Iterator[Node]:
+        for index in attributes:
+            for level in self.lattice.hierarchies[index].below[node[index]]:
+                yield (*node[:index], level, *node[index + 1 :])
 
     def _over(self, classes: _Classes, attributes: Sequence[int]) -> _Classes:
         """Give the classes of some attributes, counted from few where that can be."""
@@ -122,18 +138,23 @@ class NodeKs:
             index: self._common_level(index, {node[index] for node in nodes if index in self._attributes(node)})
             for index in attributes
         }
-        if levels == classes.levels:
-            return classes
+        return classes if levels == classes.levels else self._at(classes, levels)
+
+    def _at(self, classes: _Classes, levels: Mapping[int, int]) -> _Classes:
+        """Give the classes of some attributes at coarser levels."""
+        grouping = self._grouped(classes, levels)
+        rows = grouping.a_row_of
+        labels = {}
+        for index, level in levels.items():
+            own, upward = classes.labels[index][rows], self._upward(index, classes.levels[index], level)
+            labels[index] = own if upward is None else upward[own]
+        return _Classes(levels, labels, grouping.sums(classes.sizes))
+
+    def _grouped(self, classes: _Classes, levels: Mapping[int, int]) -> Grouping:
+        """Find which classes are one at coarser levels."""
         upward = [self._upward(index, classes.levels[index], level) for index, level in levels.items()]
         radices = [len(self.maps[index][level].domain) for index, level in levels.items()]
-        labels = [classes.labels[index] for index in levels]
-        grouping = group_recoded_rows(labels, upward, radices, len(classes.sizes))
-        rows = grouping.a_row_of
-        first = {
-            index: label[rows] if code_map is None else code_map[label[rows]]
-            for index, label, code_map in zip(levels, labels, upward, strict=True)
-        }
-        return _Classes(levels, first, grouping.sums(classes.sizes))
+        return group_recoded_rows([classes.labels[index] for index in levels], upward, radices, len(classes.sizes))
 
     def _common_level(self, index: int, levels: set[int]) -> int:
         """Give the coarsest level that all of these follow from."""
