@@ -16,7 +16,7 @@ from tokumei.core.errors import LISTED_FAULTS, FaultList
 from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.encodings import MARKS
-from tokumei.data.files.records import CARRIAGE_RETURN, Mask, Positions, Records, opening_quote
+from tokumei.data.files.records import CARRIAGE_RETURN, Positions, Records, inside_quotes, opening_quote
 
 # A record longer than this is a broken file or an attack on memory. Contest lines have at most 8,000 characters.
 LONGEST_RECORD = 1_000_000
@@ -131,7 +131,7 @@ class LayoutPass:
 
     def _check_whole_records(self, data: bytes) -> bytes:
         """Check all records that end in this data; give back the unfinished rest."""
-        records = Records.of(data)
+        records = Records.of(data, ord(self.delimiter))
         if records is None:
             return data
         if self._is_clean_text(records):
@@ -197,15 +197,16 @@ class LayoutPass:
             return
         is_lone = records.codes[:-1] == CARRIAGE_RETURN
         is_lone[ends[has_return] - 1] = False
-        if records.inside is not None:
-            is_lone &= ~records.inside[:-1]
+        inside = inside_quotes(records.codes)
+        if inside is not None:
+            is_lone &= ~inside[:-1]
         lone = np.flatnonzero(is_lone)
         for index in lone[:LISTED_FAULTS]:
             self.faults.add("no carriage return inside a line", line=self._line_at(int(index), records), value="\r")
         self.faults.count_more(max(0, len(lone) - LISTED_FAULTS))
 
     def _check_quotes(self, records: Records) -> None:
-        if records.inside is None:
+        if not records.has_quotes:
             return
         self.has_quotes = True
         stray = records.stray_quotes(ord(self.delimiter))
@@ -216,10 +217,7 @@ class LayoutPass:
         self.faults.count_more(max(0, len(stray) - LISTED_FAULTS))
 
     def _check_cells(self, records: Records) -> None:
-        is_delimiter: Mask = records.codes == ord(self.delimiter)
-        if records.inside is not None:
-            is_delimiter &= ~records.inside
-        n_cells = np.diff(np.searchsorted(np.flatnonzero(is_delimiter), records.ends), prepend=0) + 1
+        n_cells = records.n_cells
         if self.n_columns is None:
             self.n_columns = int(n_cells[0])
         bad = np.flatnonzero(n_cells != self.n_columns)

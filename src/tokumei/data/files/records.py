@@ -26,45 +26,64 @@ class Records:
     # Those line ends that are not inside a quoted cell.
     ends: Positions
     starts: Positions
-    # Marks each byte that an odd number of quotes opens; None in a text without quotes.
-    inside: Mask | None
-
+    # The number of cells of each record.
+    n_cells: Positions
     # Tells for each record whether its line end is \r\n.
     has_return: Mask
+    # The first of them opens, the second closes, and so on.
+    quotes: Positions
 
     @classmethod
-    def of(cls, data: bytes) -> Records | None:
-        """Find the records that end in this data; None when none does."""
+    def of(cls, data: bytes, delimiter: int) -> Records | None:
+        """Find the records that end in this data; None when none does.
+
+        Bytes are gone through once for all that parts them, which are few; the rest looks at these alone.
+        """
         codes = np.frombuffer(data, np.uint8)
-        line_ends = np.flatnonzero(codes == LINE_FEED)
-        inside = inside_quotes(codes)
-        ends = line_ends if inside is None else line_ends[~inside[line_ends]]
-        if not len(ends):
+        marks = np.flatnonzero((codes == LINE_FEED) | (codes == delimiter))
+        quotes = np.flatnonzero(codes == QUOTE) if b'"' in data else marks[:0]
+        is_inside = _between(quotes, marks)
+        kinds = codes[marks]
+        line_ends = None
+        if is_inside is not None:
+            line_ends = marks[kinds == LINE_FEED]
+            marks, kinds = marks[~is_inside], kinds[~is_inside]
+        at_end = np.flatnonzero(kinds == LINE_FEED)
+        if not len(at_end):
             return None
+        ends = marks[at_end]
         n_bytes = int(ends[-1]) + 1
-        # The first byte has none before it, and -1 would name the last one.
-        has_return = (codes[ends - 1] == CARRIAGE_RETURN) & (ends > 0)
         return cls(
             data=data[:n_bytes],
             codes=codes[:n_bytes],
-            line_ends=line_ends[line_ends < n_bytes],
+            line_ends=ends if line_ends is None else line_ends[line_ends < n_bytes],
             ends=ends,
             starts=np.concatenate(([0], ends[:-1] + 1)),
-            inside=None if inside is None else inside[:n_bytes],
-            has_return=has_return,
+            n_cells=np.diff(at_end, prepend=-1),
+            # The first byte has none before it, and -1 would name the last one.
+            has_return=(codes[ends - 1] == CARRIAGE_RETURN) & (ends > 0),
+            quotes=quotes[: int(np.searchsorted(quotes, n_bytes))],
         )
+
+    @property
+    def has_quotes(self) -> bool:
+        """Whether any quote stands in these records."""
+        return len(self.quotes) > 0
 
     def stray_quotes(self, delimiter: int) -> Positions:
         """Find the quotes that do not open right after a delimiter or line end, or close right before one."""
-        if self.inside is None:
-            return np.zeros(0, np.int64)
-        indices = np.flatnonzero(self.codes == QUOTE)
-        opening, closing = indices[self.inside[indices]], indices[~self.inside[indices]]
+        opening, closing = self.quotes[::2], self.quotes[1::2]
         # Next to another quote it is one of the two that stand for a quote inside a cell.
         edges = np.array([delimiter, LINE_FEED, QUOTE], np.uint8)
         is_opening_fine = (opening == 0) | np.isin(self.codes[opening - 1], edges)
         is_closing_fine = np.isin(self.codes[closing + 1], np.append(edges, np.uint8(CARRIAGE_RETURN)))
         return np.sort(np.concatenate([opening[~is_opening_fine], closing[~is_closing_fine]]))
+
+
+def _between(quotes: Positions, marks: Positions) -> Mask | None:
+    """Tell which marks stand where an odd number of quotes opens; None where none does, as beside empty cells."""
+    lengths = np.diff(np.searchsorted(marks, quotes), prepend=0, append=len(marks))
+    return np.repeat(np.arange(len(lengths)) % 2 == 1, lengths) if lengths[1::2].any() else None
 
 
 def inside_quotes(codes: Codes) -> Mask | None:
