@@ -104,3 +104,15 @@ def test_expected_success_is_the_plain_mean_whatever_the_order(chances: list[flo
         for some in (chances, shuffled)
     ]
     assert found[0] == found[1] == pytest.approx(math.fsum(chances) / len(chances), rel=1e-14)
+
+
+@given(st.lists(st.integers(0, 30), max_size=8), st.sets(st.integers(0, 30)), st.integers(31, 60))
+def test_keys_looked_up_in_a_table_are_those_that_searching_finds(
+    wanted: list[int], keys: set[int], n_keys: int
+) -> None:
+    asked, known = np.array(wanted, np.int64), np.array(sorted(keys), np.int64)
+    plain = [one in keys for one in wanted]
+    for factor in (0, 1000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "DENSE_FACTOR", factor)
+            assert module._is_in(asked, known, n_keys).tolist() == plain

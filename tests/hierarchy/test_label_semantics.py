@@ -141,3 +141,19 @@ def test_label_at_each_index_is_the_one_that_holds_it() -> None:
     assert sets.label_at.tolist() == [0, 0, 1, 1, 0, -1, 1]
     assert LeafSets.of(3, [[(0, 2)], [(1, 3)]]).label_at is None
     assert LeafSets.of(2, []).label_at.tolist() == [-1, -1]  # type: ignore[union-attr]
+
+
+@given(st.lists(st.sampled_from(["20", "21", "25", "30", "99", None]), min_size=1, max_size=8), st.data())
+def test_indices_of_some_rows_are_those_of_their_values_alone(values: list[str | None], data: st.DataObject) -> None:
+    rows = np.array(data.draw(st.lists(st.integers(0, len(values) - 1))), np.int64)
+    cells, vocabulary = pl.Series(values, dtype=pl.String), Vocabulary(AGES)
+    if "99" in [values[row] for row in rows]:
+        with pytest.raises(InputError, match=r"^people\.csv, column age: found '99'"):
+            vocabulary.indices(cells, rows, file="people.csv")
+    else:
+        assert vocabulary.indices(cells, rows).tolist() == vocabulary.indices(cells.gather(rows)).tolist()
+
+
+def test_label_that_means_nothing_is_told_with_its_file() -> None:
+    with pytest.raises(InputError, match=r"^release\.csv, column age: found '2x'"):
+        Vocabulary(AGES).read(pl.Series(["20", "2x"]), file="release.csv")

@@ -17,6 +17,7 @@ from tests.journey.commands import tokumei_here
 
 import tokumei as tk
 from tokumei.anonymize.table.mondrian import Mondrian
+from tokumei.core.errors import InputError
 from tokumei.measure.safety.l_diversity import LDiversity
 
 
@@ -340,3 +341,17 @@ def test_columns_that_are_not_released_are_named(tmp_path: Path, capsys: pytest.
         given = ["anonymize", "table", people, "--qi", "sex", "--keep", "illness", "--k", "2", "--engine", engine]
         code, found = tokumei_here(capsys, *given, "--keep-anyway", "--out", tmp_path / f"{engine}.csv")
         assert (code, found["left_out"]) == (0, ["name", "town"])
+
+
+def test_label_that_means_nothing_is_told_with_the_file_it_stands_in(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    original, release = tmp_path / "people.csv", tmp_path / "release.csv"
+    original.write_text("age,sex\n31,f\n35,m\n")
+    release.write_text("age,sex\n3x,f\n35,m\n")
+    table = tk.Table(original, ["age", "sex"])
+    with pytest.raises(InputError, match=r"release\.csv, column age: found '3x'"):
+        tk.attack(table, release, in_order=True)
+    pair = ("--original", original, "--release", release, "--qi", "age,sex", "--in-order")
+    _, measured = tokumei_here(capsys, "measure", "table", *pair)
+    assert f"{release}, column age: found '3x'" in str(measured)

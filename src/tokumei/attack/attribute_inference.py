@@ -19,6 +19,8 @@ from tokumei.hierarchy.label_semantics import Bools, Ints, LeafSets
 # Counted values that are worked on at once.
 PIECE_CELLS = 1 << 21
 NONE = -1
+# A table of keys may be so many times as long as what is looked up in it.
+DENSE_FACTOR = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,9 @@ class SensitiveRecords:
     def _count(cls, threat_model: ThreatModel, column: str) -> SensitiveRecords:
         table = threat_model.published.table
         records = CandidateRecords.of(threat_model, table.frame, table.name)
-        codes, labels = threat_model.vocabulary(column).read(column_of(table.frame, column, table.name))
+        codes, labels = threat_model.vocabulary(column).read(
+            column_of(table.frame, column, table.name), file=table.name
+        )
         is_single = labels.sizes[labels.label] == 1
         label_of_index = np.full(labels.n_indices, NONE)
         # Backwards, so that of two labels that tell one value, as 1 and 1.0, the first is kept for both.
@@ -114,7 +118,8 @@ def _infer(released: SensitiveRecords, people: People, values: Ints, excluded: I
         is_most = number == most[row]
         persons, at = lookers.members(seen)
         own, keys = values[persons], row * width + key
-        right = _is_in(at * width + own, keys[is_most]).astype(np.float64)
+        sought, n_keys = at * width + own, len(seen) * width
+        right = _is_in(sought, keys[is_most], n_keys).astype(np.float64)
         # Labels that tell several values are few, and looked at person by person.
         is_open = is_most & (key >= released.labels.n_indices)
         if is_open.any():
@@ -123,7 +128,7 @@ def _infer(released: SensitiveRecords, people: People, values: Ints, excluded: I
         n_most = np.bincount(row[is_most], minlength=len(seen))[at]
         inferred.chances[persons] = np.where(n_most > 0, right / np.maximum(n_most, 1), blind[persons])
         inferred.n_values[persons] = np.bincount(row, minlength=len(seen))[at]
-        inferred.is_possible[persons] = _is_in(at * width + own, keys)
+        inferred.is_possible[persons] = _is_in(sought, keys, n_keys)
     # One label is left, and it tells one value.
     np.logical_and(inferred.is_possible, inferred.n_values == 1, out=inferred.is_certain)
     return inferred
@@ -174,7 +179,8 @@ def n_open_values(released: SensitiveRecords, people: People, values: Ints) -> t
         at_row = np.repeat(np.arange(told.shape[0]), np.diff(told.indptr))
         keys = at_row * labels.n_indices + told.indices.astype(np.int64)
         n_open[persons] = np.diff(told.indptr)[row]
-        is_possible[persons] = _is_in(row * labels.n_indices + values[persons], keys)
+        sought, n_keys = row * labels.n_indices + values[persons], told.shape[0] * labels.n_indices
+        is_possible[persons] = _is_in(sought, keys, n_keys)
     return n_open, is_possible
 
 
@@ -192,9 +198,11 @@ def blind_chances(released: SensitiveRecords, values: Ints) -> Floats:
     return chances
 
 
-def true_values(threat_model: ThreatModel, column: str, frame: pl.DataFrame, name: str) -> Ints:
-    """Give the indices of the true values of some people."""
-    return threat_model.vocabulary(column).indices(column_of(frame, column, name))
+def true_values(
+    threat_model: ThreatModel, column: str, frame: pl.DataFrame, name: str, rows: Ints | None = None
+) -> Ints:
+    """Give the indices of the true values of some people, or of some rows of them."""
+    return threat_model.vocabulary(column).indices(column_of(frame, column, name), rows, file=name)
 
 
 def target_values(threat_model: ThreatModel, column: str) -> Ints:
@@ -202,8 +210,7 @@ def target_values(threat_model: ThreatModel, column: str) -> Ints:
     original = threat_model.original
 
     def found() -> Ints:
-        cells = original.frame.select(column)[threat_model.targets]
-        return true_values(threat_model, column, cells, original.name)
+        return true_values(threat_model, column, original.frame, original.name, threat_model.targets)
 
     return threat_model.once(("values", column), found)
 
@@ -252,8 +259,13 @@ def _pieces(cells: Ints) -> list[Ints]:
     return np.split(np.arange(len(cells)), np.flatnonzero(np.diff(piece_of)) + 1)
 
 
-def _is_in(wanted: Ints, keys: Ints) -> Bools:
-    """Tell which of these are among keys that are sorted."""
+def _is_in(wanted: Ints, keys: Ints, n_keys: int) -> Bools:
+    """Tell which of these are among keys that are sorted, all of them below a number."""
+    if n_keys <= DENSE_FACTOR * len(wanted):
+        # A table of all keys is filled and read faster than the keys are searched.
+        is_key = np.zeros(n_keys, bool)
+        is_key[keys] = True
+        return is_key[wanted]
     at = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
     return keys[at] == wanted if len(keys) else np.zeros(len(wanted), bool)
 

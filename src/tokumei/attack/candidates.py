@@ -61,8 +61,7 @@ class People:
         records = [CandidateRecords.of(threat_model, table.frame, table.name) for table in releases]
         columns = []
         for index, column in enumerate(threat_model.known_columns):
-            cells = column_of(frame, column, name)
-            values = threat_model.vocabulary(column).indices(cells if rows is None else cells.gather(rows))
+            values = threat_model.vocabulary(column).indices(column_of(frame, column, name), rows, file=name)
             values = told_apart([one.sets[index] for one in records])[values]
             if known is not None:
                 values[~(known[:, index] if rows is None else known[rows, index])] = UNKNOWN
@@ -113,7 +112,7 @@ class CandidateRecords:
     def _read(cls, threat_model: ThreatModel, frame: pl.DataFrame, name: str) -> CandidateRecords:
         columns, sets = [], []
         for column in threat_model.known_columns:
-            codes, leaf_sets = threat_model.vocabulary(column).read(column_of(frame, column, name))
+            codes, leaf_sets = threat_model.vocabulary(column).read(column_of(frame, column, name), file=name)
             columns.append(codes)
             sets.append(leaf_sets)
         return cls.of_labels(columns, sets, frame.height)

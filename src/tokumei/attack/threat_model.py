@@ -105,7 +105,8 @@ class ThreatModel:
     def vocabulary(self, column: str) -> Vocabulary:
         """Give the leaves of a column and what its labels stand for."""
         if column not in self._vocabularies:
-            values = column_of(self.original.frame, column, self.original.name)
+            column_of(self.original.frame, column, self.original.name)
+            values = self.original.distinct(column)
             others = [
                 frame[column] for frame in (self.population, self.control) if frame is not None and column in frame
             ]

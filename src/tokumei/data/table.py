@@ -67,6 +67,7 @@ class Table:
         self.roles = _roles(self.frame, _listed(qi, "qi"), _listed(sensitive, "sensitive"), roles, self.name)
         self._check_kinds()
         self.frame = with_moments_as_text(self.frame, self.quasi_identifiers)
+        self._distinct: dict[str, pl.Series] = {}
         self.hierarchies = hierarchies
         self.numeric = None if numeric is None else _listed(numeric, "numeric")
         for column in self.numeric or ():
@@ -129,6 +130,12 @@ class Table:
     def sensitive(self) -> list[str]:
         """The columns an attacker wants to learn."""
         return self.columns_with(Role.SENSITIVE)
+
+    def distinct(self, column: str) -> pl.Series:
+        """Give the distinct values of a column, in no order, found once for all who ask."""
+        if column not in self._distinct:
+            self._distinct[column] = self.frame[column].unique()
+        return self._distinct[column]
 
     @property
     def n_rows(self) -> int:

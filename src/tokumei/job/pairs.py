@@ -70,8 +70,8 @@ def hierarchies_of(original: Table, release: Any, given: Any) -> dict[str, Hiera
         return {**release.hierarchies, **found}
     if chosen is None:
         # Intervals of numbers say what they stand for; months and years do only by the calendar.
-        dates = [name for name in original.quasi_identifiers if is_of_dates(original.frame[name])]
-        found |= {name: made_hierarchy(name, original.frame[name])[0] for name in dates}
+        dates = [name for name in original.quasi_identifiers if is_of_dates(original.distinct(name))]
+        found |= {name: made_hierarchy(name, original.distinct(name))[0] for name in dates}
     return found
 
 
@@ -81,7 +81,7 @@ def numeric_of(original: Table, given: Sequence[str] | None) -> list[str]:
         return [given] if isinstance(given, str) else list(given)
     if original.numeric is not None:
         return list(original.numeric)
-    return [name for name in original.quasi_identifiers if is_of_numbers(original.frame[name])]
+    return [name for name in original.quasi_identifiers if is_of_numbers(original.distinct(name))]
 
 
 def _row_numbers(rows: Any, table: Table, n_original: int) -> pl.Series:

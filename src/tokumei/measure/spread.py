@@ -170,7 +170,8 @@ def spread_columns(
             hierarchy = None
         columns = [before] if exact is None else [before, exact]
         vocabulary = Vocabulary.of(name, columns, hierarchy, is_numeric=is_numeric)
-        out.append(SpreadColumn(name, vocabulary, _original(vocabulary, before), _released(vocabulary, after)))
+        ours = _original(vocabulary, before, original.name)
+        out.append(SpreadColumn(name, vocabulary, ours, _released(vocabulary, after, released.name)))
     return out
 
 
@@ -191,16 +192,16 @@ def pair_counts(one: Ints, other: Ints, n_others: int) -> tuple[Ints, Ints, Ints
     return pairs // n_others, pairs % n_others, counts
 
 
-def _original(vocabulary: Vocabulary, values: pl.Series) -> Labeled:
-    indices = vocabulary.indices(values)
+def _original(vocabulary: Vocabulary, values: pl.Series, file: str) -> Labeled:
+    indices = vocabulary.indices(values, file=file)
     is_there = np.bincount(indices, minlength=vocabulary.n_leaves + 1) > 0
     there = np.flatnonzero(is_there)
     sets = LeafSets(vocabulary.n_leaves + 1, len(there), np.arange(len(there)), there, there + 1)
     return Labeled((np.cumsum(is_there) - 1)[indices], sets)
 
 
-def _released(vocabulary: Vocabulary, cells: pl.Series) -> Labeled:
-    codes, sets = vocabulary.read(cells)
+def _released(vocabulary: Vocabulary, cells: pl.Series, file: str) -> Labeled:
+    codes, sets = vocabulary.read(cells, file=file)
     # Who says * means some value: the missing one counts only where it stands alone.
     ends = np.where(sets.sizes[sets.label] > 1, np.minimum(sets.end, vocabulary.n_leaves), sets.end)
     is_left = ends > sets.first

@@ -85,7 +85,8 @@ def _linked(
         # The first record of each; more than one is rare.
         record = records[np.unique(owners, return_index=True)[1]]
         for column in threat_model.known_columns:
-            codes, leaf_sets = threat_model.vocabulary(column).read(column_of(one.table.frame, column, one.table.name))
+            cells, name = column_of(one.table.frame, column, one.table.name), one.table.name
+            codes, leaf_sets = threat_model.vocabulary(column).read(cells, file=name)
             columns.append(codes[record])
             sets.append(leaf_sets)
     joint = CandidateRecords.of_labels(columns, sets, len(targets))
@@ -148,7 +149,7 @@ class _Labels:
     def of(cls, threat_model: ThreatModel, table: Table, columns: Sequence[str]) -> _Labels:
         codes, leaves = [np.zeros(table.n_rows, np.int64)], []
         for column in columns:
-            found, sets = threat_model.vocabulary(column).read(table.frame[column])
+            found, sets = threat_model.vocabulary(column).read(table.frame[column], file=table.name)
             if int(sets.sizes.sum()) > MOST_LEAVES:
                 expected = f"labels that stand for at most {MOST_LEAVES:,} values in all"
                 raise InputError.of(expected, file=table.name, column=column, value=f"{int(sets.sizes.sum()):,}")

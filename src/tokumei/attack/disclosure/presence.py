@@ -85,7 +85,7 @@ def members(threat_model: ThreatModel, everybody: pl.DataFrame, seed: int) -> Bo
     columns = []
     for column in threat_model.known_columns:
         vocabulary = threat_model.vocabulary(column)
-        theirs = vocabulary.indices(column_of(everybody, column, "population"))
+        theirs = vocabulary.indices(column_of(everybody, column, "population"), file="population")
         columns.append(np.concatenate([theirs, vocabulary.indices(released[column])]))
     first, class_of = classes_of(columns, everybody.height + released.height)
     ours, wanted = class_of[: everybody.height], np.bincount(class_of[everybody.height :], minlength=len(first))
