@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,7 +70,36 @@ def test_amount_that_could_be_two_is_refused_by_its_line(tmp_path: Path, prices:
         tk.History(shop(tmp_path, prices, ["1", "2", "3"]), delimiter=";")
 
 
-def test_blocks_of_a_history_guess_nothing(tmp_path: Path) -> None:
-    file = shop(tmp_path, ["7,18", "6,50", "5,00"], ["1", "2", "3"])
-    with pytest.raises(tk.errors.InputError, match="found '7,18', expected a price"):
-        stage_history(file, Reading(format="table"), tmp_path / "staged")
+@pytest.mark.parametrize("block_rows", [1, 2, 100])
+@pytest.mark.parametrize(
+    ("prices", "quantities"),
+    [
+        (["1.250", "7,18", "-0,5"], ["1,250", "0,5", "2"]),
+        (["7.18", "2", "3"], ["1", "2", "$1,200.50"]),
+        (["", "7,18 €", "1.250,00 €"], ["", "2", "3"]),
+        (["1,250", "2,500", "3"], ["1", "2", "3"]),
+        (["7,18", "7.18", "1"], ["1,5", "2", "3"]),
+        (["1", "2", "7,18"], ["1", "2", "x"]),
+    ],
+)
+def test_history_read_in_blocks_is_the_one_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_rows: int, prices: list[str], quantities: list[str]
+) -> None:
+    monkeypatch.setattr("tokumei.counting.staging.BLOCK_ROWS", block_rows)
+    monkeypatch.setattr("tokumei.counting.staging._plain", lambda block, first: block)
+    file = shop(tmp_path, prices, quantities)
+    if not prices[0]:
+        # A deleted row.
+        file.write_text(file.read_text().replace("k0;2026-05-01;Brot;;", ";;;;"))
+    staged = tmp_path / "staged"
+    try:
+        plain = tk.History(file, delimiter=";").frame.select("price", "quantity")
+    except tk.errors.InputError as error:
+        with pytest.raises(tk.errors.InputError, match=re.escape(str(error).splitlines()[0])):
+            stage_history(file, Reading(format="table"), staged)
+    else:
+        assert stage_history(file, Reading(format="table"), staged).n_rows == 3
+        blocks = pl.concat(
+            [pl.read_parquet(part).cast({"quantity": pl.Float64}) for part in sorted(staged.glob("*.parquet"))]
+        )
+        assert blocks.select("price", "quantity").equals(plain.cast({"quantity": pl.Float64}))

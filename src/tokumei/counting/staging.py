@@ -8,7 +8,7 @@ file. What cannot be read is refused with its line, as in memory.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -30,12 +30,14 @@ from tokumei.data.files.histories import (
 from tokumei.data.files.reading import Reading
 from tokumei.data.history import period_of
 from tokumei.data.history_columns import (
+    EXPECTED,
     SCHEMA,
     Source,
     find_columns,
     in_every_row,
     left_over,
     read_columns_of_history,
+    written_amounts,
 )
 
 BLOCK_ROWS = 1_000_000
@@ -65,9 +67,17 @@ def stage_history(source: Path | str, reading: Reading, folder: Path, *, kind: s
         facts = json.loads((folder / FACTS).read_text())
         return Staged(**{**facts, "roles": tuple(facts["roles"]), "left_out": tuple(facts["left_out"])})
     folder.mkdir(exist_ok=True)
-    counted = _Counted()
+    counted = _Counted({})
     with step(f"reading {Path(source).name}"):
-        left_out = counted.take_all(source, reading, folder, kind)
+        try:
+            left_out = counted.take_all(source, reading, folder, kind)
+        except InputError:
+            # Only all rows tell what a comma in an amount stands for, so that those read before may stand for others.
+            amounts = _amounts(source, reading, kind)
+            if not amounts:
+                raise
+            counted = _Counted(amounts)
+            left_out = counted.take_all(source, reading, folder, kind)
     staged = Staged(
         str(folder), str(source), counted.n_rows, counted.n_kept, counted.roles(source), counted.is_whole, left_out
     )
@@ -79,7 +89,9 @@ def stage_history(source: Path | str, reading: Reading, folder: Path, *, kind: s
 class _Counted:
     """Counts what is only known of all blocks together."""
 
-    def __init__(self) -> None:
+    def __init__(self, amounts: Mapping[str, pl.DataFrame]) -> None:
+        """Take what the texts of prices and quantities stand for, where they are no plain numbers."""
+        self.amounts = amounts
         self.n_rows = self.n_kept = 0
         self.is_whole = True
         self.filled: dict[str, int] = dict.fromkeys(SCHEMA, 0)
@@ -117,11 +129,8 @@ class _Counted:
     def _blocks(
         self, source: Path | str, reading: Reading, kind: str
     ) -> Iterator[tuple[pl.DataFrame, tuple[str, ...]]]:
-        if kind != "original" and form_of(source, reading) == TABLE:
-            reading = reading_of_release(source, reading)
-        suffix = format_of(source)
-        is_plain = suffix == PARQUET or (suffix in TEXT_SUFFIXES and reading.is_whole_text)
-        if form_of(source, reading) != TABLE or not is_plain:
+        reading = _reading(source, reading, kind)
+        if not _is_read_in_blocks(source, reading):
             # A contest's file, or one that has to be read as a whole.
             whole = READERS[kind](source, reading)
             for start in range(0, max(1, whole.n_rows), BLOCK_ROWS):
@@ -134,15 +143,40 @@ class _Counted:
         wanted = rows.select(found.values())
         declared, left_out = {**dict.fromkeys(SCHEMA, ""), **found}, tuple(left_over(names, reading.columns, ()))
         n_read = 0
-        n_above = 2 if suffix in TEXT_SUFFIXES else 1
+        n_above = 2 if format_of(source) in TEXT_SUFFIXES else 1
         batches = wanted.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True, engine="streaming")
-        how: dict[str, Any] = {"date_format": reading.date_format, "is_whole": False}
+        how: dict[str, Any] = {"date_format": reading.date_format, "amounts": self.amounts}
         for batch in batches:
             where = Source(str(source), _LineOf(n_read + n_above))
             yield read_columns_of_history(batch, where, declared, **how), left_out
             n_read += batch.height
         if not n_read:
             yield read_columns_of_history(wanted.clear().collect(), Source(str(source)), declared, **how), left_out
+
+
+def _reading(source: Path | str, reading: Reading, kind: str) -> Reading:
+    is_release = kind != "original" and form_of(source, reading) == TABLE
+    return reading_of_release(source, reading) if is_release else reading
+
+
+def _is_read_in_blocks(source: Path | str, reading: Reading) -> bool:
+    suffix = format_of(source)
+    is_plain = suffix == PARQUET or (suffix in TEXT_SUFFIXES and reading.is_whole_text)
+    return form_of(source, reading) == TABLE and is_plain
+
+
+def _amounts(source: Path | str, reading: Reading, kind: str) -> dict[str, pl.DataFrame]:
+    """Give what prices and quantities stand for that are written as people do, by all their texts."""
+    reading = _reading(source, reading, kind)
+    if not _is_read_in_blocks(source, reading):
+        return {}
+    rows = scan_frame(source, reading)
+    found = find_columns(rows.collect_schema().names(), reading.columns, str(source))
+    told = {}
+    for role in EXPECTED.keys() & found.keys():
+        texts = rows.select(pl.col(found[role]).unique(maintain_order=True)).collect(engine="streaming").to_series()
+        told[role] = written_amounts(texts, str(source))
+    return {role: one for role, one in told.items() if one is not None}
 
 
 @dataclass(frozen=True)

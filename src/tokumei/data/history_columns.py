@@ -50,11 +50,12 @@ def read_columns_of_history(
     *,
     date_format: str | None = None,
     carried: Sequence[str] = (),
-    is_whole: bool = True,
+    amounts: Mapping[str, pl.DataFrame] | None = None,
 ) -> pl.DataFrame:
     """Give a frame the columns of SCHEMA; what is absent is missing in every row, and what is left out is said.
 
-    is_whole: these are all rows, so that they tell together what a comma in an amount stands for.
+    amounts: what the texts of prices and quantities stand for, where these are not all rows: what a comma in an amount
+    stands for is only told by all together.
     """
     found = find_columns(frame.columns, columns, source.name, carried)
     faults = FaultList(source.name)
@@ -79,11 +80,13 @@ def read_columns_of_history(
             read[role] = _as_names(cells)
         else:
             read[role], is_bad = _as_numbers(cells)
-            amounts = _as_amounts(cells, source) if is_whole and is_bad.any() else None
-            if amounts is None:
+            told = None if amounts is None else amounts.get(role)
+            if amounts is None and is_bad.any():
+                told = written_amounts(cells, source.name)
+            if told is None:
                 _add(faults, source, cells, is_bad, EXPECTED[role])
             else:
-                read[role] = amounts
+                read[role] = cells.replace_strict(told["text"], told["amount"], return_dtype=pl.Float64)
     faults.raise_if_any()
     _check_whole(frame, found, read, source)
     if "quantity" in read:
@@ -194,14 +197,19 @@ def _as_numbers(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
     return read, is_lost
 
 
-def _as_amounts(cells: pl.Series, source: Source) -> pl.Series | None:
-    """Read amounts as people write them, 7,18 € or $1,200.50, and say so; None where they are none."""
-    texts = cells.drop_nulls().unique(maintain_order=True) if cells.dtype == pl.String else pl.Series([])
+def written_amounts(cells: pl.Series, file: str) -> pl.DataFrame | None:
+    """Give the amounts that all texts of a column write, as 7,18 € or $1,200.50, and say so.
+
+    None where all are plain numbers, or some are neither.
+    """
+    if cells.dtype != pl.String or not _as_numbers(cells)[1].any():
+        return None
+    texts = _without_empty_text(cells).drop_nulls().unique(maintain_order=True)
     amounts = read_amounts(texts.to_list(), is_sure=True)
     if amounts is None:
         return None
-    log.info("%s, column %s: '%s' was read as %s, and all like it", source.name, cells.name, texts[0], amounts[0])
-    return cells.replace_strict(texts, pl.Series(amounts, dtype=pl.Float64), return_dtype=pl.Float64)
+    log.info("%s, column %s: '%s' was read as %s, and all like it", file, cells.name, texts[0], amounts[0])
+    return pl.DataFrame({"text": texts, "amount": pl.Series(amounts, dtype=pl.Float64)})
 
 
 def as_quantity(numbers: pl.Series) -> pl.Series:
