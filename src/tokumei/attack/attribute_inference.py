@@ -105,6 +105,14 @@ def infer_excluding(
 
 
 def _infer(released: SensitiveRecords, people: People, values: Ints, excluded: Ints) -> Inferred:
+    """Decide once for all people of one class who have the same value, and of whom the same is ruled out."""
+    first, kind_of = classes_of([people.class_of, values, *excluded.T], len(values))
+    kinds = People(people.indices, people.class_of[first])
+    told = _infer_each(released, kinds, values[first], excluded[first])
+    return Inferred(told.is_certain[kind_of], told.is_possible[kind_of], told.chances[kind_of], told.n_values[kind_of])
+
+
+def _infer_each(released: SensitiveRecords, people: People, values: Ints, excluded: Ints) -> Inferred:
     """Decide once for all people of one class of whom the same is ruled out; only the true value is each one's own."""
     first, sight_of = classes_of([people.class_of, *excluded.T], len(values))
     lookers = People(np.zeros((len(first), 0), np.int64), sight_of)
@@ -166,6 +174,13 @@ def _index_sums(labels: LeafSets) -> Ints:
 
 def n_open_values(released: SensitiveRecords, people: People, values: Ints) -> tuple[Ints, Bools]:
     """Count the values that the records fitting each person leave open, and say whether the true one is among them."""
+    # Once for all people of one class who have the same value.
+    first, kind_of = classes_of([people.class_of, values], len(values))
+    n_open, is_possible = _n_open_values(released, People(people.indices, people.class_of[first]), values[first])
+    return n_open[kind_of], is_possible[kind_of]
+
+
+def _n_open_values(released: SensitiveRecords, people: People, values: Ints) -> tuple[Ints, Bools]:
     n_open, is_possible = np.zeros(len(values), np.int64), np.zeros(len(values), bool)
     labels = released.labels
     lengths = labels.end - labels.first
