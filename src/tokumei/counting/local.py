@@ -21,8 +21,8 @@ from tokumei.data.files.formats import scan_frame, write_file_or_folder
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_lazy
 
-# So many rows of ten columns take less than a gigabyte as numbers; of more rows groups are counted as they are read.
-MOST_ROWS_AT_ONCE = 10_000_000
+# So many rows of ten columns take a third of a gigabyte as numbers; of more rows groups are counted as they are read.
+MOST_ROWS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True)
