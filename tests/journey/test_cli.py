@@ -105,7 +105,7 @@ def test_clean_retail_reports_rows_customers_and_items(tmp_path: Path) -> None:
 
 
 def test_demo_writes_a_report_without_outside_requests(tmp_path: Path) -> None:
-    found = tokumei_json("demo", "--customers", 30, "--out", tmp_path / "report.html")
+    found = tokumei_json("demo", "--customers", 10, "--out", tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert found["report"].endswith("report.html")
     assert page.count("<svg") == 1

@@ -45,17 +45,18 @@ def test_optimal_equals_every_node_counted(adult: Adult) -> None:
         one.packed = shared
     for node in itertools.chain.from_iterable(lattice.by_height):
         sizes = shared.at(node).classes.sizes
-        n_small = {k: int(sizes[sizes < k].sum()) for k in KS}
-        for key, one in asked.items():
-            k, _, _ = key
-            # Most nodes hold for no question: what they would lose is not worked out.
-            if n_small[k] > one.n_may_suppress:
+        for k, loss in itertools.product(KS, LOSS_NAMES):
+            # What a node loses does not depend on how much may be suppressed; where that is too much, nobody asks.
+            n_small = int(sizes[sizes < k].sum())
+            if n_small > asked[k, SUPPRESSIONS[-1], loss].n_may_suppress:
                 continue
-            judged = one.judge(node)
-            assert judged.holds
-            if one.is_better(judged, best[key]):
-                best[key] = judged
-            n_holding += key == (5, 0.0, "prec")
+            judged = asked[k, SUPPRESSIONS[-1], loss].judge(node)
+            assert (judged.holds, judged.n_suppressed) == (True, n_small)
+            for suppression in SUPPRESSIONS:
+                key = (k, suppression, loss)
+                if n_small <= asked[key].n_may_suppress:
+                    best[key] = judged if asked[key].is_better(judged, best[key]) else best[key]
+                    n_holding += key == (5, 0.0, "prec")
     assert n_holding == 87
     for key in keys:
         found, wanted = Optimal().search(problem(adult, *key)).judged, best[key]

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -42,6 +42,14 @@ GROUP = "tokumei.contest.editions"
 # What the data of every contest here is: n0,10 … n5,60.
 SOURCE = "".join(f"n{row},{10 * row + 10}\n" for row in range(6)).encode()
 QUICK = {"TOKUMEI_JOB_STALE_SECONDS": "3", "TOKUMEI_JOB_RETRY_SECONDS": "0.3", "TOKUMEI_JOB_NICENESS": "0"}
+# What `tokumei worker` does, for some of the queues.
+WORKER = """
+from tokumei.platform.start import configure_supervisor
+configure_supervisor()
+from tokumei.platform.processes import job_processes, keep, until_told_to_stop
+is_over = until_told_to_stop()
+keep(job_processes({processes}, {queues}), is_over)
+"""
 # Seconds.
 BETWEEN_LOOKS = 0.05
 
@@ -54,11 +62,18 @@ class Site:
     environment: dict[str, str]
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
-    def start_worker(self, processes: int = 1, **variables: str) -> subprocess.Popen[bytes]:
-        """Start `tokumei worker` in a group of its own; it is killed at the end of the test."""
+    def start_worker(
+        self, processes: int = 1, queues: Sequence[str] | None = (), **variables: str
+    ) -> subprocess.Popen[bytes]:
+        """Start a worker in a group of its own; it is killed at the end of the test.
+
+        queues: beside evaluations, what it does; None is all, by the command. Each costs a process that starts Django.
+        """
+        program = ["-c", WORKER.format(processes=processes, queues=tuple(queues or ()))]
+        command = ["-m", "tokumei", "worker", "--processes", str(processes)] if queues is None else program
         with (self.folder / "worker.log").open("ab") as log:
             worker = subprocess.Popen(
-                [sys.executable, "-m", "tokumei", "worker", "--processes", str(processes)],
+                [sys.executable, *command],
                 env=self.environment | QUICK | variables,
                 stdin=subprocess.DEVNULL,
                 stderr=log,

@@ -60,7 +60,7 @@ def start(site: Site, **variables: str) -> None:
         "import sys\nif 'tokumei.platform.jobs.child' in ' '.join(sys.orig_argv):\n    import holding\n"
     )
     (packages / "holding.py").write_text(PAUSES)
-    site.start_worker(1, HOME=str(site.folder), **variables)
+    site.start_worker(0, ["exchange"], HOME=str(site.folder), **variables)
 
 
 def hold(site: Site, stage: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.utils import timezone
-from tests.platform.odd_edition import KILLED, SLOW
+from tests.platform.odd_edition import KILLED, SLOW, end_of_slow_work
 from tests.platform.sites import (
     Site,
     children_of,
@@ -74,22 +74,27 @@ def test_killed_processes_at_each_stage_leave_one_result_equal_to_the_undisturbe
     wait_until(lambda: Job.objects.get(submission=first).n_attempts == 2 and is_at_work(first)())
     (child,) = children_of(pid_of_worker(first))
     os.kill(child, signal.SIGKILL)
+    end_of_slow_work().touch()
     assert_one_undisturbed_result(first, n_attempts=3)
 
     # Before the result is written: stopped while the child works, killed after the child has answered.
+    end_of_slow_work().unlink()
     second = release(contest, "red", SLOW_ROWS)
     wait_until(is_at_work(second))
     pid = pid_of_worker(second)
     (child,) = children_of(pid)
     os.kill(pid, signal.SIGSTOP)
+    end_of_slow_work().touch()
     wait_until(lambda: is_dead(child))
     os.kill(pid, signal.SIGKILL)
     assert_one_undisturbed_result(second, n_attempts=2)
 
     # The whole machine: everything dies at once, and another worker comes.
+    end_of_slow_work().unlink()
     third = release(contest, "red", SLOW_ROWS)
     wait_until(is_at_work(third))
     end_group(worker)
+    end_of_slow_work().touch()
     site.start_worker()
     assert_one_undisturbed_result(third, n_attempts=2)
 
@@ -102,6 +107,7 @@ def test_frozen_worker_that_wakes_late_is_refused(site: Site) -> None:
     frozen = pid_of_worker(submission)
     (child,) = children_of(frozen)
     os.kill(frozen, signal.SIGSTOP)
+    end_of_slow_work().touch()
     wait_until(lambda: is_dead(child))
     site.start_worker()
     assert_one_undisturbed_result(submission, n_attempts=2)
@@ -135,6 +141,7 @@ def test_worker_told_to_stop_gives_back_its_work_and_leaves_nothing_running(site
     assert all(is_dead(pid) for pid in started)
     row = Job.objects.get(submission=submission)
     assert (row.n_attempts, row.is_running, row.is_done) == (0, False, False)
+    end_of_slow_work().touch()
     site.start_worker()
     assert_one_undisturbed_result(submission, n_attempts=1)
 
@@ -153,7 +160,7 @@ def test_processes_of_a_killed_worker_end_by_themselves(site: Site) -> None:
 
 def test_worker_changes_phases_by_the_clock(site: Site) -> None:
     contest = make_contest("red", is_prepared=False)
-    site.start_worker(2)
+    site.start_worker(2, queues=None)
 
     def phase() -> Phase:
         return Contest.objects.get(pk=contest.pk).phase
