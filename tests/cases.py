@@ -10,11 +10,11 @@ Case = TypeVar("Case")
 # Set by `--many` before any test is read, in the processes of xdist too.
 VARIABLE = "TOKUMEI_TEST_MANY"
 # One in so many cases of a test that has hundreds is tried in every run, and never fewer than so many.
-SHARE, LEAST = 6, 40
+SHARE, LEAST = 10, 25
 # The same where each case runs many searches.
-COSTLY_SHARE, COSTLY_LEAST = 4, 12
+COSTLY_SHARE, COSTLY_LEAST = 6, 8
 # What a property that says nothing is tried on.
-IN_EVERY_RUN, OF_MANY = 40, 100
+IN_EVERY_RUN, OF_MANY = 25, 100
 
 
 def has_many() -> bool:

@@ -109,7 +109,7 @@ def test_every_class_holds_or_nothing_is_released(
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.lists(ROW, min_size=3, max_size=30), st.sampled_from(list(METHODS)))
 def test_every_label_covers_the_value_it_stands_for(rows: list[Any], method: str) -> None:
     found = made(rows, k_anonymity(3), method)

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.anonymize.generalizing import grouping
 from tokumei.anonymize.generalizing.alignment import align, joining_costs, line_costs
@@ -190,7 +191,7 @@ def of_customers(customers: list[list[tuple[int, str, int, int]]]) -> History:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(CUSTOMERS, st.integers(2, 4), st.integers(0, 3))
 def test_every_release_follows_the_rules_and_keeps_its_promise(
     tmp_path_factory: pytest.TempPathFactory, customers: list[list[tuple[int, str, int, int]]], k: int, seed: int
@@ -211,7 +212,7 @@ def test_every_release_follows_the_rules_and_keeps_its_promise(
     assert set(cells.item.members.explode().drop_nulls()) <= bought
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(CUSTOMERS, st.integers(2, 4), st.integers(0, 2))
 def test_groups_hold_every_customer_once_and_at_least_k(
     customers: list[list[tuple[int, str, int, int]]], k: int, n_alone: int
@@ -225,7 +226,7 @@ def test_groups_hold_every_customer_once_and_at_least_k(
     assert n_rows == sorted(map(len, customers), reverse=True)[:n_alone]
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(CUSTOMERS, st.integers(1, 4))
 def test_alignment_in_blocks_uses_each_row_once_and_costs_no_less(
     customers: list[list[tuple[int, str, int, int]]], block: int
@@ -283,7 +284,7 @@ def test_cost_is_estimated_before_the_start_and_grows_with_the_history() -> None
     assert str(Cost(8_000, 1)) == "about 2 hours and little memory"
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(CUSTOMERS)
 def test_alignment_keeps_the_rows_of_the_smallest_and_rounds_never_cost_more(
     customers: list[list[tuple[int, str, int, int]]],

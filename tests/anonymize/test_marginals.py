@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from tests.cases import cases
 
 from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.perturbation import Original
@@ -99,7 +100,7 @@ AGE = Hierarchy.of_levels("age", [["1", "2", "3"], ["1-2", "1-2", "3"], ["*"] * 
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=cases(40), deadline=None)
 @given(ROWS, st.sampled_from([2, 3]))
 def test_no_class_is_shown_to_be_small_by_all_tables_together(rows: list[Any], k: int) -> None:
     """Of each class that may have people at all, k or more are possible: found by linear programming."""

@@ -112,7 +112,7 @@ def test_merging_in_one_block_equals_its_definition(
     assert members(found) == merged_plainly(task, loss, k)
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.lists(ROW, min_size=1, max_size=25), st.sampled_from(["dis", "ncp"]))
 def test_merging_in_blocks_leaves_no_group_that_fails(rows: list[Any], loss: str) -> None:
     task = task_of(rows, 3, {})

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.rows import RowRelease, release_rows
@@ -130,7 +131,7 @@ def test_options_that_cannot_be_used_are_named(options: dict[str, Any], named: s
         made(**options)
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(TABLES, st.integers(1, 4), st.sampled_from(["mean", "median"]), st.sampled_from([3, 50_000]))
 def test_at_least_k_rows_agree_and_means_stay(
     rows: list[tuple[int | None, int | None, str]], k: int, write: str, block: int
@@ -151,7 +152,7 @@ def test_at_least_k_rows_agree_and_means_stay(
             assert released[name].mean() == pytest.approx(frame[name].mean())
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(TABLES, st.randoms(), st.sampled_from([3, 50_000]))
 def test_order_of_rows_does_not_matter(
     rows: list[tuple[int | None, int | None, str]], rng: random.Random, block: int

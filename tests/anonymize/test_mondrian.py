@@ -261,7 +261,7 @@ def test_rounds_give_the_same_groups_as_one_group_after_the_other(
 
 
 @given(TABLES, ASKED, st.sampled_from([0.0, 0.3]), st.sampled_from(["strict", "relaxed"]))
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 def test_release_holds_what_was_asked_or_is_refused(
     table: list[tuple[Any, ...]], asked: list[Requirement], suppression: float, kind: str
 ) -> None:
@@ -285,7 +285,7 @@ def test_release_holds_what_was_asked_or_is_refused(
     st.sampled_from([0.0, 0.25]),
     st.sampled_from([0.0, 0.2]),
 )
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 def test_requirement_of_a_population_holds_or_is_refused(
     table: list[tuple[Any, ...]], n_released: int, name: str, delta_min: float, suppression: float
 ) -> None:

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.local.cell_levels import CellLevels
@@ -94,7 +95,7 @@ ROW = st.tuples(
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=cases(80))
 @given(st.lists(ROW, min_size=1, max_size=25), st.sampled_from([1, 2, 3]), st.sampled_from([2, 3]))
 def test_no_combination_of_told_values_is_rare_after_the_first_phase(rows: list[Any], n_way: int, k: int) -> None:
     frame = pl.DataFrame(rows, schema=dict.fromkeys(["age", "city", "sex"], pl.String), orient="row")

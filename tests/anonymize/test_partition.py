@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.rows import RowRelease, release_rows
@@ -69,7 +70,7 @@ def test_column_of_more_weight_is_split_first() -> None:
     assert heavier == [("*", "Kyoto")] * 2 + [("*", "Chiba")] * 2
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.lists(ROW, min_size=1, max_size=40), st.integers(1, 4), st.sampled_from([0.0, 0.2]), st.booleans())
 def test_every_group_holds_and_labels_cover_their_values(
     people: list[Any], k: int, suppression: float, is_diverse: bool

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.anonymize.apply import apply_recipe
 from tokumei.anonymize.goal import Goal
@@ -132,7 +133,7 @@ ROWS = st.lists(st.tuples(st.sampled_from("fm"), st.sampled_from([31, 35, 42, No
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(ROWS, st.sampled_from(searches()), st.sampled_from(["prec", "ncp", "discernibility"]), st.randoms())
 def test_release_holds_whatever_the_order_of_rows_and_columns(
     rows: list[Any], method: str, loss: str, random: Any

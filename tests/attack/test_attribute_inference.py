@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.attack.disclosure.threat_models import threat_model
+from tests.cases import cases
 
 from tokumei.attack import attribute_inference as module
 from tokumei.attack.attribute_inference import SensitiveRecords, blind_chances, infer, infer_excluding, true_values
@@ -19,7 +20,7 @@ RECORDS = st.lists(st.tuples(PERSON, st.sampled_from(list(MEANINGS))), min_size=
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=cases(80))
 @given(RECORDS, st.sampled_from([3, 1 << 21]))
 def test_tell_equals_a_plain_loop_and_excluding_nothing(
     records: list[tuple[tuple[str, int, str], str]], n_cells: int
@@ -59,7 +60,7 @@ def test_tell_equals_a_plain_loop_and_excluding_nothing(
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=cases(80))
 @given(RECORDS, st.integers(1, 2), st.sampled_from([3, 1 << 21]))
 def test_excluding_equals_a_plain_loop_over_people(
     records: list[tuple[tuple[str, int, str], str]], n_excluded: int, n_cells: int

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.attack.disclosure.threat_models import threat_model
+from tests.cases import cases
 
 from tokumei.attack import candidates as module
 from tokumei.attack.candidates import CandidateRecords, Candidates, People
@@ -50,7 +51,7 @@ PEOPLE = st.lists(st.tuples(st.sampled_from(["A", "B", "C", None]), st.integers(
 RECORDS = st.lists(st.tuples(st.sampled_from(list(LEAVES)), st.sampled_from(list(RANGES))), min_size=1, max_size=90)
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(PEOPLE, RECORDS | LEVEL.filter(bool), st.data(), st.sampled_from([1, 1 << 25]), st.sampled_from([0, 256]))
 def test_candidates_equal_a_plain_double_loop(
     people: list[Any], records: list[Any], data: st.DataObject, piece_bits: int, few_labels: int

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.inspection import separation
 from tokumei.inspection.separation import separate
@@ -34,7 +35,7 @@ def test_minimal_uniques_of_four_rows_are_those_found_by_hand() -> None:
     assert found.by_column == {"sex": 0.5, "age": 0.5, "town": 0.5}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=cases(40), deadline=None)
 @given(st.lists(st.tuples(*[st.sampled_from(["a", "b", None])] * 4), min_size=1, max_size=12))
 def test_minimal_uniques_agree_with_the_plain_definition(rows: list[tuple[str | None, ...]]) -> None:
     frame = pl.DataFrame(rows, schema=list("wxyz"), orient="row")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 from tests.swap_odds import Matrix, least_swap_odds, pk_of_matrices
 
 from tokumei.core.errors import InputError
@@ -95,7 +96,7 @@ def test_least_odds_of_a_swap_are_those_of_all_swaps(matrix: Matrix) -> None:
     assert least_swap_odds(matrix) == pytest.approx(plain_odds(matrix))
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(
     st.tuples(matrices_of(3), matrices_of(2)),
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=4, max_size=4),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -30,8 +31,11 @@ from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
 from tokumei.platform.contests.services.phase_work import PHASE_WORK, phase_jobs
 from tokumei.platform.environment import database
+from tokumei.platform.jobs import process
+from tokumei.platform.jobs.child import Refused, call, failure_of, faults_of
 from tokumei.platform.jobs.lease import claim
 from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.process import ChildAnswer, answer_of
 from tokumei.platform.jobs.queue import next_jobs
 from tokumei.platform.jobs.running import run, run_here
 from tokumei.platform.teams import services as teams
@@ -219,7 +223,7 @@ def _prepare(contest: Contest, *, is_usual: bool) -> None:
     job = phase_jobs(contest).get().pk
     kept = Path(django_settings.MEDIA_ROOT).parents[1] / "prepared"
     if not is_usual or not kept.exists():
-        run(job)
+        run_at_once(job)
         if is_usual:
             shutil.copytree(contest.folder, kept)
         return
@@ -271,9 +275,37 @@ def upload(role: str, rows: str) -> dict[str, Any]:
 
 def evaluated(submission: Submission) -> Submission:
     """Evaluate a submission in this process, and give it as it is then."""
+    run_at_once(Job.objects.get(submission=submission).pk)
+    submission.refresh_from_db()
+    return submission
+
+
+def evaluated_apart(submission: Submission) -> Submission:
+    """Evaluate a submission in its limited process, where that is what is tested, and give it as it is then."""
     run(Job.objects.get(submission=submission).pk)
     submission.refresh_from_db()
     return submission
+
+
+def run_at_once(job: int) -> bool:
+    """Do a job as a worker does, but for its limited process: that takes as long to start as most tests take."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "run", work_here)
+        return run(job)
+
+
+def work_here(function: str, asked: Mapping[str, Any], **_: Any) -> ChildAnswer:
+    """Do the work of a job in this process, on what can be written as JSON, and answer as its own process would."""
+    before = os.umask(0o077)
+    try:
+        told = {"result": call(function, json.loads(json.dumps(asked)))}
+    except Refused as refused:
+        told = faults_of(refused.error)
+    except Exception as error:  # noqa: BLE001 - its kind is told.
+        told = {"failure": failure_of(error)}
+    finally:
+        os.umask(before)
+    return answer_of(json.loads(json.dumps(told, ensure_ascii=False, allow_nan=False)))
 
 
 def do_jobs(queue: str) -> None:

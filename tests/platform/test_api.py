@@ -26,6 +26,7 @@ from tests.platform.sites import (
     make_person,
     participation,
     release,
+    run_at_once,
 )
 
 from tokumei.platform.contests.models import Board, Contest, Submission
@@ -33,7 +34,6 @@ from tokumei.platform.contests.services import joining
 from tokumei.platform.files import uploads
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.queue import begin
-from tokumei.platform.jobs.running import run
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Membership
 
@@ -50,7 +50,7 @@ def begin_attacks(contest: Contest) -> None:
     """Publish the releases now."""
     Contest.objects.filter(pk=contest.pk).update(attacks_open_at=timezone.now())
     contest.refresh_from_db()
-    run(begin("publish", contest.pk).pk)
+    run_at_once(begin("publish", contest.pk).pk)
     contest.refresh_from_db()
     assert contest.phase == "attack"
 
@@ -112,7 +112,7 @@ def test_release_is_submitted_evaluated_and_shown_rounded(cup: Contest, red: Pro
     assert answer.status_code == 201
     made = answer.json()
     assert (made["state"], made["is_final"], made["score"]) == ("waiting", False, None)
-    run(Job.objects.get(submission__key=made["key"]).pk)
+    run_at_once(Job.objects.get(submission__key=made["key"]).pk)
     shown = red.get(f"/submissions/{made['key']}").json()
     assert (shown["state"], shown["is_final"], shown["is_score_hidden"]) == ("scored", True, False)
     assert Submission.objects.get().score == {
@@ -139,7 +139,7 @@ def test_release_as_a_zip_is_taken_under_any_name(cup: Contest, red: Program) ->
 
 def test_refused_release_tells_its_faults_with_line_and_value(cup: Contest, red: Program) -> None:
     made = red.send("/contests/cup/releases", {"R": file(b"11\nx\n30\n40\n50\n60\n")}).json()
-    run(Job.objects.get(submission__key=made["key"]).pk)
+    run_at_once(Job.objects.get(submission__key=made["key"]).pk)
     shown = red.get(f"/submissions/{made['key']}").json()
     assert (shown["state"], shown["n_faults"]) == ("refused", 1)
     (fault,) = shown["faults"]
@@ -178,7 +178,7 @@ def test_guess_is_submitted_and_shown_without_what_would_undo_the_rounding(attac
     answer = red.send("/contests/cup/targets/blue/guesses?knowledge=all", {"G": file(b"0\n1\n2\n3\n4\n5\n", "G.csv")})
     assert answer.status_code == 201
     key = answer.json()["key"]
-    run(Job.objects.get(submission__key=key).pk)
+    run_at_once(Job.objects.get(submission__key=key).pk)
     shown = red.get(f"/submissions/{key}").json()
     assert (shown["target"], shown["knowledge"], shown["state"]) == ("blue", "all", "scored")
     assert (shown["score"], shown["is_score_hidden"]) == (None, True)
@@ -283,7 +283,7 @@ def test_organizer_makes_a_contest_changes_it_and_announces(site: Site) -> None:
     assert (made.json()["phase"], made.json()["limits"]["releases_in_all"]) == ("preparing", 3)
     contest = Contest.objects.get()
     assert contest.options == {"n_rows": 8}
-    run(Job.objects.get().pk)
+    run_at_once(Job.objects.get().pk)
     (data,) = program.get("/contests/spring/files").json()
     sent = program.get(f"/contests/spring/files/data/{data['name']}")
     assert len(b"".join(sent.streaming_content).splitlines()) == 8
@@ -335,7 +335,7 @@ def test_closed_contest_can_be_exported_with_its_key(attacks: Contest, red: Prog
     assert red.get("/contests/cup").json()["key"] == ""
     Contest.objects.update(closes_at=timezone.now())
     attacks.refresh_from_db()
-    run(begin("close", attacks.pk).pk)
+    run_at_once(begin("close", attacks.pk).pk)
     do_jobs("contest")
     sent = red.get("/contests/cup/export")
     with zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content))) as archive:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 from tests.platform.odd_edition import ENDLESS, KILLED, SLOW, end_of_slow_work
-from tests.platform.sites import Site, evaluated, make_contest, release
+from tests.platform.sites import Site, evaluated_apart, make_contest, release
 
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import State, Submission
@@ -130,13 +130,13 @@ def test_endless_evaluation_ends_in_time_with_all_it_started(site: Site, monkeyp
     monkeypatch.setitem(work.WORK, "score", replace(work.WORK["score"], seconds=1.5))
     found = release(make_contest("red"), "red", f"{ENDLESS} 20 30 40 50 60")
     for _ in range(2):
-        evaluated(found)
+        evaluated_apart(found)
     assert (found.state, found.reason) == (State.REFUSED, reasons.TIMED_OUT)
     assert not [pid for pid in _children() if "jobs.child" in _command(pid)]
 
 
 def test_evaluation_killed_from_within_is_noticed_at_once(site: Site) -> None:
-    found = evaluated(release(make_contest("red"), "red", f"{KILLED} 20 30 40 50 60"))
+    found = evaluated_apart(release(make_contest("red"), "red", f"{KILLED} 20 30 40 50 60"))
     assert found.state == State.RUNNING
     assert Job.objects.get(submission=found).last_failure == "ended by signal 9"
 
@@ -151,7 +151,7 @@ def test_worker_that_lost_its_evaluation_stops_working_on_it(site: Site, monkeyp
         return beat(held, progress)
 
     monkeypatch.setattr(Lease, "beat", beat_after_a_thief)
-    evaluated(found)
+    evaluated_apart(found)
     row = Job.objects.get(submission=found)
     assert (row.worker, row.is_running, row.is_done) == ("thief", True, False)
 

@@ -53,14 +53,14 @@ around("facts_of", "named", "told")
 """
 
 
-def start(site: Site, **variables: str) -> None:
+def start(site: Site, n_evaluations: int = 0, **variables: str) -> None:
     """Start a worker whose limited processes can be held at each stage."""
     packages = site.folder / "packages"
     (packages / "sitecustomize.py").write_text(
         "import sys\nif 'tokumei.platform.jobs.child' in ' '.join(sys.orig_argv):\n    import holding\n"
     )
     (packages / "holding.py").write_text(PAUSES)
-    site.start_worker(0, ["exchange"], HOME=str(site.folder), **variables)
+    site.start_worker(n_evaluations, ["exchange"], HOME=str(site.folder), **variables)
 
 
 def hold(site: Site, stage: str) -> None:
@@ -167,7 +167,7 @@ def consumer_of(job: Job) -> int:
 def test_table_that_exhausts_memory_is_given_up_with_its_reason_and_evaluations_go_on(site: Site) -> None:
     contest = make_cup("red")
     # Enough to start and for the evaluation, and far too little for what the table says it holds.
-    start(site, TOKUMEI_JOB_MEMORY_BYTES=str(1_500_000_000))
+    start(site, 1, TOKUMEI_JOB_MEMORY_BYTES=str(1_500_000_000))
     hungry = offer_people(large_table(40_000_000), "people.parquet")
     submission = release(contest, "red")
     assert wait_final(submission, 60).state == State.SCORED

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import io
-import json
 import re
-import subprocess
-import sys
 import zipfile
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +14,8 @@ from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
-from tests.platform.sites import Site, do_jobs, evaluated, guess, make_contest, participation, release
+from tests.journey.commands import tokumei_json
+from tests.platform.sites import Site, do_jobs, evaluated, guess, make_contest, participation, release, run_at_once
 
 from tokumei.contest.folder import open_contest
 from tokumei.contest.phases import ranking
@@ -30,7 +28,6 @@ from tokumei.platform.contests.services.export import export_folder
 from tokumei.platform.contests.services.phase_work import begin_due_work, phase_jobs
 from tokumei.platform.errors import NotReady
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.running import run
 
 
 def end_anonymizing(contest: Contest) -> Contest:
@@ -51,7 +48,7 @@ def _pass(contest: Contest, change: str, **hours: int) -> Contest:
     Submission.objects.filter(contest=contest).update(at=now - timedelta(hours=4))
     begin_due_work()
     for job in phase_jobs(contest).filter(kind=change):
-        run(job.pk)
+        run_at_once(job.pk)
     return Contest.objects.get(pk=contest.pk)
 
 
@@ -71,7 +68,7 @@ def play(contest: Contest) -> Contest:
 def test_contest_begins_when_its_folder_is_there(site: Site) -> None:
     contest = make_contest(is_prepared=False)
     assert contest.phase == Phase.PREPARING
-    run(Job.objects.get().pk)
+    run_at_once(Job.objects.get().pk)
     contest = Contest.objects.get()
     assert contest.phase == Phase.ANONYMIZE
     assert (contest.folder / "public" / "data" / "D.csv").read_text().startswith("n0,10\n")
@@ -136,9 +133,7 @@ def test_visitor_replays_a_closed_contest_by_the_command_and_the_heads_that_were
     assert len(heads) == 3
     assert (tmp_path / "cup" / "secret" / "key").read_text().strip() == key
     for head in heads:
-        found = run_tokumei("contest", "replay", str(tmp_path / "cup"), "--head", head, "--json")
-        assert found.returncode == 0, found.stderr
-        assert json.loads(found.stdout)["n_worked_out"] > 5
+        assert tokumei_json("contest", "replay", tmp_path / "cup", "--head", head)["n_worked_out"] > 5
     # The live board and the folder's ranking are the same digits.
     lines = scoreboard.standings(contest, None).lines
     assert lines == ranking(open_contest(tmp_path / "cup"))
@@ -148,10 +143,6 @@ def test_visitor_replays_a_closed_contest_by_the_command_and_the_heads_that_were
 def heads_on_the_page() -> list[str]:
     """Read what a visitor is shown of the log, in its order."""
     return re.findall(r'<code class="hash">([0-9a-f]{64})</code>', Client().get("/contests/cup").content.decode())
-
-
-def run_tokumei(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "tokumei", *words], capture_output=True, text=True, check=False)
 
 
 def assert_key_is_nowhere(contest: Contest) -> None:

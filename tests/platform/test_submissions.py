@@ -14,6 +14,7 @@ from tests.platform.sites import (
     captain,
     enter_team,
     evaluated,
+    evaluated_apart,
     guess,
     make_contest,
     participation,
@@ -35,14 +36,14 @@ from tokumei.platform.jobs.running import run
 
 
 def test_release_that_keeps_the_rules_is_scored(site: Site) -> None:
-    found = evaluated(release(make_contest("red"), "red", "11 20 30 40 50 60"))
+    found = evaluated_apart(release(make_contest("red"), "red", "11 20 30 40 50 60"))
     # One of six numbers moved by 1 of 100.
     assert (found.state, found.reason) == (State.SCORED, "")
     assert found.score == {"details": {"moved": 0.01}, "utility": 0.01 / 6, "safety": None, "flags": []}
 
 
 def test_release_that_breaks_a_rule_is_refused_with_lines(site: Site) -> None:
-    found = evaluated(release(make_contest("red"), "red", "11 20 x 40 50"))
+    found = evaluated_apart(release(make_contest("red"), "red", "11 20 x 40 50"))
     assert (found.state, found.reason, found.score, found.n_faults) == (State.REFUSED, reasons.REFUSED, None, 2)
     rows, number = found.faults
     assert (rows["value"], rows["expected"]) == ("5", "as many rows as in D")
@@ -81,7 +82,7 @@ def test_evaluation_that_wants_too_much_memory_twice_costs_an_attempt(
     monkeypatch.setattr(lease, "RETRY_SECONDS", 0.0)
     found = release(make_contest("red"), "red", f"{HUNGRY} 20 30 40 50 60")
     for _ in range(2):
-        evaluated(found)
+        evaluated_apart(found)
     assert (found.state, found.reason) == (State.REFUSED, reasons.TOO_LARGE)
     assert Job.objects.get(submission=found).last_failure == "MemoryError"
 

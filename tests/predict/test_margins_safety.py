@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -77,7 +78,7 @@ def fit(rows: list[int], k_p: int) -> Knowledge:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(rows_of_cells, st.integers(2, 3))
 def test_no_class_is_shown_to_be_small_by_what_is_published(drawn: list[int], k_p: int) -> None:
     rows = drawn[:N_ROWS]

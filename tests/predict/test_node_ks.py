@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.core.errors import InputError
 from tokumei.counting.count import count_classes
@@ -30,7 +31,7 @@ def counts_of(rows: list[Any]) -> Any:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.lists(ROW, min_size=1, max_size=80), st.integers(1, 30))
 def test_ks_of_all_nodes_are_those_of_counting_each(rows: list[Any], times: int) -> None:
     counts = counts_of(rows * times)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.attack.disclosure.threat_models import Columns, published, threat_model
+from tests.cases import cases
 
 from tokumei.attack.disclosure.intersection import Intersection
 from tokumei.core.errors import InputError
@@ -60,7 +61,7 @@ SEXES, TOWNS, VALUES = st.sampled_from(["f", "m"]), st.sampled_from(["A", "B"]),
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.lists(st.tuples(SEXES, TOWNS, VALUES), min_size=1, max_size=7), st.data())
 def test_intersection_equals_plain_loops(people: list[tuple[str, str, str]], data: st.DataObject) -> None:
     def released() -> list[tuple[str, str, str]]:

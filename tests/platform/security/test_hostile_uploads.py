@@ -23,15 +23,12 @@ from tests.platform.security.world import (
     send,
     state_of_database,
     taken_back,
-    work_here,
 )
+from tests.platform.sites import work_here
 
 from tokumei.platform.contests.models import State, Submission
 from tokumei.platform.jobs import process
-from tokumei.platform.jobs.child import Refused, faults_of
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.process import ChildAnswer as WorkAnswer
-from tokumei.platform.jobs.process import answer_of
 from tokumei.platform.jobs.running import run
 
 ROWS = b"11\n20\n30\n40\n50\n60\n"
@@ -174,14 +171,6 @@ def test_directory_of_a_zip_is_bounded_before_it_is_read(world: World) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 120_000
 
 
-def refusing_here(function: str, asked: Any, **options: Any) -> WorkAnswer:
-    """Do the work of a job in this process, faults and all."""
-    try:
-        return work_here(function, asked, **options)
-    except Refused as refused:
-        return answer_of(faults_of(refused.error))
-
-
 ODD_TEXTS = {
     "one long line": b"1" * 3_000_000,
     "one long cell": b"x" * 3_000_000 + b"\n",
@@ -195,7 +184,7 @@ ODD_TEXTS = {
 def test_odd_text_is_taken_and_refused_with_short_faults(
     world: World, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "run", refusing_here)
+    monkeypatch.setattr(process, "run", work_here)
     found = submit(world, PAGE, {"R": file(ODD_TEXTS[name])})
     assert found.status == 200, found.text[:300]
     made = Submission.objects.order_by("pk").last()

@@ -6,7 +6,6 @@ single request of a test, is taken back afterwards.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 from tests.platform.offers import host
-from tests.platform.sites import SOURCE, do_jobs, make_contest, upload
+from tests.platform.sites import SOURCE, do_jobs, make_contest, upload, work_here
 from tests.platform.test_phases import end_anonymizing, end_attacks
 from tests.platform.workbench_plays import begin as begin_piece
 
@@ -38,9 +37,7 @@ from tokumei.platform.contests.services import contests, joining, submitting
 from tokumei.platform.exchange.models import Trust
 from tokumei.platform.exchange.services import recipients, requesting
 from tokumei.platform.jobs import process
-from tokumei.platform.jobs.child import call
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.process import ChildAnswer as WorkAnswer
 from tokumei.platform.jobs.running import run
 from tokumei.platform.notices.calendar import token_of
 from tokumei.platform.notices.models import Notice
@@ -264,11 +261,6 @@ def build(folder: Path) -> World:
         patch.setattr(process, "run", work_here)
         _fill(world)
     return world
-
-
-def work_here(function: str, asked: Mapping[str, Any], **_: Any) -> WorkAnswer:
-    """Do the work of a job in this process."""
-    return WorkAnswer(result=json.loads(json.dumps(call(function, asked))))
 
 
 def _fill(world: World) -> None:

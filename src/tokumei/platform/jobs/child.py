@@ -104,9 +104,7 @@ def main() -> None:
     except Refused as refused:
         teller.tell(faults_of(refused.error))
     except BaseException as error:  # noqa: BLE001 - whatever it is, the process ends, and its kind is told.
-        # The kind alone: a message has paths, and may have cells of somebody's data.
-        kind = errno.errorcode.get(error.errno or 0) if isinstance(error, OSError) else None
-        teller.tell({"failure": kind or type(error).__name__})
+        teller.tell({"failure": failure_of(error)})
         raise SystemExit(1) from None
 
 
@@ -127,6 +125,12 @@ def call(function: str, asked: Mapping[str, Any]) -> Any:
     """Call what the kind of work names; the name comes from the code, never from a row."""
     module, _, name = function.partition(":")
     return getattr(import_module(module), name)(asked)
+
+
+def failure_of(error: BaseException) -> str:
+    """Give the kind of an error alone: a message has paths, and may have cells of somebody's data."""
+    kind = errno.errorcode.get(error.errno or 0) if isinstance(error, OSError) else None
+    return kind or type(error).__name__
 
 
 def faults_of(error: TokumeiError) -> dict[str, Any]:
