@@ -83,7 +83,7 @@ def anonymize_history(
     from tokumei.job.histories import history_of
 
     if (method is None) == (pipeline is None):
-        raise InputError.of("either --method or --pipeline")
+        raise InputError.of("either --method or --pipeline; 'tokumei parts history-anonymizer' lists the methods")
     outputs = {"--out": out, "--published": published, "--truth": truth}
     items = item_file(hierarchy)
     if items is None:
