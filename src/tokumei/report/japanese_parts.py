@@ -57,6 +57,9 @@ METHODS = {
     "Release a simple random sample of the rows, in an order drawn at random.": (
         "行を単純無作為に抽出し、無作為な順に並べて公開します。"
     ),
+    "Exchange numbers in pairs within blocks of ranks, each as wide as p percent of the rows.": (
+        "順位を行数の p パーセントの幅の区画に分け、区画の中で数値を二つずつ交換します。"
+    ),
     "Exchange each number with one whose rank is at most p percent of the rows away.": (
         "数値を、順位が p パーセント以内の別の値と交換します。"
     ),
