@@ -165,6 +165,10 @@ BUILDERS = {
     "Numbers become intervals of one width, then intervals of several times that width.": (
         "数値を同じ幅の区間にし、次のレベルではその何倍かの幅にします。"
     ),
+    "Numbers become intervals between 1, 2, 5, 10, 20, 50 and so on, then between powers of ten.": (
+        "数値を 1、2、5、10、20、50 …で区切った区間にし、次のレベルでは 10 の累乗で区切ります。"
+    ),
+    "How many powers of ten are told apart, from the greatest down.": "最大の値から数えて、区別する桁の数。",
     "Width of the intervals of the first level.": "最初のレベルの区間の幅。",
     "For each further level, how many intervals of the one before make one.": (
         "次のレベルごとに、前のレベルの区間をいくつまとめるか。"
