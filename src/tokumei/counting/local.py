@@ -72,7 +72,7 @@ class LocalRelation:
     def few_texts(self, columns: Sequence[str]) -> pl.DataFrame | None:
         """Give the rows of columns of text, in categories, where all fit into memory; None where they may not.
 
-        To number texts takes a third of the time that it takes to group by them, and whoever counts needs the numbers.
+        To number texts as they are read takes less than to group by them and to number the groups.
         """
         kinds = [self.schema[column] for column in columns]
         is_kept = kept_work(self.name) is not None
