@@ -69,7 +69,7 @@ def test_next_file_with_new_values_is_refused_with_its_lines_or_as_asked(alice: 
     assert "What is wrong" in shown
     assert "next-release.csv" not in shown
     assert "2 rows released, 1 left out" in send_next(client, piece, odd, unseen="suppress")
-    assert "one of these kinds" in send_next(client, piece, odd, name="next.exe")
+    assert "a name that ends in" in send_next(client, piece, odd, name="next.exe")
     for unseen in ("perhaps", ""):
         assert client.post(f"/workbench/{piece.key}/next", {"unseen": unseen}).status_code == 404
 
