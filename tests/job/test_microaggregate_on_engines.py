@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.cases import has_many
 
 import tokumei as tk
-from tokumei.anonymize.on_engine import microaggregate
+from tokumei.anonymize.on_engine import changed_rows, microaggregate
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.data.files.formats import read_frame
@@ -146,7 +146,7 @@ def test_table_that_changes_while_it_is_read_is_refused_and_nothing_stays(
         pl.DataFrame(columns).write_parquet(source)
         other = pl.DataFrame(columns)[: len(ages)].with_columns(pl.Series("age of", ages)).lazy()
         with monkeypatch.context() as patched, pytest.raises(InputError, match="does not change while it is read"):
-            patched.setattr(microaggregate, "scan_frame", lambda *_, other=other: other)
+            patched.setattr(changed_rows, "scan_frame", lambda *_, other=other: other)
             written(source, tmp_path / "out.parquet", "duckdb", method=part, numeric=["age of", "wage"])
         assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
     written(source, tmp_path / "out.parquet", "duckdb", method=part, numeric=["age of", "wage"])

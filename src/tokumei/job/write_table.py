@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.anonymize.goal import Goal, released_columns
+from tokumei.anonymize.on_engine.changed_rows import ChangedRows
 from tokumei.anonymize.on_engine.local_recoding import write_regrouped
 from tokumei.anonymize.on_engine.microaggregate import write_microaggregated
 from tokumei.anonymize.registry import LocalRecoder, Perturber, TableSearch
@@ -194,7 +195,7 @@ def _by_levels(source: str, goal: Goal, trees: Trees, out: Path, *, keep: Sequen
 
 
 def _drawn(
-    write: Callable[..., Any],
+    write: Callable[..., ChangedRows],
     source: str,
     goal: Goal,
     trees: Trees,

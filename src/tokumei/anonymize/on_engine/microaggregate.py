@@ -8,52 +8,35 @@ next center that is left for its numbers. What is in memory is the numbers of al
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.goal import Goal, against_original, check_classes, released_columns
+from tokumei.anonymize.goal import Goal
+from tokumei.anonymize.on_engine.changed_rows import PLACES, ROW, ChangedRows, RowTask, placed
 from tokumei.anonymize.perturbation import Floats, Original, are_whole
 from tokumei.anonymize.regrouping import row_recipe
-from tokumei.anonymize.rows import check_is_used
-from tokumei.anonymize.search.problem import check_asked
 from tokumei.anonymize.table.microaggregate import Microaggregate
-from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
+from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
-from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.count import column_names, count_classes, with_histograms
+from tokumei.counting.count import count_classes
 from tokumei.counting.engine import connect
 from tokumei.counting.item_sets import Ints
 from tokumei.counting.shuffling import write_shuffled
 from tokumei.data.files.atomic import atomic_path
-from tokumei.data.files.formats import scan_frame, write_file_or_folder
-from tokumei.data.files.parquet import is_glob
+from tokumei.data.files.formats import write_file_or_folder
 from tokumei.data.files.reading import Reading
-from tokumei.data.release import Recipe
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.requirement import Requirement, population_of
 
 BLOCK_ROWS = 500_000
 # The private-use character keeps it apart from the columns of any table.
 SIZE = "\ue000size"
-ROW, PLACES = "tokumei_row", ("tokumei_place", "tokumei_place_2")
-
-
-@dataclass(frozen=True, eq=False)
-class Microaggregated:
-    """What was found out about a release that was averaged as its rows went by."""
-
-    recipe: Recipe
-    checked: Sequence[Requirement]
-    counts: ClassCounts
-    promises: Mapping[str, Score]
-    n_suppressed: int = 0
 
 
 def write_microaggregated(
@@ -69,7 +52,7 @@ def write_microaggregated(
     is_shuffled: bool,
     engine: str,
     reading: Reading,
-) -> Microaggregated:
+) -> ChangedRows:
     """Average groups of rows and write the release; what was written is counted again before it gets its name.
 
     Every engine but the local one draws the order of shuffled rows from the seed, and all draw the same.
@@ -78,26 +61,18 @@ def write_microaggregated(
     if not isinstance(method, Microaggregate):
         raise TypeError(f"{name} does not average groups of rows")
     where: dict[str, Any] = {"engine": engine, "reading": reading}
-    columns = released_columns(column_names(source, **where), quasi_identifiers, goal, keep)
-    check_asked(columns, goal.suppression, goal.weights, goal.numeric)
-    check_is_used(goal, quasi_identifiers)
-    if any(population_of(one) is not None for one in goal.requirements):
-        raise InputError.of(f"no requirement of a population: {name} changes values at random")
-    if not Path(source).exists() and not is_glob(source):
-        raise InputError.of(f"a file, whose rows have an order that {name} follows", option="engine", value=source)
-    counts = with_histograms(source, counts, goal.sensitive, **where)
-    told = against_original(goal.requirements, counts, moves=True)
+    task = RowTask.of(source, quasi_identifiers, goal, counts=counts, keep=keep, **where)
+    counts, columns = task.counts, task.columns
     empty = pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
-    original = Original(empty, tuple(quasi_identifiers), tuple(goal.numeric), requirements=told)
+    original = Original(empty, tuple(quasi_identifiers), tuple(goal.numeric), requirements=task.told)
     k, averaged = method.asked(original)
     known = [*method.within, *averaged]
     classes = counts.over(known) if set(known) <= set(counts.columns) else count_classes(source, known, **where)
     used = fresh_seed() if seed is None else seed
     with step(f"anonymizing by {name}"), atomic_path(out) as draft:
         centers = _Centers(method, classes, averaged, k, source)
-        rows = scan_frame(source, reading).select(columns).with_columns(pl.selectors.categorical().cast(pl.String))
         # Beside the draft: there is room for them, and nobody else may read them.
-        parts = list(_written_parts(rows, centers, draft))
+        parts = list(_written_parts(task.rows(), centers, draft))
         if engine == "local" or not is_shuffled:
             plain = pl.concat([pl.scan_parquet(part, glob=False) for part in parts]).select(columns)
             (write_shuffled if is_shuffled else write_file_or_folder)(plain, draft)
@@ -106,13 +81,9 @@ def write_microaggregated(
         for part in parts:
             part.unlink()
         promises = method.promises(draft, original, averaged)
-        written = count_classes(draft, list(quasi_identifiers), sensitive=goal.sensitive)
-        try:
-            check_classes(written, told)
-        except PromiseBroken as broken:
-            raise CannotAnonymize(f"By {name}, {broken}.") from None
+        written = task.recounted(draft)
     recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, used, centers.facts)
-    return Microaggregated(recipe, told, written, promises)
+    return ChangedRows(recipe, task.told, written, promises)
 
 
 class _Centers:
@@ -198,11 +169,7 @@ def _written_parts(rows: pl.LazyFrame, centers: _Centers, draft: Path) -> Iterat
 
 def _write_in_drawn_order(parts: Sequence[Path], columns: Sequence[str], out: Path, engine: str, seed: int) -> None:
     """Let an engine write the rows in the order that the seed draws."""
-    from tokumei.counting.draws import Draws, key_of
-
     with connect(engine) as connected:
         opened: Any = connected
-        table = opened.table_of_parts(parts)
-        draws = Draws.of(opened, key_of(seed, "microaggregate"), table[ROW])
-        placed = table.mutate(**{place: draws.whole(at) for at, place in enumerate(PLACES)})
-        opened.write(placed.order_by(*PLACES, ROW).select(*columns), out)
+        table = placed(opened, opened.table_of_parts(parts), "microaggregate", seed)
+        opened.write(table.order_by(*PLACES, ROW).select(*columns), out)

@@ -7,52 +7,31 @@ seed draws again on every engine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tokumei.anonymize.goal import Goal, against_original, check_classes, released_columns
+from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.on_engine.block_swap import swapped
+from tokumei.anonymize.on_engine.changed_rows import PLACES, ROW, ChangedRows, RowTask, placed
 from tokumei.anonymize.on_engine.noise import with_noise
 from tokumei.anonymize.perturbation import chosen_columns
 from tokumei.anonymize.regrouping import row_recipe
-from tokumei.anonymize.rows import check_is_used
-from tokumei.anonymize.search.problem import check_asked
 from tokumei.anonymize.table.block_swap import BlockSwap
 from tokumei.anonymize.table.noise import Noise
 from tokumei.anonymize.table.pram import Pram, domain_of
 from tokumei.anonymize.table.sample import Sample
-from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.count import column_names, count_classes, with_histograms
 from tokumei.counting.draws import DRAWN_BY, Draws, either, key_of, number
 from tokumei.counting.engine import connect
 from tokumei.data.files.atomic import atomic_path
-from tokumei.data.files.formats import scan_frame
-from tokumei.data.files.parquet import is_glob
 from tokumei.data.files.reading import Reading
-from tokumei.data.release import Recipe
 from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.requirement import Requirement, population_of
-
-ROW, PLACES = "tokumei_row", ("tokumei_place", "tokumei_place_2")
-
-
-@dataclass(frozen=True, eq=False)
-class PerturbedOnEngine:
-    """What was found out about a release that was drawn on its engine."""
-
-    recipe: Recipe
-    checked: Sequence[Requirement]
-    n_suppressed: int
-    counts: ClassCounts
-    promises: Mapping[str, Score] = field(default_factory=dict)
 
 
 def write_perturbed(
@@ -67,27 +46,18 @@ def write_perturbed(
     seed: int | None,
     engine: str,
     reading: Reading,
-) -> PerturbedOnEngine:
+) -> ChangedRows:
     """Draw a release on an engine and write it there; what was written is counted again before it gets its name."""
     method, name = goal.method, part_name(goal.method)
-    where: dict[str, Any] = {"engine": engine, "reading": reading}
-    columns = released_columns(column_names(source, **where), quasi_identifiers, goal, keep)
-    check_asked(columns, goal.suppression, goal.weights, goal.numeric)
-    check_is_used(goal, quasi_identifiers)
-    if any(population_of(one) is not None for one in goal.requirements):
-        raise InputError.of(f"no requirement of a population: {name} changes values at random")
-    if not Path(source).exists() and not is_glob(source):
-        raise InputError.of(f"a file, whose rows have numbers that {name} draws by", option="engine", value=source)
-    counts = with_histograms(source, counts, goal.sensitive, **where)
-    told = against_original(goal.requirements, counts, moves=True)
+    task = RowTask.of(source, quasi_identifiers, goal, counts=counts, keep=keep, engine=engine, reading=reading)
+    counts, columns = task.counts, task.columns
     used = fresh_seed() if seed is None else seed
     with step(f"anonymizing by {name}"), atomic_path(out) as draft, connect(engine) as connected:
         # One that runs SQL: the local engine was refused before.
         opened: Any = connected
         # Beside the draft: there is room for it, and nobody else may read it.
         numbered = draft.with_name("numbered.parquet")
-        rows = scan_frame(source, reading).select(columns).with_columns(pl.selectors.categorical().cast(pl.String))
-        rows.with_row_index(ROW).with_columns(pl.col(ROW).cast(pl.Int64)).sink_parquet(numbered)
+        task.rows().with_row_index(ROW).with_columns(pl.col(ROW).cast(pl.Int64)).sink_parquet(numbered)
         parts = [numbered]
         promises: Mapping[str, Score] = {}
         facts: Mapping[str, Any] = {}
@@ -97,33 +67,26 @@ def write_perturbed(
             how: dict[str, Any] = {"hierarchies": hierarchies, "seed": used, "source": source}
             parts, decided = with_noise(method, opened, numbered, changed, unchanged, **how)
             promises, facts = decided.promises, decided.facts
-        table = opened.table_of_parts(parts)
-        draws = Draws.of(opened, key_of(used, name), table[ROW])
-        placed = table.mutate(**{place: draws.whole(at) for at, place in enumerate(PLACES)})
+        table = placed(opened, opened.table_of_parts(parts), name, used)
         n_drawn = None
         if isinstance(method, Sample):
             n_drawn = method.n_drawn(counts.n_rows)
             facts = {"n_rows": n_drawn}
         elif isinstance(method, Pram):
-            placed, promises, facts = _post_randomized(method, opened, placed, hierarchies, goal, counts, columns, used)
+            table, promises, facts = _post_randomized(method, opened, table, hierarchies, goal, counts, columns, used)
         elif isinstance(method, BlockSwap):
             changed = _numeric(method.columns, goal, counts, columns)
             how = {"row": ROW, "n_rows": counts.n_rows, "seed": used, "source": source}
-            placed, facts = swapped(method, opened, placed, changed, **how)
+            table, facts = swapped(method, opened, table, changed, **how)
         elif not isinstance(method, Noise):
             raise TypeError(f"{name} does not run on engines")
-        ordered = placed.order_by(*PLACES, ROW)
+        ordered = table.order_by(*PLACES, ROW)
         opened.write((ordered if n_drawn is None else ordered.limit(n_drawn)).select(*columns), draft)
         for part in {numbered, *parts}:
             part.unlink()
-        written = count_classes(draft, list(quasi_identifiers), sensitive=goal.sensitive)
-        try:
-            check_classes(written, told)
-        except PromiseBroken as broken:
-            # Random changes promise nothing of classes; that they were asked to is no fault of theirs.
-            raise CannotAnonymize(f"By {name}, {broken}.") from None
+        written = task.recounted(draft)
     recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, used, {**facts, "drawn_by": DRAWN_BY})
-    return PerturbedOnEngine(recipe, told, counts.n_rows - written.n_rows, written, promises)
+    return ChangedRows(recipe, task.told, written, promises, counts.n_rows - written.n_rows)
 
 
 def _post_randomized(

@@ -179,7 +179,8 @@ def _is_trimmed(data: bytes, delimiter: str, path: Path) -> bool:
     """Find out whether blanks belong to the delimiter, and say in a note that they do."""
     found = has_blanks_after(delimiter, data)
     if found:
-        log.info("%s: a blank stands after every '%s'; names and cells are read without such blanks", path, delimiter)
+        said = "%s: a blank stands after every '%s'; names and cells are read without blanks at their ends"
+        log.info(said, path, delimiter)
     return found
 
 
