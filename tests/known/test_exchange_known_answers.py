@@ -18,7 +18,7 @@ from tokumei.hierarchy.build.japan_age import JapanAge
 from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
 from tokumei.hierarchy.build.sex import Sex
 from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.counted_nodes import roll_up_counter
+from tokumei.predict.counted_nodes import LatticeCounts
 from tokumei.predict.methods.margins import Margins
 from tokumei.predict.quadrants import Quadrants
 
@@ -55,7 +55,7 @@ def census(shared_data: Path) -> ClassCounts:
 
 def quadrants_of(counts: ClassCounts, k: int) -> tuple[Quadrants, Quadrants]:
     """Give the quadrants of margins' promises, and of all that an offer by them allows."""
-    count = roll_up_counter(LATTICE, counts)
+    count = LatticeCounts.of(LATTICE, counts).classes
     ks = {node: count(node).k for node in LATTICE if LATTICE.class_count(node) > 1}
     first = FirstRelease(LATTICE.levels(LATTICE.top), "")
     knowledge = Margins(k_p=k, two_way=False, spread=SPREAD).fit(LATTICE, counts).knowledge

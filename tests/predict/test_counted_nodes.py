@@ -10,7 +10,7 @@ from tokumei.counting.class_counts import ColumnMap
 from tokumei.counting.count import count_classes
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.counted_nodes import CountedNodes, LevelMaps, roll_up_counter
+from tokumei.predict.counted_nodes import CountedNodes, LatticeCounts, LevelMaps
 
 SEX = Hierarchy.of_levels("sex", [["m", "f"], ["*", "*"]])
 AGE = Hierarchy.of_levels("age", [["31", "35", "48"], ["30s", "30s", "40s"], ["*"] * 3])
@@ -26,7 +26,7 @@ def test_counts_are_rolled_up_to_nodes_and_their_cost_is_added_up() -> None:
 
 
 def test_missing_value_is_a_class_of_its_own_until_the_top() -> None:
-    count = roll_up_counter(LATTICE, count_classes(PEOPLE, ["age", "sex"]))
+    count = LatticeCounts.of(LATTICE, count_classes(PEOPLE, ["age", "sex"])).classes
     assert count((0, 2)).to_frame().rows() == [("f", "*", 1), ("m", "*", 3), (None, "*", 1)]
     assert count((1, 2)).to_frame().rows() == [("*", "*", 5)]
 

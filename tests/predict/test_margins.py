@@ -18,7 +18,7 @@ from tokumei.data.made.services import make_census, make_services
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.compare import compare, n_numbers
-from tokumei.predict.counted_nodes import roll_up_counter
+from tokumei.predict.counted_nodes import LatticeCounts
 from tokumei.predict.methods.margins import Margins, countable_levels, node_of
 from tokumei.predict.predictor import Prediction
 from tokumei.predict.quadrants import Quadrants
@@ -118,7 +118,7 @@ def test_missing_value_is_a_class_at_every_level_but_the_top() -> None:
 
 def test_three_attributes_are_never_counted_together() -> None:
     counts = made_table(1)
-    count = roll_up_counter(TRIPLE, counts)
+    count = LatticeCounts.of(TRIPLE, counts).classes
     asked: list[Node] = []
 
     def recorded(node: Node) -> ClassCounts:
@@ -196,7 +196,7 @@ def test_user_with_the_knowledge_alone_predicts_the_same_digits(seed: int, k_p: 
 def test_what_is_said_to_be_known_is_true(seed: int, k_p: int) -> None:
     counts = made_table(seed, 200)
     fitted = Margins(k_p=k_p).fit(TRIPLE, counts)
-    count = roll_up_counter(TRIPLE, counts)
+    count = LatticeCounts.of(TRIPLE, counts).classes
     for node in TRIPLE:
         present = [level < top for level, top in zip(node, TRIPLE.top, strict=True)]
         prediction = fitted.predict(node)

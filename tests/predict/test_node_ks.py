@@ -14,7 +14,7 @@ from tokumei.core.errors import InputError
 from tokumei.counting.count import count_classes
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.counted_nodes import roll_up_counter
+from tokumei.predict.counted_nodes import LatticeCounts
 from tokumei.predict.node_ks import NodeKs
 
 SEX = Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])
@@ -35,26 +35,26 @@ def counts_of(rows: list[Any]) -> Any:
 @given(st.lists(ROW, min_size=1, max_size=80), st.integers(1, 30))
 def test_ks_of_all_nodes_are_those_of_counting_each(rows: list[Any], times: int) -> None:
     counts = counts_of(rows * times)
-    count = roll_up_counter(LATTICE, counts)
-    assert NodeKs(LATTICE, counts).of() == {node: count(node).k for node in LATTICE}
+    count = LatticeCounts.of(LATTICE, counts).classes
+    assert NodeKs(LatticeCounts.of(LATTICE, counts)).of() == {node: count(node).k for node in LATTICE}
 
 
 @pytest.mark.slow
 @given(st.lists(ROW, min_size=1, max_size=40), st.sets(st.sampled_from(list(LATTICE)), max_size=3))
 def test_ks_of_some_nodes_are_given_for_these_alone(rows: list[Any], nodes: set[Any]) -> None:
     counts = counts_of(rows)
-    count = roll_up_counter(LATTICE, counts)
-    assert NodeKs(LATTICE, counts).of(nodes) == {node: count(node).k for node in nodes}
+    count = LatticeCounts.of(LATTICE, counts).classes
+    assert NodeKs(LatticeCounts.of(LATTICE, counts)).of(nodes) == {node: count(node).k for node in nodes}
 
 
 def test_ks_worked_by_hand() -> None:
     # Two women of 1 in p, two men, one of 1 in p and one of 2 in q: the man in q is alone wherever towns are told.
     rows = [("f", "1", "p"), ("f", "1", "p"), ("m", "1", "p"), ("m", "2", "q")]
-    ks = NodeKs(LATTICE, counts_of(rows)).of()
+    ks = NodeKs(LatticeCounts.of(LATTICE, counts_of(rows))).of()
     assert (ks[1, 3, 3], ks[0, 3, 3], ks[1, 3, 0], ks[1, 1, 3], ks[0, 0, 0]) == (4, 2, 1, 4, 1)
 
 
 def test_hierarchy_without_a_single_top_is_refused() -> None:
     open_top = Hierarchy.of_levels("sex", [["f", "m"]])
     with pytest.raises(InputError, match="one label"):
-        NodeKs(Lattice.of([open_top]), counts_of([("f", "1", "p")]))
+        NodeKs(LatticeCounts.of(Lattice.of([open_top]), counts_of([("f", "1", "p")])))

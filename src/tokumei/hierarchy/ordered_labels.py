@@ -18,9 +18,10 @@ import itertools
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeVar
 
 from tokumei.hierarchy.date_labels import read_date_label
 from tokumei.hierarchy.label_words import (
@@ -36,6 +37,7 @@ from tokumei.hierarchy.label_words import (
     UNITS,
 )
 
+T = TypeVar("T")
 Bound = Fraction | float
 
 # Longer numbers are identifiers.
@@ -65,21 +67,21 @@ class _Range:
 
 def order_labels(texts: Sequence[str]) -> OrderedLabels | None:
     """Give labels in the order of what they say; None where they have none."""
-    apart = [text for text in texts if _plain(text).casefold() in NO_ANSWER]
+    plain = {text: _plain(text) for text in texts}
+    apart = [text for text in texts if plain[text].casefold() in NO_ANSWER]
     # One or two labels without any number, as "no income" among amounts, are kept apart, too.
-    words = [text for text in texts if text not in set(apart) and _is_word(_plain(text))]
+    answers = _without_all(texts, apart)
+    words = [text for text in answers if _is_word(plain[text])]
     apart += words if len(words) <= min(MOST_WORDS, len(texts) // 4) else []
-    rest = [text for text in texts if text not in set(apart)]
+    rest = _without_all(answers, apart)
     # One label alone is in no order, and two words with numbers in them by chance are not, either.
     if len(rest) < 2:
         return None
-    dates = [read_date_label(_plain(text)) for text in rest]
-    found = [one for one in dates if one is not None]
-    if len(found) == len(rest):
-        return OrderedLabels([text for _, text in sorted(zip(found, rest, strict=True))], apart, "dates")
-    ranges = [_read_range(_plain(text)) for text in rest]
-    read = [one for one in ranges if one is not None]
-    if len(read) < len(rest):
+    dates = _read_all(read_date_label, (plain[text] for text in rest))
+    if dates is not None:
+        return OrderedLabels([text for _, text in sorted(zip(dates, rest, strict=True))], apart, "dates")
+    read = _read_all(_read_range, (plain[text] for text in rest))
+    if read is None:
         return None
     same = _in_one_unit(read)
     if same is None or _overlap(same):
@@ -88,12 +90,30 @@ def order_labels(texts: Sequence[str]) -> OrderedLabels | None:
     return OrderedLabels(labels, apart, "numbers" if all(one.is_point for one in same) else "ranges of numbers")
 
 
+def _without_all(texts: Sequence[str], others: Sequence[str]) -> list[str]:
+    unwanted = set(others)
+    return [text for text in texts if text not in unwanted]
+
+
+def _read_all(read: Callable[[str], T | None], texts: Iterable[str]) -> list[T] | None:
+    """Read all texts; None as soon as one cannot be."""
+    found: list[T] = []
+    for text in texts:
+        one = read(text)
+        if one is None:
+            return None
+        found.append(one)
+    return found
+
+
 def _is_word(text: str) -> bool:
     return not re.search("[0-9]", text) and read_date_label(text) is None
 
 
 def _plain(text: str) -> str:
     """Write a label in one way: full-width digits, dashes and waves as those of a keyboard."""
+    if text.isascii():
+        return text.strip()
     text = unicodedata.normalize("NFKC", text).strip()
     return re.sub("[\u301c\u223c\u2053]", "~", re.sub("[\u2010-\u2015\u2212]", "-", text))
 

@@ -38,11 +38,12 @@ class NodePredictions(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Give all as `tokumei predict --json` prints it."""
+        summary = self.compared.summary()
         return {
             "rows": self.n_rows,
             "nodes": self._nodes(),
             "k_p": self.k_p,
-            "methods": {name: {**self.compared.summary()[name], **self._quadrants(name)} for name in self.names},
+            "methods": {name: {**summary[name], **self._quadrants(name)} for name in self.names},
             "hierarchies_made": dict(self.made),
         }
 

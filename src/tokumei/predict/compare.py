@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -14,7 +15,7 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_options
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.lattice import Lattice, Node
-from tokumei.predict.counted_nodes import nested_classes, roll_up_counter
+from tokumei.predict.counted_nodes import LatticeCounts
 from tokumei.predict.node_ks import NodeKs
 from tokumei.predict.predictor import PREDICTORS, Fitted, Prediction, Predictor
 from tokumei.predict.quadrants import Quadrants, Rule, is_served
@@ -82,13 +83,14 @@ def compare(
 
     Nodes of one class are left out, since the k of the whole table is its number of rows.
     """
-    over = counts.over(lattice.attributes)
-    nested = nested_classes(over)
-    count = roll_up_counter(lattice, over, nested)
-    fitted = {name: predictor.fit(lattice, count) for name, predictor in predictors.items()}
+    counted = LatticeCounts.of(lattice, counts)
     asked = sorted((lattice.class_count(node), node) for node in (lattice if nodes is None else nodes))
-    with step("counting nodes"):
-        ks = NodeKs(lattice, over, nested).of(node for _, node in asked)
+    # Neither waits for the other, and the large arrays of both are gone through without Python.
+    with ThreadPoolExecutor(1) as beside:
+        found = beside.submit(lambda: NodeKs(counted).of(node for _, node in asked))
+        fitted = {name: predictor.fit(lattice, counted.classes) for name, predictor in predictors.items()}
+        with step("counting nodes"):
+            ks = found.result()
     compared = []
     with step("comparing predictors", len(asked)) as bar:
         for class_count, node in asked:

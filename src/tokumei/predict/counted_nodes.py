@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -28,7 +28,9 @@ class CountedNodes:
         check_single_tops(lattice)
         self.lattice = lattice
         self.n_classes_counted = 0
-        self._count: Counter = roll_up_counter(lattice, counter) if isinstance(counter, ClassCounts) else counter
+        self._count: Counter = (
+            LatticeCounts.of(lattice, counter).classes if isinstance(counter, ClassCounts) else counter
+        )
 
     def k(self, node: Node) -> int:
         """Count the k of a node; a table without rows is an InputError."""
@@ -90,35 +92,29 @@ class LevelMaps:
         return ColumnMap(place[found], texts.gather(order))
 
 
-def level_maps(lattice: Lattice, counts: ClassCounts) -> list[LevelMaps]:
-    """Give what the counted values become at the levels of each attribute."""
-    return [LevelMaps(one, counts.domain(one.attribute)) for one in lattice.hierarchies]
+@dataclass(frozen=True, eq=False)
+class LatticeCounts:
+    """The counts of a lattice's values, and what is counted and looked up once for all its nodes."""
 
+    lattice: Lattice
+    over: ClassCounts
+    nested: NestedClasses
+    maps: Sequence[LevelMaps]
 
-def nested_classes(counts: ClassCounts) -> NestedClasses:
-    """Give what counts the classes of any of the columns, by their numbers."""
-    radices = {index: len(domain) for index, domain in enumerate(counts.domains)}
-    return NestedClasses(Classes(dict(enumerate(counts.codes)), counts.sizes), radices)
+    @classmethod
+    def of(cls, lattice: Lattice, counts: ClassCounts) -> LatticeCounts:
+        """Take the counts of the lattice's attributes."""
+        over = counts.over(lattice.attributes)
+        radices = {index: len(domain) for index, domain in enumerate(over.domains)}
+        nested = NestedClasses(Classes(dict(enumerate(over.codes)), over.sizes), radices)
+        return cls(lattice, over, nested, [LevelMaps(one, over.domain(one.attribute)) for one in lattice.hierarchies])
 
-
-def roll_up_counter(
-    lattice: Lattice, counts: ClassCounts, nested: NestedClasses | None = None
-) -> Callable[[Node], ClassCounts]:
-    """Give a counter that rolls up the counts of the lattice's values to any node.
-
-    `nested` are those of the counts over the lattice's attributes, where others count from them too.
-    """
-    over = counts.over(lattice.attributes)
-    few_of = nested or nested_classes(over)
-    maps = level_maps(lattice, over)
-
-    def classes(node: Node) -> ClassCounts:
-        used = [maps[index].at(level) for index, level in enumerate(node)]
+    def classes(self, node: Node) -> ClassCounts:
+        """Roll the counts up to a node."""
+        used = [self.maps[index].at(level) for index, level in enumerate(node)]
         telling = [index for index, one in enumerate(used) if len(one.domain) > 1]
-        few = few_of.over(telling)
+        few = self.nested.over(telling)
         # What is not told of has one label, which any code leads to.
         codes = np.stack([few.codes.get(index, np.zeros(len(few.sizes), np.int32)) for index in range(len(used))])
-        counted = ClassCounts(over.columns, over.domains, codes, few.sizes)
-        return counted.roll_up(dict(zip(lattice.attributes, used, strict=True)))
-
-    return classes
+        counted = ClassCounts(self.over.columns, self.over.domains, codes, few.sizes)
+        return counted.roll_up(dict(zip(self.lattice.attributes, used, strict=True)))

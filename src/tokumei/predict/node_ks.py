@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.counting.class_counts import ClassCounts, ColumnMap
+from tokumei.counting.class_counts import ColumnMap
 from tokumei.counting.grouping import Grouping, group_recoded_rows
 from tokumei.counting.nested import WORTH, Classes, NestedClasses
-from tokumei.hierarchy.lattice import Lattice, Node
-from tokumei.predict.counted_nodes import check_single_tops, level_maps, nested_classes
+from tokumei.hierarchy.lattice import Node
+from tokumei.predict.counted_nodes import LatticeCounts, check_single_tops
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -40,15 +40,12 @@ class _Classes:
 class NodeKs:
     """Counts the k of nodes from the counts of a lattice's values."""
 
-    def __init__(self, lattice: Lattice, counts: ClassCounts, nested: NestedClasses | None = None) -> None:
-        """Take the counts, and what else counts from them: classes of a few columns are then counted once for all."""
-        check_single_tops(lattice)
-        self.lattice = lattice
-        over = counts.over(lattice.attributes)
+    def __init__(self, counts: LatticeCounts) -> None:
+        check_single_tops(counts.lattice)
+        self.lattice, over, whole = counts.lattice, counts.over, counts.nested
         self.n_rows = over.n_rows
-        indices = range(len(lattice.hierarchies))
-        self.maps = [[one.at(level) for level in range(len(one.hierarchy.levels))] for one in level_maps(lattice, over)]
-        whole = nested or nested_classes(over)
+        indices = range(len(self.lattice.hierarchies))
+        self.maps = [[one.at(level) for level in range(len(one.hierarchy.levels))] for one in counts.maps]
         are_leaves = [_are_leaves(own[0], over.domains[index]) for index, own in enumerate(self.maps)]
         for index in indices:
             if are_leaves[index]:

@@ -20,6 +20,8 @@ from tokumei.data.files.records import CARRIAGE_RETURN, Positions, Records, insi
 
 # A record longer than this is a broken file or an attack on memory. Contest lines have at most 8,000 characters.
 LONGEST_RECORD = 1_000_000
+# A record is read so far, to tell how long it is, and no further.
+ENDLESS_RECORD = 4 * LONGEST_RECORD
 # Enough of a line to recognize it by.
 SHOWN_BYTES = 200
 # By whether a carriage return stands before the line feed.
@@ -102,7 +104,7 @@ class LayoutPass:
                 break
             is_first = False
             tail = self._check_whole_records(tail + block)
-            if not self.is_stopped and len(tail) > max(LONGEST_RECORD, self.longest_record):
+            if not self.is_stopped and len(tail) > max(ENDLESS_RECORD, self.longest_record):
                 self._add_endless_record(tail)
             if self.is_stopped:
                 break

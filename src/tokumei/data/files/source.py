@@ -12,7 +12,8 @@ from pathlib import Path
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 
-BLOCK = 4 * 1024 * 1024
+# Small enough that what is found out of a block stays near the processor.
+BLOCK = 1024 * 1024
 # Enough for the largest contest file many times over, and less than the memory of any machine in use.
 UNPACK_LIMIT = 2 * 1024**3
 GZIP_MAGIC = b"\x1f\x8b"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -31,14 +30,15 @@ class Calendar:
         """Make the hierarchy of a column of dates."""
         leaves = date_leaves(attribute, values)
         has_times = any(":" in text for _, text in leaves)
-        # Times of day are many, their days few.
-        labels = {day: self._labels(day)[0 if has_times else 1 :] for day in {day for day, _ in leaves}}
-        above = zip(*(labels[day] for day, _ in leaves), strict=True)
-        return hierarchy_of(attribute, [[text for _, text in leaves], *above])
+        # Days and times of day are many, their months few.
+        months = {(day.year, day.month) for day, _ in leaves}
+        labels = {month: self._labels(*month) for month in months}
+        above = zip(*(labels[day.year, day.month] for day, _ in leaves), strict=True)
+        days = [[f"{day.year:04}-{day.month:02}-{day.day:02}" for day, _ in leaves]] if has_times else []
+        return hierarchy_of(attribute, [[text for _, text in leaves], *days, *above])
 
-    def _labels(self, day: dt.date) -> list[str]:
-        """Give the labels of a day: itself, its month, quarter, year and decade."""
-        year, decade = f"{day.year:04}", day.year // 10 * 10
-        labels = [f"{year}-{day.month:02}-{day.day:02}", f"{year}-{day.month:02}"]
-        labels += [f"{year}-Q{(day.month + 2) // 3}", year]
+    def _labels(self, year: int, month: int) -> list[str]:
+        """Give the labels of a month: itself, its quarter, year and decade."""
+        decade = year // 10 * 10
+        labels = [f"{year:04}-{month:02}", f"{year:04}-Q{(month + 2) // 3}", f"{year:04}"]
         return [*labels, f"{decade:04}-{decade + 9:04}"] if self.decades else labels

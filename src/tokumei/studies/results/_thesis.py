@@ -26,7 +26,7 @@ from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
 from tokumei.hierarchy.build.sex import Sex
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.counted_nodes import roll_up_counter
+from tokumei.predict.counted_nodes import LatticeCounts
 from tokumei.predict.methods.power_law import FittedPowerLaw, PowerLaw
 
 Floats = npt.NDArray[np.float64]
@@ -161,7 +161,7 @@ def read_census(data: Path) -> ClassCounts:
 
 def k_by_class_count(lattice: Lattice, counts: ClassCounts) -> KByClassCount:
     """Give for each class count the mean k of the nodes that have it."""
-    count = roll_up_counter(lattice, counts)
+    count = LatticeCounts.of(lattice, counts).classes
     ks: dict[int, list[int]] = {}
     for node in lattice:
         ks.setdefault(lattice.class_count(node), []).append(count(node).k)

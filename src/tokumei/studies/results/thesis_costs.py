@@ -20,7 +20,7 @@ from tokumei.counting.class_counts import ClassCounts
 from tokumei.data.made.services import make_census, make_services
 from tokumei.hierarchy.lattice import Node
 from tokumei.measure.safety.k_anonymity import KAnonymity
-from tokumei.predict.counted_nodes import roll_up_counter
+from tokumei.predict.counted_nodes import LatticeCounts
 from tokumei.report.study_figures import dots_figure, grouped_bar_figure
 from tokumei.studies.results._thesis import (
     ALL,
@@ -188,7 +188,7 @@ def _node_costs(appendix: Appendix, service: str, k: int) -> Costs:
 def _search_costs(counts: ClassCounts, k: int) -> Costs:
     """Let Tokumei's PAK search a made table, and walk over its nodes as the thesis's OLA and Incognito do."""
     lattice = thesis_lattice()
-    count = roll_up_counter(lattice, counts)
+    count = LatticeCounts.of(lattice, counts).classes
     ks = {node: count(node).k for node in lattice if node != lattice.top}
     down = walk_down([(lattice.class_count(node), found) for node, found in ks.items()], k)
     return {"ola": down, "incognito": walk_up(ks.__getitem__, k), "pak": _looked_at(counts, "pak", k) - N_SAMPLED}
