@@ -143,7 +143,7 @@ def test_process_that_used_another_engine_ends_without_a_word(tmp_path: Path, ki
     file = tmp_path / "made.csv"
     file.write_text(HEADER[kind] + (ROWS if kind == "table" else "a,2020-01-01,pen,1,2\nb,2020-01-02,ink,3,1\n"))
     how = [*QI, "--k", "2"] if kind == "table" else ["--method", "delete"]
-    words = ["anonymize", kind, file, *how, "--engine", "duckdb", "--json", "--out", tmp_path / "out.csv"]
+    words = ["anonymize", kind, str(file), *how, "--engine", "duckdb", "--json", "--out", str(tmp_path / "out.csv")]
     command = [sys.executable, "-m", "tokumei", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")

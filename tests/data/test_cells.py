@@ -109,3 +109,11 @@ def test_range_cells_written_are_what_was_read(texts: list[str]) -> None:
 def test_set_cells_written_are_what_was_read(texts: list[str]) -> None:
     cells = read_set_cells(pl.Series(texts, dtype=pl.String))
     assert cells.to_text().to_list() == texts
+
+
+@given(st.lists(st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=3, unique=True), max_size=5))
+def test_sets_of_any_names_are_read_as_they_were_written(members: list[list[str]]) -> None:
+    kinds = [Kind.SET if len(one) > 1 else Kind.VALUE for one in members]
+    cells = SetCells(pl.Series(kinds, dtype=pl.UInt8), pl.Series(members, dtype=pl.List(pl.String)))
+    read = read_set_cells(cells.to_text())
+    assert (read.kind.to_list(), read.members.to_list()) == (kinds, members)

@@ -19,13 +19,14 @@ from tokumei.anonymize.history import generalize
 from tokumei.anonymize.on_engine import generalize as on_engine
 from tokumei.anonymize.pipeline import pipeline_of
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
+from tokumei.data.files.histories import CONTEST_2018, TABLE
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.job.write_history import write_history_on_engine
 
 ROW = st.tuples(
-    st.sampled_from(["1", "12", "30", "9", "400"]),
+    st.sampled_from(["1", "12", "30", "ann", "400"]),
     st.sampled_from(DAYS),
-    st.sampled_from(["22A", "22B", "31", "POST"]),
+    st.sampled_from(["22A", "22B", "tea; {green}", "お茶, *"]),
     st.sampled_from([0.01, 1.95, 2.5, 100.0]),
     st.sampled_from([1, 5, 12, 999]),
 )
@@ -40,9 +41,9 @@ STEPS = st.builds(lambda before, last: [*before, last], st.sampled_from([[], [DE
 REFUSED = (InputError, CannotAnonymize, PromiseBroken)
 
 
-def written(source: Path, steps: list[dict[str, Any]], engine: str, folder: Path) -> Any:
+def written(source: Path, steps: list[dict[str, Any]], engine: str, folder: Path, form: str = TABLE) -> Any:
     drafts = drafts_of(folder)
-    how: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "seed": 3, "out": drafts["out"]}
+    how: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "seed": 3, "out": drafts["out"], "form": form}
     return write_history_on_engine(source, pipeline_of({"step": steps}), drafts, **how)
 
 
@@ -148,12 +149,47 @@ def test_command_writes_the_same_file_on_an_engine_as_here(tmp_path: Path, capsy
     assert (tmp_path / "local.csv").read_bytes() == (tmp_path / "duckdb.csv").read_bytes()
 
 
+def test_form_of_the_contest_is_kept_and_can_be_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shop(9).write_parquet(tmp_path / "T.parquet")
+    words = ["--method", "generalize", "--seed", 3, "--force", "--published", tmp_path / "S.csv"]
+    words += ["--truth", tmp_path / "F.csv"]
+    asked = [tmp_path / "T.parquet", *words, "--out-format", "pwscup2018", "--out", tmp_path / "A.csv"]
+    made = []
+    for engine in ("local", "duckdb"):
+        code, found = tokumei_here(capsys, "anonymize", "history", *asked, "--engine", engine)
+        assert code == 0, found
+        made.append([(tmp_path / name).read_bytes() for name in ("A.csv", "S.csv", "F.csv")])
+    assert made[0] == made[1]
+    assert made[0][0].startswith(b"*,*,*,*,*\r\n") or b"/" in made[0][0].splitlines()[0]
+    # A release of the contest is a history of its form, whose own release has it, too.
+    (tmp_path / "T.csv").write_bytes(b"1,2011/2/3,A1,1.5,2\r\n2,2011/2/4,A2,1.5,2\r\n")
+    asked = [tmp_path / "T.csv", *words, "--set", "k=2", "--out", tmp_path / "B.csv"]
+    code, found = tokumei_here(capsys, "anonymize", "history", *asked)
+    assert code == 0, found
+    assert b",[2011/2/3;2011/2/4],{A1;A2},1.5,2\r\n" in (tmp_path / "B.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("method", "form", "forms"),
+    [("generalize", "pwscup2017", "table or pwscup2018"), ("pseudonyms", "pwscup2018", "table or pwscup2016 or")],
+)
+def test_form_without_a_place_for_the_release_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], method: str, form: str, forms: str
+) -> None:
+    shop(9).write_parquet(tmp_path / "T.parquet")
+    words = ["anonymize", "history", tmp_path / "T.parquet", "--method", method, "--out-format", form]
+    code, found = tokumei_here(capsys, *words, "--out", tmp_path / "A.csv")
+    assert code == 2
+    assert forms in found["message"]
+    assert not (tmp_path / "A.csv").exists()
+
+
 @pytest.mark.parametrize("item", ["a b", "{A", "long-item-name"])
-def test_an_item_that_has_no_place_in_the_form_is_refused(tmp_path: Path, item: str) -> None:
+def test_an_item_that_has_no_place_in_the_form_of_the_contest_is_refused(tmp_path: Path, item: str) -> None:
     source = tmp_path / "T.parquet"
     history_of([("1", DAYS[0], item, 1.0, 1), ("2", DAYS[0], item, 1.0, 1)]).write_parquet(source)
     with pytest.raises(InputError, match="1 to 9 upper-case") as found:
-        written(source, [{"method": "generalize", "k": 2}], "duckdb", tmp_path / "there")
+        written(source, [{"method": "generalize", "k": 2}], "duckdb", tmp_path / "there", CONTEST_2018)
     assert (found.value.faults[0].column, found.value.faults[0].value) == ("item", item)
 
 

@@ -21,9 +21,9 @@ from tokumei.contest.editions.pwscup2018.files import (
     read_published,
     read_release,
     write_published,
+    write_release,
 )
-from tokumei.data.cells import read_range_cells, read_set_cells
-from tokumei.data.files.strict import DATE, PRICE, QUANTITY
+from tokumei.data.files.generalized import CONTEST, cells_of, text_of
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 
@@ -57,11 +57,11 @@ def k(request: pytest.FixtureRequest) -> int:
 def published(original: History, k: int, tmp_path_factory: pytest.TempPathFactory) -> Published:
     release = Generalize(k=k, rounds=0).anonymize(original, seed=1)
     folder = tmp_path_factory.mktemp("release")
-    release.frame.write_csv(folder / "A.csv", include_header=False, line_terminator="\r\n", quote_style="never")
+    write_release(cells_of(release.frame, "A"), folder / "A.csv")
     cells = read_release(folder / "A.csv")
     write_published(cells, folder / "A'.csv")
     assert release.pseudonyms is not None
-    lengths = release.frame.select(pl.concat_str(pl.all(), separator=",").str.len_chars())
+    lengths = text_of(cells, CONTEST).select(pl.concat_str(pl.all(), separator=",").str.len_chars())
     return Published(
         cells=cells,
         public=read_published(folder / "A'.csv"),
@@ -74,17 +74,6 @@ def published(original: History, k: int, tmp_path_factory: pytest.TempPathFactor
 def guesses(original: History, published: Published) -> Callable[[str], pl.DataFrame]:
     """Give what an attack guesses, which it says once for all tests that ask."""
     return cache(lambda name: GENERALIZED_ATTACKS[name]().guess(original, published.public))
-
-
-def generalized(frame: pl.DataFrame) -> GeneralizedHistory:
-    """Read the cells of a release that was not written to a file."""
-    return GeneralizedHistory(
-        frame["customer"],
-        read_range_cells(frame["date"], DATE.read),
-        read_set_cells(frame["item"]),
-        read_range_cells(frame["price"], PRICE.read),
-        read_range_cells(frame["quantity"], QUANTITY.read),
-    )
 
 
 def loss(original: History, cells: GeneralizedHistory) -> float:
@@ -147,10 +136,10 @@ def test_unhidden_customers_are_found_and_save_what_was_aimed_at(
     release = Generalize(k=k, unhidden=unhidden).anonymize(original, seed=1)
     assert release.pseudonyms is not None
     truth = release.pseudonyms.select("pseudonym", "customer").unique()
-    cells = generalized(release.frame)
+    cells = cells_of(release.frame, "A")
     assert cells.contains(original).to_numpy().all()
     assert loss(original, cells) < aim
-    published = generalized(release.frame.filter(pl.col("customer") != "*").sort(pl.all()))
+    published = cells_of(release.frame.filter(pl.col("customer") != "*").sort(pl.all()), "A")
     guesses = {name: part().guess(original, published) for name, part in GENERALIZED_ATTACKS.items()}
     # With one or two given away, blind luck disproves threes once in 36 attacks and pairs once in 8.
     assert not any(judge_guesses(mine, truth).is_unsafe for mine in guesses.values())
@@ -182,7 +171,7 @@ def test_attack_on_pairs_succeeds_as_often_as_blind_luck(original: History) -> N
     release = Generalize(k=2, rounds=0).anonymize(known, seed=1)
     assert release.pseudonyms is not None
     own = dict(release.pseudonyms.select("pseudonym", "customer").rows())
-    cells = generalized(release.frame.filter(pl.col("customer") != "*"))
+    cells = cells_of(release.frame.filter(pl.col("customer") != "*"), "A")
     random = np.random.default_rng(1)
     n_proven, n_right, n_draws = 0, 0, 60
     for _ in range(n_draws):

@@ -76,10 +76,10 @@ def anonymize_history(
     Example: tokumei anonymize history T.csv --method pseudonyms --set lifetime=1 --seed 1 --out AT.csv
     """
     from tokumei.counting.engine import check_engine
-    from tokumei.data.files.histories import TABLE, form_of, form_of_release
+    from tokumei.data.files.histories import TABLE, check_form_of_release, form_of, form_of_release
     from tokumei.data.files.outputs import guarded
     from tokumei.job.anonymize_history import anonymize_history as anonymize
-    from tokumei.job.anonymize_history import steps_of
+    from tokumei.job.anonymize_history import generalizes, steps_of
     from tokumei.job.histories import history_of
 
     if (method is None) == (pipeline is None):
@@ -92,12 +92,13 @@ def anonymize_history(
         options = [text for text in options or [] if text not in given]
         items = Path(given[-1].partition("=")[2]) if given else None
     typed = part_options(options, anonymize)
+    steps = steps_of(method, pipeline, items, typed)
     if dry_run:
-        steps = steps_of(method, pipeline, items, typed)
         _plan(file, steps, outputs, engine, reading, force=force, json=json)
         return
     with showing_progress(), guarded(outputs, inputs=[file, pipeline, items], force=force) as drafts:
-        form = out_format or form_of_release(form_of(file, reading))
+        form = out_format or form_of_release(form_of(file, reading), is_generalized=generalizes(steps))
+        check_form_of_release(form, is_generalized=generalizes(steps))
         wanted = tuple(names(carry, "--carry")) if carry else ()
         if wanted and form != TABLE:
             raise InputError.of(f"no column to carry, since {form} has no place for it", option="--carry", value=carry)
@@ -105,7 +106,6 @@ def anonymize_history(
             check_engine(engine)
             from tokumei.job.write_history import write_history_on_engine
 
-            steps = steps_of(method, pipeline, items, typed)
             named = {option.removeprefix("--"): draft for option, draft in drafts.items()}
             how: dict[str, Any] = {"reading": replace(reading, carry=wanted), "form": form, "seed": seed}
             written = write_history_on_engine(file, steps, named, out=out, engine=engine, **how)
@@ -248,7 +248,8 @@ def attack_history(
         typed: dict[str, Any] = dict(part_options(options, run))
         how: dict[str, Any] = {"customers": customers, "reading": reading, "hierarchy": items, "engine": engine}
         done = run(knowledge, release, attack, **how, **typed)
-        done.write(drafts["--out"], out_format or form_of_release(form_of(knowledge, reading)))
+        form = form_of_release(form_of(knowledge, reading), is_generalized=done.are_pairs)
+        done.write(drafts["--out"], out_format or form)
     result: dict[str, Any] = {**done.to_dict(), "out": str(out)}
     if truth is None:
         show(Answer(result), json=json)

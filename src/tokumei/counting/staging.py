@@ -26,6 +26,7 @@ from tokumei.data.files.histories import (
     read_known_history,
     read_released_history,
     reading_of_release,
+    refuse_ranges,
 )
 from tokumei.data.files.reading import Reading
 from tokumei.data.history import period_of
@@ -72,6 +73,8 @@ def stage_history(source: Path | str, reading: Reading, folder: Path, *, kind: s
         try:
             left_out = counted.take_all(source, reading, folder, kind)
         except InputError:
+            if kind == "release":
+                refuse_ranges(source, reading)
             # Only all rows tell what a comma in an amount stands for, so that those read before may stand for others.
             amounts = _amounts(source, reading, kind)
             if not amounts:

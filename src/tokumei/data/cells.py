@@ -1,4 +1,4 @@
-"""Generalized cells in columns: a value, a set, a range or a suppressed cell, never one Python object a cell.
+r"""Generalized cells in columns: a value, a set, a range or a suppressed cell, never one Python object a cell.
 
 | text        | kind       | low, high        | members   |
 |-------------|------------|------------------|-----------|
@@ -7,6 +7,8 @@
 | `22728`     | VALUE      | –                | [22728]   |
 | `{a;b}`     | SET        | –                | [a, b]    |
 | `*`         | SUPPRESSED | missing          | missing   |
+
+In a name, a backslash stands before what belongs to the notation: `{5\* hotel;tea\; green}` are two.
 
 A cell stands for all that it may have been: it matches its whole leaf set, and a suppressed cell matches all.
 """
@@ -18,6 +20,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import polars as pl
+
+# What belongs to the notation, and in a name is written behind a backslash.
+NOTATION = r"[\\;{}\[\]*]"
+NAME = r"(?:[^\\;{}\[\]*]|\\.)+"
 
 
 class Kind(IntEnum):
@@ -101,7 +107,8 @@ class SetCells:
 
     def to_text(self) -> pl.Series:
         """Write the cells as text."""
-        joined = pl.col("members").list.join(";")
+        names = pl.element().str.replace_all(f"({NOTATION})", r"\${1}")
+        joined = pl.col("members").list.eval(names).list.join(";")
         text = (
             pl.when(pl.col("kind") == Kind.SUPPRESSED)
             .then(pl.lit("*"))
@@ -147,23 +154,22 @@ def read_range_cells(text: pl.Series, read: Callable[[pl.Expr], pl.Expr]) -> Ran
 def read_set_cells(text: pl.Series) -> SetCells:
     """Read a column of names, sets and stars; an empty name or a repeated member makes the cell BROKEN."""
     cell = pl.col("text")
-    inner = cell.str.strip_prefix("{").str.strip_suffix("}")
+    is_set = cell.str.contains(rf"(?s)^\{{{NAME}(?:;{NAME})*\}}$")
+    bare = pl.when(is_set).then(cell.str.strip_prefix("{").str.strip_suffix("}")).otherwise(cell)
+    names = bare.str.extract_all(f"(?s){NAME}")
     frame = pl.DataFrame({"text": text}).with_columns(
         is_star=cell == "*",
-        is_set=cell.str.starts_with("{") & cell.str.ends_with("}"),
-        # Braces, brackets, stars and semicolons belong to the notation and never to a name.
-        is_clean=~inner.str.contains(r"[\[\]{}*]"),
-        is_bare=inner == cell,
-        members=pl.when(cell != "*").then(inner.str.split(";")),
+        is_set=is_set,
+        is_name=cell.str.contains(rf"(?s)^{NAME}$"),
+        members=pl.when(cell != "*").then(names.list.eval(pl.element().str.replace_all(r"(?s)\\(.)", "${1}"))),
     )
     listed = pl.col("members").list
-    is_whole = pl.col("is_clean") & (listed.len() == listed.n_unique()) & ~listed.contains("")
     kind = (
         pl.when("is_star")
         .then(Kind.SUPPRESSED.value)
-        .when("is_set", is_whole)
+        .when("is_set", listed.len() == listed.n_unique())
         .then(Kind.SET.value)
-        .when("is_bare", is_whole, listed.len() == 1)
+        .when("is_name")
         .then(Kind.VALUE.value)
         .otherwise(Kind.BROKEN.value)
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.anonymize.history.generalize import Generalize
 from tokumei.anonymize.history.roll_up import RollUp
 from tokumei.anonymize.pipeline import Pipeline, pipeline_of, read_pipeline
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, HistoryAnonymizer
@@ -86,6 +87,11 @@ def steps_of(
         raise InputError.of("either a method, as method='pseudonyms', or a pipeline")
     steps = Pipeline((_made(method, options),)) if pipeline is None else _pipeline(pipeline)
     return steps if hierarchy is None else _with_hierarchy(steps, hierarchy)
+
+
+def generalizes(steps: Pipeline) -> bool:
+    """Whether cells become ranges and sets, which not every form of file has."""
+    return any(isinstance(method, Generalize) for method in steps.methods)
 
 
 def carried_along(history: History, release: Release) -> pl.DataFrame | None:

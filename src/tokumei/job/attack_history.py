@@ -21,9 +21,9 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Rows, Section, as_kind
 from tokumei.core.wording import counted
-from tokumei.data.files.histories import CONTEST_2018, TABLE
-from tokumei.data.files.history_formats import history_format
-from tokumei.data.files.pseudonyms import write_guesses
+from tokumei.data.files.generalized import read_generalized
+from tokumei.data.files.histories import TABLE
+from tokumei.data.files.pseudonyms import write_guesses, write_pairs
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.hierarchy.items import item_hierarchy, roll_together
@@ -62,11 +62,15 @@ class Guesses(Result):
 
     def write(self, out: Path, form: str = TABLE) -> None:
         """Write the guesses to submit: a line a customer, or a line a pseudonym."""
-        if "period" in self.guesses.columns:
-            write_guesses(self.guesses, list(self.customers), out, form)
+        if self.are_pairs:
+            write_pairs(self.guesses, out, form)
         else:
-            contest: Any = history_format(CONTEST_2018, "write_guess")
-            contest.write_guess(self.guesses, out)
+            write_guesses(self.guesses, list(self.customers), out, form)
+
+    @property
+    def are_pairs(self) -> bool:
+        """Whether a pseudonym has one customer for all months, as in a generalized release."""
+        return "period" not in self.guesses.columns
 
     def __repr__(self) -> str:
         found = "" if self.success is None else f", {self.success['found']['value']:.1%} of customers found"
@@ -183,11 +187,8 @@ def _attack_generalized(knowledge: Any, release: Any, attack: str, reading: Read
     """Guess the customers of a generalized release from the whole original."""
     started = time.perf_counter()
     original: History = history_of(knowledge, reading)
-    if isinstance(release, (str, Path)):
-        form: Any = history_format(CONTEST_2018, "read_published")
-        cells = form.read_published(release)
-    else:
-        cells = release.cells.filter(~release.cells.is_deleted)
+    cells = read_generalized(release) if isinstance(release, (str, Path)) else release.cells
+    cells = cells.filter(~cells.is_deleted)
     with step(f"attacking by {attack}"):
         guesses = GENERALIZED_ATTACKS[attack]().guess(original, cells).select("pseudonym", "customer")
     facts = {

@@ -17,11 +17,10 @@ from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Section, as_kind
 from tokumei.core.wording import counted
 from tokumei.data.files.atomic import write_text
-from tokumei.data.files.generalized import cells_of
+from tokumei.data.files.generalized import cells_of, write_generalized
 from tokumei.data.files.histories import CONTEST_2018, TABLE, write_released_history
-from tokumei.data.files.history_formats import history_format
 from tokumei.data.files.outputs import guarded
-from tokumei.data.files.pseudonyms import write_pseudonyms
+from tokumei.data.files.pseudonyms import write_pairs, write_pseudonyms
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
@@ -136,16 +135,16 @@ class HistoryRelease(Result):
             write_pseudonyms(self.truth, self.original.customers, truth, self.form)
 
     def _write_generalized(self, out: Path, published: Path | None, truth: Path | None) -> None:
-        """Write A, A′ and who is who as in 2018, the only form that has ranges and sets."""
-        form: Any = history_format(CONTEST_2018, "write_release", "write_published", "write_guess")
-        # The form has no other items; said of the original, since nobody has seen the release yet.
-        check_items_fit(self.original.kept["item"].unique().sort(), self.original.name)
-        form.write_release(self.cells, out)
+        """Write the release, what is published of it and who is who, for all months at once."""
+        if self.form == CONTEST_2018:
+            # The form has no other items; said of the original, since nobody has seen the release yet.
+            check_items_fit(self.original.kept["item"].unique().sort(), self.original.name)
+        write_generalized(self.release.frame, out, self.form)
         if published is not None:
-            form.write_published(self.cells, published)
+            write_generalized(self.release.frame, published, self.form, is_published=True)
         pseudonyms = self.release.pseudonyms
         if truth is not None and pseudonyms is not None:
-            form.write_guess(pseudonyms.select("pseudonym", "customer").unique().sort("pseudonym"), truth)
+            write_pairs(pseudonyms.select("pseudonym", "customer").unique().sort("pseudonym"), truth, self.form)
 
     def report(self, out: Path | str, *, force: bool = False, **options: Any) -> Any:
         """Measure and attack the release in every way and write one self-contained page; see `report_history`."""
@@ -158,8 +157,8 @@ class HistoryRelease(Result):
 
 
 def check_items_fit(items: Iterable[str], name: str) -> None:
-    """Refuse items that files with sets of items have no place for."""
+    """Refuse items that the contest's files have no place for."""
     for item in items:
         if not CONTEST_ITEM.fullmatch(item):
-            expected = "an item of 1 to 9 upper-case letters or digits, as files with sets of items have them"
+            expected = "an item of 1 to 9 upper-case letters or digits, as pwscup2018 has them, or --out-format table"
             raise InputError.of(expected, file=name, column="item", value=item)

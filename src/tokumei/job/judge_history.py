@@ -12,14 +12,10 @@ from tokumei.attack.judge import judge, judge_transactions
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Result, Section
 from tokumei.core.wording import counted
-from tokumei.data.files.histories import CONTEST_2018, first_cells
-from tokumei.data.files.history_formats import history_format
-from tokumei.data.files.pseudonyms import is_row_guess, read_pseudonyms, read_row_guess
+from tokumei.data.files.pseudonyms import are_pairs, is_row_guess, read_pairs, read_pseudonyms, read_row_guess
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.job.attack_history import success_of, success_rows
 from tokumei.job.histories import check_engine_reads, released_of
-
-GUESS_OF_2018_CELLS = 2
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,8 +56,7 @@ def judge_files(
         from tokumei.job.attack_on_engine import judge_files_on_engine
 
         return judge_files_on_engine(guess, truth, published, engine=engine, reading=reading)
-    cells = first_cells(Path(truth))
-    if len(cells) == GUESS_OF_2018_CELLS and "customer" not in cells:
+    if are_pairs(truth):
         return _judge_generalized(guess, truth)
     right, customers, periods = read_pseudonyms(truth)
     seen = None if published is None else released_of(published, reading)
@@ -76,8 +71,7 @@ def judge_files(
 
 def _judge_generalized(guess: Path | str, truth: Path | str) -> Answer:
     """Tell whether guesses prove a generalized release unsafe."""
-    form: Any = history_format(CONTEST_2018, "read_guess")
-    verdict = judge_guesses(form.read_guess(guess), form.read_guess(truth))
+    verdict = judge_guesses(read_pairs(guess), read_pairs(truth))
     return Answer(
         {
             "guesses": verdict.n_guesses,

@@ -11,8 +11,8 @@ from typing import Any
 from tokumei.core.progress import step
 from tokumei.core.result import Result, Rows, Section
 from tokumei.core.score import Score
-from tokumei.data.files.histories import CONTEST_2018, is_generalized_file
-from tokumei.data.files.history_formats import history_format
+from tokumei.data.files.generalized import read_generalized
+from tokumei.data.files.histories import is_generalized_file
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.job.histories import check_engine_reads, history_of, released_of
@@ -68,9 +68,8 @@ def measure_history(
 
         return measure_history_on_engine(original, release, wanted, engine=engine, reading=reading, master=master)
     started = time.perf_counter()
-    if isinstance(release, (str, Path)) and is_generalized_file(release):
-        form: Any = history_format(CONTEST_2018, "read_release")
-        return _generalized(history_of(original, reading), form.read_release(release), started)
+    if isinstance(release, (str, Path)) and is_generalized_file(release, reading):
+        return _generalized(history_of(original, reading), read_generalized(release), started)
     if getattr(release, "is_generalized", False):
         return _generalized(history_of(original, reading), release.cells, started)
     before, after = history_of(original, reading), released_of(release, reading)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tokumei.anonymize.history.generalize import Generalize
 from tokumei.anonymize.on_engine.histories import (
     NamedRows,
     check_engine_can,
@@ -32,14 +32,15 @@ from tokumei.counting.engine import connect, without_password
 from tokumei.counting.engine_history import EngineHistory, open_history
 from tokumei.counting.staging import as_history_columns, stage_history
 from tokumei.data.files.formats import TEXT_SUFFIXES, write_file_or_folder
-from tokumei.data.files.histories import TABLE, format_of_name
+from tokumei.data.files.histories import CONTEST_2018, TABLE, format_of_name
 from tokumei.data.files.pseudonyms import write_pseudonyms
 from tokumei.data.files.reading import Reading
 from tokumei.data.release import Recipe
+from tokumei.job.anonymize_history import generalizes
 from tokumei.job.histories_on_engine import bound
 from tokumei.job.history_release import check_items_fit
 from tokumei.job.resuming import kept_seed, resumable
-from tokumei.job.write_generalized import write_generalized
+from tokumei.job.write_generalized import write_generalized_rows
 from tokumei.report.needs import needs_of
 
 PIECE_ROWS = 4_000_000
@@ -84,9 +85,8 @@ def write_history_on_engine(
     """
     started = time.perf_counter()
     check_engine_can(pipeline)
-    is_generalized = any(isinstance(method, Generalize) for method in pipeline.methods)
-    # Ranges and sets have one form, whichever is asked for.
-    _check_asked(reading, TABLE if is_generalized else form)
+    is_generalized = generalizes(pipeline)
+    _check_asked(reading, form, [TABLE, CONTEST_2018] if is_generalized else [TABLE])
     seed = pipeline.seed if seed is None else seed
     methods = [(part_name(method), method) for method in pipeline.methods]
     options = {"engine": without_password(engine), "methods": methods, "seed": seed, "reading": reading.as_dict()}
@@ -97,7 +97,7 @@ def write_history_on_engine(
         history = open_history(opened, stage_history(source, reading, folder / "original"), folder)
         for _, method in methods:
             history.check_has(needs_of(method), part_name(method))
-        write = _generalized if is_generalized else _named
+        write = partial(_generalized, form=form) if is_generalized else _named
         told, recipe = write(pipeline, history, drafts, used)
     facts = {
         "method": "pipeline" if len(methods) > 1 else methods[0][0],
@@ -133,22 +133,23 @@ def _named(
 
 
 def _generalized(
-    pipeline: Pipeline, history: EngineHistory, drafts: Mapping[str, Path], seed: int
+    pipeline: Pipeline, history: EngineHistory, drafts: Mapping[str, Path], seed: int, *, form: str
 ) -> tuple[dict[str, int], Recipe]:
     """Write rows whose cells are ranges and sets, and tell how many there are."""
-    check_items_fit(history.fetch(history.kept.select("item").distinct())["item"].sort(), history.staged.name)
+    if form == CONTEST_2018:
+        check_items_fit(history.fetch(history.kept.select("item").distinct())["item"].sort(), history.staged.name)
     changed, rows, recipe = generalize_on_engine(pipeline, history, seed=seed)
     with step("writing"):
-        write_generalized(rows, drafts)
+        write_generalized_rows(rows, drafts, form)
     n_made_up, n_names = changed.staged.n_rows - history.staged.n_rows, len(rows.pseudonyms)
     told = {"released": rows.n_released(), "made_up": n_made_up, "customers": len(_customers(history))}
     return {**told, "pseudonyms": n_names}, recipe
 
 
-def _check_asked(reading: Reading, form: str) -> None:
+def _check_asked(reading: Reading, form: str, forms: Sequence[str]) -> None:
     if reading.carry:
         raise InputError.of("the local engine, which --carry needs", option="--engine")
-    if form != TABLE:
+    if form not in forms:
         raise InputError.of(f"the local engine, or --out-format {TABLE}", option="--out-format", value=form)
 
 

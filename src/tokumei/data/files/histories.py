@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
+from tokumei.core.errors import InputError
 from tokumei.data.files.csv import find_delimiter, first_bytes, header_names
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame, read_text_frame, scan_frame, write_frame
 from tokumei.data.files.history_formats import history_format
@@ -29,6 +30,8 @@ DAY = re.compile(r"[0-9]{4}/[0-9]{1,2}/[0-9]{1,2}")
 # By its number of cells: which of them is the date, in a form that no header has.
 DATE_CELL = {7: 2, 5: 1}
 # A released cell of 2018: a star, a range, a set.
+RANGE_OR_STAR = r"^(\*|\[.*;.*\])$"
+RELEASED = ["customer", "date", "item", "price", "quantity"]
 GENERALIZED = re.compile(r"\*|\[[^;\]]*;[^;\]]*\]|\{[^}]*\}")
 
 
@@ -60,10 +63,25 @@ def read_released_history(path: Path | str, reading: Reading = AS_IT_IS) -> Hist
     """Read a release or what was published of it; a table has the names of a history, or those of the original."""
     form = form_of(path, reading)
     if form == TABLE:
-        return _read_table(path, reading_of_release(path, reading))
+        try:
+            return _read_table(path, reading_of_release(path, reading))
+        except InputError:
+            refuse_ranges(path, reading)
+            raise
+    refuse_ranges(path, reading)
     if form == CONTEST_2016:
         return history_format(form, "read_released_history").read_released_history(path)
     return history_format(form, "read_release").read_release(path)
+
+
+def refuse_ranges(path: Path | str, reading: Reading) -> None:
+    """Refuse a release whose cells may be ranges and sets, where values are needed."""
+    if is_generalized_file(path, reading):
+        expected = (
+            "a release without ranges and sets; those are measured by 'tokumei measure history', and attacked by "
+            "generalized, items-in-common and sum-of-quantities"
+        )
+        raise InputError.of(expected, file=path)
 
 
 def read_known_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
@@ -103,14 +121,32 @@ def write_known_history(known: History, path: Path | str, form: str = TABLE) -> 
         write_history_table(known, path)
 
 
-def form_of_release(form: str) -> str:
-    """Give the form of a release of a file of some form: the contest's that keeps rows, else a table."""
-    return form if form == CONTEST_2017 else TABLE
+def check_form_of_release(form: str, *, is_generalized: bool) -> None:
+    """Refuse a form that has no place for such releases."""
+    forms = [TABLE, CONTEST_2018] if is_generalized else [TABLE, CONTEST_2016, CONTEST_2017]
+    if form not in forms:
+        releases = "with" if is_generalized else "without"
+        expected = f"{' or '.join(forms)}, the forms of releases {releases} ranges and sets"
+        raise InputError.of(expected, option="--out-format", value=form)
 
 
-def is_generalized_file(path: Path | str) -> bool:
-    """Whether a file is a release of the 2018 contest, whose cells may be ranges and sets."""
-    return form_of(path) == CONTEST_2018
+def form_of_release(form: str, *, is_generalized: bool = False) -> str:
+    """Give the form of a release of a file of some form: the contest's that has such releases, else a table."""
+    return form if form == (CONTEST_2018 if is_generalized else CONTEST_2017) else TABLE
+
+
+def is_generalized_file(path: Path | str, reading: Reading = AS_IT_IS) -> bool:
+    """Whether the cells of a file may be ranges and sets: a release of 2018, or a table like those of `generalize`."""
+    if reading.format is not None or form_of(path) != TABLE:
+        return form_of(path, reading) == CONTEST_2018
+    if format_of(path) in TEXT_SUFFIXES and first_cells(Path(path)) != RELEASED:
+        return False
+    rows = scan_frame(path)
+    schema = rows.collect_schema()
+    if schema.names() != RELEASED or schema["date"] != pl.String:
+        return False
+    is_range = pl.col("date").str.contains(RANGE_OR_STAR)
+    return bool(rows.select(is_range.any()).collect(engine="streaming").item())
 
 
 def _read_table(path: Path | str, reading: Reading) -> History:

@@ -1,30 +1,35 @@
-"""Who is who, and guesses of it, in three forms.
+"""Who is who, and guesses of it, in four forms.
 
 | form           | a line is                                          | first line                |
 |----------------|----------------------------------------------------|---------------------------|
 | by customer    | a customer with the pseudonym of each month        | customer,2010-12,2011-01… |
 | by pseudonym   | a month and pseudonym with its customer            | month,pseudonym,customer  |
 | by row         | the customer of a published row, in their order    | customer                  |
+| in pairs       | a pseudonym with its customer, for all months      | pseudonym,customer        |
 
 The first is that of PWSCUP 2017 (F and Fh), which has no header there. The second is the direction of the papers, in
-which a customer may be given several pseudonyms of a month. The third, R, is a guess of every purchase on its own.
+which a customer may be given several pseudonyms of a month. The third, R, is a guess of every purchase on its own. The
+fourth is that of generalized releases; in PWSCUP 2018 (F′) it has no header.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
 from tokumei.data.files.csv import TextFrame, read_csv, write_csv
-from tokumei.data.files.histories import CONTEST_2017, TABLE, first_cells
+from tokumei.data.files.histories import CONTEST_2017, CONTEST_2018, TABLE, first_cells
 from tokumei.data.files.history_formats import history_format
 from tokumei.data.files.source import check_is_file
 from tokumei.data.history import period_name
 
 BY_PSEUDONYM = ["month", "pseudonym", "customer"]
 BY_ROW = ["customer"]
+IN_PAIRS = ["pseudonym", "customer"]
 
 
 def write_pseudonyms(cells: pl.DataFrame, customers: list[str], path: Path | str, form: str = TABLE) -> None:
@@ -63,7 +68,7 @@ def read_pseudonyms(path: Path | str) -> tuple[pl.DataFrame, list[str], list[int
     names = first_cells(check_is_file(path))
     if names == BY_PSEUDONYM:
         text = read_csv(path)
-        _check_filled(text)
+        _check_filled(text, BY_PSEUDONYM)
         periods = {month: _period(month, path) for month in text.frame["month"].unique()}
         cells = _with_periods(text.frame, periods)
         return cells, sorted(set(cells["customer"])), sorted(set(periods.values()))
@@ -78,6 +83,32 @@ def read_pseudonyms(path: Path | str) -> tuple[pl.DataFrame, list[str], list[int
     # A customer without a purchase in a month has no pseudonym there.
     long = wide.unpivot(months, index="customer", variable_name="month", value_name="pseudonym").drop_nulls()
     return _with_periods(long, periods), wide["customer"].to_list(), list(periods.values())
+
+
+def write_pairs(pairs: pl.DataFrame, path: Path | str, form: str = TABLE) -> None:
+    """Write the customer of each pseudonym."""
+    if form == TABLE:
+        write_csv(pairs.select(IN_PAIRS), path)
+    else:
+        contest: Any = history_format(form, "write_guess")
+        contest.write_guess(pairs, path)
+
+
+def are_pairs(path: Path | str) -> bool:
+    """Whether a file names the customer of each pseudonym."""
+    cells = first_cells(check_is_file(path))
+    return cells == IN_PAIRS or (len(cells) == len(IN_PAIRS) and "customer" not in cells)
+
+
+def read_pairs(path: Path | str) -> pl.DataFrame:
+    """Read the customer of each pseudonym."""
+    if first_cells(check_is_file(path)) != IN_PAIRS:
+        contest: Any = history_format(CONTEST_2018, "read_guess")
+        found: pl.DataFrame = contest.read_guess(path)
+        return found
+    text = read_csv(path)
+    _check_filled(text, IN_PAIRS)
+    return text.frame.select(IN_PAIRS)
 
 
 def is_row_guess(path: Path | str) -> bool:
@@ -105,9 +136,9 @@ def _contest_months(months: list[str], contest: tuple[str, ...], path: Path | st
     return list(contest)
 
 
-def _check_filled(text: TextFrame) -> None:
+def _check_filled(text: TextFrame, names: Sequence[str]) -> None:
     faults = FaultList(text.file)
-    for name in BY_PSEUDONYM:
+    for name in names:
         for row in text.frame[name].is_null().arg_true():
             faults.add(f"a {name} in every line", line=text.line_of(row), column=name, value="")
     faults.raise_if_any()

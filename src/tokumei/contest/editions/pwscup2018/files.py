@@ -21,7 +21,7 @@ import polars as pl
 from tokumei.core.errors import FaultList
 from tokumei.data.cells import Kind
 from tokumei.data.files.columns import ColumnType, add_value_faults
-from tokumei.data.files.generalized import LARGEST_SET, cells_of, text_of
+from tokumei.data.files.generalized import CONTEST, LARGEST_SET, cells_of, published_text, text_of
 from tokumei.data.files.strict import (
     CUSTOMER,
     DATE,
@@ -96,7 +96,7 @@ def read_release(path: Path | str) -> GeneralizedHistory:
 
 def write_release(release: GeneralizedHistory, path: Path | str, *, line_end: str = LINE_END) -> None:
     """Write A."""
-    _write_cells(RELEASE, text_of(release), path, line_end)
+    _write_cells(RELEASE, text_of(release, CONTEST), path, line_end)
 
 
 def read_published(path: Path | str) -> GeneralizedHistory:
@@ -106,8 +106,7 @@ def read_published(path: Path | str) -> GeneralizedHistory:
 
 def write_published(release: GeneralizedHistory, path: Path | str, *, line_end: str = LINE_END) -> None:
     """Write A′ from A: the kept rows, sorted as text, so that their order tells nothing of T."""
-    text = text_of(release.filter(~release.is_deleted))
-    _write_cells(PUBLISHED, text.sort(pl.concat_str(pl.all(), separator=",")), path, line_end)
+    _write_cells(PUBLISHED, published_text(text_of(release, CONTEST)), path, line_end)
 
 
 def read_guess(path: Path | str) -> pl.DataFrame:
@@ -122,13 +121,13 @@ def write_guess(guess: pl.DataFrame, path: Path | str, *, line_end: str = LINE_E
 
 def _read_cells(form: StrictFile, path: Path | str, name: str) -> GeneralizedHistory:
     text = form.read(path)
-    release = cells_of(text, name)
+    release = cells_of(text, name, CONTEST)
     _check_cells(release, text, form, path)
     return release
 
 
 def _write_cells(form: StrictFile, text: pl.DataFrame, path: Path | str, line_end: str) -> None:
-    _check_cells(cells_of(text, str(path)), text, form, path)
+    _check_cells(cells_of(text, str(path), CONTEST), text, form, path)
     form.write(text, path, line_end=line_end)
 
 
