@@ -90,6 +90,17 @@ def test_perturb_keeps_quantities_and_prices_within_what_the_files_hold() -> Non
     assert (frame["price"] <= 99_999.99).all()
 
 
+def test_perturb_keeps_signs_decimals_and_amounts_that_no_contest_has() -> None:
+    own: dict[str, list[float]] = {"price": [-13.91, 0.0, 0.0012, 250_000.0], "quantity": [-30, 0, 2_000_000, 60]}
+    odd = History(ORIGINAL.frame.with_columns(pl.Series(name, values * (ROWS // 4)) for name, values in own.items()))
+    frame = Perturb(quantities=0.1, prices=0.1).change(odd, seed=1).history.frame
+    for name, rounding in (("price", [0.005, 0.0, 0.00005, 0.005]), ("quantity", [0.5, 0.0, 0.5, 0.5])):
+        for at, (value, hair) in enumerate(zip(own[name], rounding, strict=True)):
+            changed = frame[name].gather_every(4, at)
+            assert ((changed - value).abs() <= 0.1 * abs(value) + hair + 1e-9).all()
+            assert (changed.n_unique() > 1) == (value != 0)
+
+
 def test_perturb_exchanges_items_for_others_of_their_group_in_a_share_of_the_rows() -> None:
     items = perturbed(items=0.5)["item"]
     assert items.str.slice(0, 2).equals(ORIGINAL.frame["item"].str.slice(0, 2))

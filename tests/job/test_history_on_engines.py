@@ -41,8 +41,8 @@ ROW = st.tuples(
     st.sampled_from(["a", "P1", "花子", "c d"]),
     st.sampled_from(DAYS),
     st.sampled_from(["22a", "22b", "31", "茶碗"]),
-    st.sampled_from([0.01, 1.95, 2.5, 100.0]),
-    st.sampled_from([1, 5, 12, 999_999]),
+    st.sampled_from([0.01, 1.95, 2.5, 100.0, -13.91, 0.0, 0.0012, 250_000.0]),
+    st.sampled_from([1, 5, 12, 999_999, -3, 0, 2_000_000]),
 )
 ROWS = st.lists(st.none() | ROW, min_size=1, max_size=25)
 KEPT_OPEN = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
@@ -106,6 +106,13 @@ def kind(row: Row, columns: tuple[str, ...]) -> tuple[Any, ...]:
     return tuple(row["item"][:2] if column == "group" else row[column] for column in columns)
 
 
+def scaled(amount: float, factor: float, decimals: tuple[int, ...], most: float) -> float:
+    parts = [one for one in decimals if math.isclose(amount * 10**one, round(amount * 10**one), abs_tol=1e-6)]
+    per_unit: float = 10 ** (parts[0] if parts else decimals[-1])
+    size = max(1, math.floor(abs(amount * factor) * per_unit + 0.5)) / per_unit
+    return 0 if not amount else math.copysign(min(size, most) if abs(amount) <= most else size, amount)
+
+
 def plain_perturb(rows: list[Row | None], seed: int) -> list[Row | None]:
     days, amounts = drawn(seed, "perturb", "days"), drawn(seed, "perturb", "amounts")
     changed: list[Row | None] = []
@@ -119,15 +126,15 @@ def plain_perturb(rows: list[Row | None], seed: int) -> list[Row | None]:
         near = [day for day in month if day.month == date.month]
         moved = near[0] + datetime.timedelta(days(number, row["customer"])[0] * len(near) >> 32)
         first, second, *_ = (one / 2**32 for one in amounts(at))
-        quantity = math.floor(row["quantity"] * (1 + 0.4 * (2 * first - 1)) + 0.5)
-        price = math.floor(row["price"] * (1 + 0.3 * (2 * second - 1)) * 100 + 0.5) / 100
+        quantity = scaled(row["quantity"], 1 + 0.4 * (2 * first - 1), (0,), 999_999)
+        price = scaled(row["price"], 1 + 0.3 * (2 * second - 1), (2, 4, 6), 99_999.99)
         changed.append(
             {
                 **row,
                 "date": moved,
                 "time": datetime.time(0, 0),
-                "quantity": min(max(quantity, 1), 999_999),
-                "price": min(max(price, 0.01), 99_999.99),
+                "quantity": int(quantity),
+                "price": price,
             }
         )
     return changed

@@ -16,6 +16,7 @@ from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
+from tokumei.job.measure_history import measure_history
 from tokumei.job.write_history import write_history_on_engine
 from tokumei.report.sweep import default_grid, possible_ways
 
@@ -99,5 +100,35 @@ def test_every_usual_way_is_tried_on_visits(gym: History) -> None:
 
 
 def test_deleting_by_price_says_that_visits_have_none(gym: History) -> None:
-    with pytest.raises(InputError, match="column price, which delete needs"):
+    without = "column price, which delete needs; --set price_deviations=0 does without"
+    with pytest.raises(InputError, match=without):
         tk.anonymize(gym, method="delete", seed=1)
+
+
+@pytest.fixture(scope="module")
+def bank() -> History:
+    """Give bookings of accounts: debits are below 0, some are huge, and nothing has a quantity."""
+    rows = make_retail(12, n_rows=300, seed=5).with_row_index("row")
+    amount = pl.when(pl.col("row") % 3 == 0).then(pl.col("price")).otherwise(-pl.col("price"))
+    amount = pl.when(pl.col("row") % 50 == 0).then(250_000.5).when(pl.col("row") % 49 == 0).then(0.0).otherwise(amount)
+    return tk.History(rows.select("customer", "date", "item", price=amount))
+
+
+@pytest.mark.parametrize("method", ["perturb", "dummies", "pseudonyms"])
+def test_bookings_below_0_are_measured_alike_here_and_on_an_engine(bank: History, method: str, tmp_path: Path) -> None:
+    options = {"quantities": 0} if method == "perturb" else {}
+    release = tk.anonymize(bank, method=method, seed=1, **options)
+    release.save(tmp_path / "A.parquet")
+    bank.frame.select("customer", "date", "item", "price").write_parquet(tmp_path / "T.parquet")
+    here = tk.measure(bank, release).to_dict()
+    there = measure_history(tmp_path / "T.parquet", tmp_path / "A.parquet", engine="duckdb").to_dict()
+    assert here["left_out"] == there["left_out"]
+    assert here["scores"].keys() == there["scores"].keys()
+    for name, score in here["scores"].items():
+        assert there["scores"][name]["value"] == pytest.approx(score["value"], abs=1e-9), name
+    # What needs a quantity is not measured, and what needs its own row only where there is one.
+    assert here["left_out"]["item-item"] == "the history has no quantity"
+    assert ("so that no row stands beside its own" in here["left_out"].get("price", "")) == (method == "dummies")
+    if method == "perturb":
+        assert 0 < here["scores"]["price"]["value"] < 0.05
+        assert (release.frame["price"].sign() == bank.frame["price"].sign()).all()

@@ -35,3 +35,8 @@ def test_price_of_0_that_stays_is_unchanged_and_that_changes_is_lost() -> None:
 def test_release_with_other_rows_is_refused() -> None:
     with pytest.raises(InputError, match="as many rows"):
         Price().measure(at_prices(1, 2), at_prices(1))
+
+
+def test_price_below_0_counts_by_its_size_and_one_that_changes_its_sign_is_lost() -> None:
+    # −2 → −4 loses 1/2, −1 → 0 and −3 → 3 all of it.
+    assert Price().measure(at_prices(-2, -1, -3, -5), at_prices(-4, 0, 3, -5)).value == 2.5 / 4

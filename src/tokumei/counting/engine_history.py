@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tokumei.core.errors import InputError
-from tokumei.core.text import Text
 from tokumei.counting.draws import Draws, either, key_of, whole_number
 from tokumei.counting.staging import Staged
-from tokumei.data.history_columns import SCHEMA
+from tokumei.data.history_columns import SCHEMA, check_none_absent
 
 # Columns that a row loses when it is deleted; what tells its place stays.
 CELLS = ("customer", "invoice", "date", "time", "item", "price", "quantity", "period", "first", "last")
@@ -74,14 +72,9 @@ class EngineHistory:
         cells = {name: either(joined.gone_row.notnull(), None, joined[name]) for name in CELLS}
         return replace(self, table=joined.mutate(**cells).drop("gone_row"))
 
-    def check_has(self, columns: tuple[str, ...], who: str) -> None:
+    def check_has(self, columns: Sequence[str], who: str, without: Mapping[str, str] | None = None) -> None:
         """Refuse work that needs a column which the history does not have."""
-        for column in columns:
-            if column not in self.roles:
-                raise InputError.of(
-                    Text("a history with the column {column}, which {who} needs", column=column, who=who),
-                    file=self.staged.name,
-                )
+        check_none_absent(columns, set(columns) - set(self.roles), self.staged.name, who, without)
 
 
 def open_history(engine: Any, staged: Staged, folder: Path) -> EngineHistory:

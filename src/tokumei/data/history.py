@@ -12,11 +12,10 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.reading import Reading
 from tokumei.data.frames import as_frame, kind_of
-from tokumei.data.history_columns import SCHEMA, Source, left_over, read_columns_of_history
+from tokumei.data.history_columns import SCHEMA, Source, check_none_absent, left_over, read_columns_of_history
 from tokumei.data.knowledge import Draw, known_rows
 
 # The contests cut items to two characters: an attacker saw the kind of thing, not the article.
@@ -144,14 +143,9 @@ class History:
         n_kept = self.kept.height
         return tuple(role for role in SCHEMA if n_kept and self.kept[role].null_count() == n_kept)
 
-    def check_has(self, columns: Iterable[str], who: str) -> None:
+    def check_has(self, columns: Iterable[str], who: str, without: Mapping[str, str] | None = None) -> None:
         """Refuse work that needs a column which the history does not have."""
-        for column in columns:
-            if column in self.absent:
-                raise InputError.of(
-                    Text("a history with the column {column}, which {who} needs", column=column, who=who),
-                    file=self.name,
-                )
+        check_none_absent(columns, self.absent, self.name, who, without)
 
     def known(
         self,

@@ -6,7 +6,7 @@ Nothing is lost on the way: a cell that cannot be read, and one that is empty in
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -216,3 +216,16 @@ def as_quantity(numbers: pl.Series) -> pl.Series:
     """Give quantities as whole numbers where all are, else as they are."""
     whole = numbers.cast(pl.Int64, strict=False)
     return whole if (whole == numbers).all() and whole.null_count() == numbers.null_count() else numbers
+
+
+def check_none_absent(
+    columns: Iterable[str], absent: Collection[str], file: str, who: str, without: Mapping[str, str] | None = None
+) -> None:
+    """Refuse work that needs a column which a history does not have, and say by which option it does without."""
+    for column in columns:
+        if column in absent:
+            expected = Text("a history with the column {column}, which {who} needs", column=column, who=who)
+            if without is not None and column in without:
+                form = "a history with the column {column}, which {who} needs; --set {option} does without"
+                expected = Text(form, column=column, who=who, option=without[column])
+            raise InputError.of(expected, file=file)

@@ -16,7 +16,7 @@ from tokumei.job.histories_on_engine import histories_on_engine
 from tokumei.job.measure_history import HistoryUse
 from tokumei.measure.on_engine.registry import MEASURES
 from tokumei.measure.registry import HISTORY_UTILITIES
-from tokumei.report.needs import NEEDS_MASTER, gone_in_words, needs_of, score_or_why, why_unmeasured
+from tokumei.report.needs import NEEDS_MASTER, needs_of, score_or_why, why_not_compared, why_unmeasured
 
 
 def measure_history_on_engine(
@@ -65,4 +65,4 @@ def _why_left_out(part: Any, name: str, before: EngineHistory, after: EngineHist
     absent = [column for column in needs_of(part, name) if column not in before.roles]
     why = why_unmeasured(name, before.staged.n_kept, absent, n_items, has_master=has_master)
     gone = [column for column in needs_of(part, name) if column not in after.roles] if after.staged.n_kept else []
-    return gone_in_words(gone) if why is None and gone else why
+    return why_not_compared(name, gone, before.staged.n_rows, after.staged.n_rows) if why is None else why

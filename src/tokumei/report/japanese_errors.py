@@ -72,6 +72,9 @@ ERRORS = {
     "no empty cells in this column": "この列は空欄にできません",
     "a history with rows": "行のある履歴",
     "a history with the column {column}, which {who} needs": "列「{column}」のある履歴（{who} に必要）",
+    "a history with the column {column}, which {who} needs; --set {option} does without": (
+        "列「{column}」のある履歴（{who} に必要。--set {option} なら不要）"
+    ),
     "a table with a row or more": "1 行以上ある表",
     # Settings written in TOML, and contests of one's own.
     "a TOML file of at most {n} bytes": "{n} バイト以内の TOML ファイル",

@@ -147,6 +147,9 @@ FORMS = {
     "the history has no rows": "履歴に行がありません",
     "the history has no {column}": "履歴に {column} がありません",
     "the release has no {column}": "加工データに {column} がありません",
+    "the release has {n} rows and the original {m}, so that no row stands beside its own": (
+        "加工データは {n} 行、元データは {m} 行で、行どうしを対応づけられません"
+    ),
     "{column} and no {other}": "{column}と{other}",
     "it needs the customers' attributes (--master)": "顧客の属性（--master）が必要です",
     "the history has a single item, so no two that could be alike": (

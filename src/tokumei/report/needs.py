@@ -18,12 +18,14 @@ from tokumei.measure.registry import HistoryUtility
 GOODS = ("item",)
 # A measure of what customers are needs a master that says it; without one it would compare one mean with itself.
 NEEDS_MASTER = ("crosstab", "buyers")
+# Measures that compare each row with the one that it was made of.
+ROW_BY_ROW = ("date", "price", "rows")
 # By the name of the part; one that is not listed needs who and when alone, as one of another package may declare
 # its own in a class attribute `needs`.
 NEEDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("dummies", "km-anonymity", "exchange-pseudonyms", "roll-up"), GOODS),
     **dict.fromkeys(("frequent-itemsets", "association-rules", "buyers"), GOODS),
-    **dict.fromkeys(("jaccard", "tfidf", "top-items", "item-cf-top", "item-item"), GOODS),
+    **dict.fromkeys(("jaccard", "tfidf", "top-items", "item-cf-top"), GOODS),
     **dict.fromkeys(("item-cf-supply", "item-cf-retail"), ("item", "quantity")),
     **dict.fromkeys(("price", "crosstab"), ("price",)),
     "rfm-table": ("price", "quantity"),
@@ -37,6 +39,11 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "same-item": GOODS,
     "same-month-and-item": GOODS,
 }
+# The option without which a method does without a column.
+DOES_WITHOUT = {
+    "perturb": {"item": "items=0", "price": "prices=0", "quantity": "quantities=0"},
+    "delete": {"item": "once=no", "price": "price_deviations=0"},
+}
 
 
 def lacks(history: History, part: object, name: str | None = None) -> list[str]:
@@ -47,7 +54,8 @@ def lacks(history: History, part: object, name: str | None = None) -> list[str]:
 
 def check_needs(history: History, part: object, name: str | None = None) -> None:
     """Refuse a part that needs what the history does not have."""
-    history.check_has(needs_of(part, name), name or part_name(part))
+    own = name or part_name(part)
+    history.check_has(needs_of(part, name), own, DOES_WITHOUT.get(own))
 
 
 def needs_of(part: Any, name: str | None = None) -> tuple[str, ...]:
@@ -58,6 +66,8 @@ def needs_of(part: Any, name: str | None = None) -> tuple[str, ...]:
     if name == "delete" or part_name(part) == "delete":
         used = {"item": part.once, "price": part.price_deviations}
         return tuple(column for column, amount in used.items() if amount)
+    if name == "item-item" or part_name(part) == "item-item":
+        return GOODS if part.kind == "top" else ("item", "quantity")
     if name == "statistic" or part_name(part) == "statistic":
         return () if part.column == "date" else (part.column,)
     declared: tuple[str, ...] | None = getattr(part, "needs", None)
@@ -72,7 +82,8 @@ def measure_or_say_why(
     if reason is not None:
         return reason
     gone = lacks(released, part, name) if released.kept.height else []
-    return gone_in_words(gone) if gone else score_or_why(part.measure(original, released))
+    reason = why_not_compared(name, gone, original.n_rows, released.n_rows)
+    return score_or_why(part.measure(original, released)) if reason is None else reason
 
 
 def score_or_why(score: Score) -> Score | Text:
@@ -82,9 +93,14 @@ def score_or_why(score: Score) -> Score | Text:
     return score
 
 
-def gone_in_words(gone: Sequence[str]) -> Text:
-    """Say which columns of its original a release does not have."""
-    return Text("the release has no {column}", column=_listed(gone))
+def why_not_compared(name: str, gone: Sequence[str], n_before: int, n_after: int) -> Text | None:
+    """Say which columns of its original a release does not have, or that it has other rows; None where it has all."""
+    if gone:
+        return Text("the release has no {column}", column=_listed(gone))
+    if name in ROW_BY_ROW and n_before != n_after:
+        form = "the release has {n:,} rows and the original {m:,}, so that no row stands beside its own"
+        return Text(form, n=n_after, m=n_before)
+    return None
 
 
 def why_left_out(original: History, part: object, name: str, *, has_master: bool = False) -> Text | None:

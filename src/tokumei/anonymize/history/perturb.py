@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tokumei.anonymize.steps import Changed, HistoryStep, all_rows
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
-from tokumei.counting.item_sets import positions
+from tokumei.counting.item_sets import Floats, positions
 from tokumei.data.history import History
 
-# What the contests' files can hold.
-PRICES = (0.01, 99_999.99)
-QUANTITIES = (1, 999_999)
+# The most that the contests' files can hold: what is no more stays so.
+MOST_PRICE, MOST_QUANTITY = 99_999.99, 999_999
+# An amount keeps as many decimals as it had: the first of these that it can be written with, or the last.
+PRICE_DECIMALS, WEIGHT_DECIMALS = (2, 4, 6), (3, 6)
+# What floating point adds to a whole number of smallest parts.
+HAIR = 1e-6
 # Items that begin alike are of one kind, as far as the contests' attackers know.
 GROUP_CHARACTERS = 2
 
@@ -28,9 +35,10 @@ class Perturb(HistoryStep):
     |---------------------------------|---------------------------------|
     | 2011/2/28, 22431, 1.95, 60      | 2011/2/26, 22431, 1.91, 63      |
 
-    A date stays in its month, a price keeps two decimals and a quantity is at least 1 (rounding leaves small
-    quantities as they are). An exchanged item becomes one of the same group, drawn as often as the group's items
-    are bought, which may be the same again; its price and quantity stay. An option of 0 leaves its column alone.
+    A date stays in its month, a price keeps its decimals (two at least) and its sign, as those of refunds, and a
+    quantity never becomes 0 (rounding leaves small quantities as they are). An exchanged item becomes one of the same
+    group, drawn as often as the group's items are bought, which may be the same again; its price and quantity stay. An
+    option of 0 leaves its column alone.
     """
 
     days: int = field(default=3, metadata={"help": "Most days a date moves, within its month."})
@@ -89,15 +97,18 @@ class Perturb(HistoryStep):
         return kept.with_columns(date=moved.cast(pl.Date))
 
     def _change_quantities(self, kept: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-        changed = kept["quantity"].to_numpy() * _factors(kept.height, self.quantities, rng)
+        amounts, factors = kept["quantity"].to_numpy(), _factors(kept.height, self.quantities, rng)
         if kept.schema["quantity"].is_float():
             # Weighed goods: decimals stay decimals.
-            return kept.with_columns(quantity=pl.Series(np.round(changed, 3)))
-        return kept.with_columns(quantity=pl.Series(np.clip(np.rint(changed), *QUANTITIES)).cast(pl.Int64))
+            return kept.with_columns(quantity=pl.Series(_scaled(amounts, factors, WEIGHT_DECIMALS)))
+        changed = _scaled(amounts, factors, (0,), MOST_QUANTITY)
+        return kept.with_columns(quantity=pl.Series(changed).cast(pl.Int64))
 
     def _change_prices(self, kept: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-        changed = kept["price"].to_numpy() * _factors(kept.height, self.prices, rng)
-        return kept.with_columns(price=pl.Series(np.clip(np.round(changed, 2), *PRICES)))
+        factors = _factors(kept.height, self.prices, rng)
+        return kept.with_columns(
+            price=pl.Series(_scaled(kept["price"].to_numpy(), factors, PRICE_DECIMALS, MOST_PRICE))
+        )
 
     def _exchange_items(self, kept: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
         """Give a share of the rows the item of some row of the same group."""
@@ -110,6 +121,20 @@ class Perturb(HistoryStep):
         return kept.with_columns(item=kept["item"].gather(np.where(is_exchanged, drawn, np.arange(len(group)))))
 
 
-def _factors(n: int, most: float, rng: np.random.Generator) -> np.typing.NDArray[np.float64]:
+def _scaled(amounts: npt.NDArray[Any], factors: Floats, decimals: Sequence[int], most: float = math.inf) -> Floats:
+    """Multiply amounts, and round each to its decimals; none changes its sign, becomes 0 or comes beyond most."""
+    own, changed = np.abs(amounts), np.abs(amounts * factors)
+    out = np.zeros(len(own))
+    is_open = np.ones(len(own), np.bool_)
+    for number in decimals:
+        parts = own * 10.0**number
+        here = is_open & ((np.abs(parts - np.rint(parts)) < HAIR) | (number == decimals[-1]))
+        out[here] = np.maximum(np.round(changed[here], number), 10.0**-number)
+        is_open &= ~here
+    sizes: Floats = np.sign(amounts) * np.where(own <= most, np.minimum(out, most), out)
+    return sizes
+
+
+def _factors(n: int, most: float, rng: np.random.Generator) -> Floats:
     """Draw factors evenly from 1 − most to 1 + most."""
     return 1 + most * (2 * rng.random(n) - 1)

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from tokumei.anonymize.history.perturb import PRICES, QUANTITIES, Perturb
+import ibis
+
+from tokumei.anonymize.history.perturb import (
+    HAIR,
+    MOST_PRICE,
+    MOST_QUANTITY,
+    PRICE_DECIMALS,
+    WEIGHT_DECIMALS,
+    Perturb,
+)
 from tokumei.core.errors import InputError
 from tokumei.counting.draws import Draws, between, either, number, rounded, whole_number
 from tokumei.counting.engine_history import EngineHistory
@@ -24,15 +34,15 @@ def perturb(method: Perturb, history: EngineHistory, *, seed: int, name: str) ->
         cells["time"] = either(rows.time.notnull(), whole_number(0), None)
     draws = history.draws(seed, "perturb", "amounts")
     if method.quantities:
-        changed = rows.quantity.cast("float64") * _factor(method.quantities, draws.share(0))
+        amounts, factor = rows.quantity.cast("float64"), _factor(method.quantities, draws.share(0))
         if history.staged.is_whole:
-            cells["quantity"] = between(rounded(changed), *map(number, QUANTITIES)).cast("int64")
+            cells["quantity"] = _scaled(amounts, factor, (0,), MOST_QUANTITY).cast("int64")
         else:
             # Weighed goods: decimals stay decimals.
-            cells["quantity"] = rounded(changed, 1000)
+            cells["quantity"] = _scaled(amounts, factor, WEIGHT_DECIMALS)
     if method.prices:
-        changed = rows.price * _factor(method.prices, draws.share(1))
-        cells["price"] = between(rounded(changed, 100), *map(number, PRICES))
+        factor = _factor(method.prices, draws.share(1))
+        cells["price"] = _scaled(rows.price, factor, PRICE_DECIMALS, MOST_PRICE)
     there = rows.customer.notnull()
     return history.with_cells({column: either(there, cell, None) for column, cell in cells.items()})
 
@@ -42,6 +52,19 @@ def _moved(rows: Any, days: int, draws: Draws) -> Any:
     earliest = between(rows.date - whole_number(days), rows["first"], rows["last"])
     latest = between(rows.date + whole_number(days), rows["first"], rows["last"])
     return earliest + draws.below(latest - earliest + whole_number(1))
+
+
+def _scaled(amount: Any, factor: Any, decimals: Sequence[int], most: float | None = None) -> Any:
+    """Multiply an amount, and round it to its decimals: it never changes its sign, becomes 0 or comes beyond most."""
+    own, changed = amount.abs(), (amount * factor).abs()
+    cells = [ibis.greatest(rounded(changed, 10**one), number(10.0**-one)) for one in decimals]
+    size = cells.pop()
+    for one, cell in zip(reversed(decimals[:-1]), reversed(cells), strict=True):
+        parts = own * number(10.0**one)
+        size = either((parts - rounded(parts)).abs() < number(HAIR), cell, size)
+    if most is not None:
+        size = either(own <= number(most), ibis.least(size, number(most)), size)
+    return either(amount < number(0), -size, either(amount > number(0), size, number(0)))
 
 
 def _factor(most: float, share: Any) -> Any:

@@ -35,14 +35,14 @@ def date(_: Any, before: EngineHistory, after: EngineHistory) -> Score:
 def price(_: Any, before: EngineHistory, after: EngineHistory) -> Score:
     """Give the mean relative change of prices, summed exactly in whole parts: engines add floats in any order."""
     both = beside(before, after, "price")
-    least = before.fetch(both.aggregate(before=both.before.min(), after=both.after.min()))
-    for name in ("before", "after"):
-        if (found := least[name][0]) is not None and found <= 0:
-            raise InputError.of("prices above 0, or the local engine", column="price", value=found)
     changed = both.filter(both.before != both.after)
-    is_less = changed.before < changed.after
-    smaller, larger = is_less.ifelse(changed.before, changed.after), is_less.ifelse(changed.after, changed.before)
-    parts = changed.select(n=((number(1) - smaller / larger) * number(PARTS)).cast("int64"))
+    # Of refunds and debits sizes are compared, and a price that changed its sign, or was 0, changed by 1.
+    is_same_sign = (changed.before > number(0)) & (changed.after > number(0))
+    is_same_sign |= (changed.before < number(0)) & (changed.after < number(0))
+    one, other = changed.before.abs(), changed.after.abs()
+    smaller, larger = (one < other).ifelse(one, other), (one < other).ifelse(other, one)
+    change = is_same_sign.ifelse(number(1) - smaller / is_same_sign.ifelse(larger, number(1)), number(1))
+    parts = changed.select(n=(change * number(PARTS)).cast("int64"))
     low = parts.n & whole_number((1 << LOW_BITS) - 1)
     sums = before.fetch(
         parts.aggregate(high=(parts.n >> LOW_BITS).sum().cast("int64"), low=low.sum().cast("int64"))

@@ -36,13 +36,13 @@ BLOCK_ITEMS = 256
 
 
 def in_dozens(total: Ints) -> Ints:
-    """Count whole dozens."""
-    return total // DOZEN
+    """Count whole dozens; none of what was given back in the end."""
+    return np.maximum(total, 0) // DOZEN
 
 
 def below_a_dozen(total: Ints) -> Ints:
-    """Count pieces where there are fewer than twelve."""
-    return np.where(total < DOZEN, total, 0)
+    """Count pieces where there are fewer than twelve; none of what was given back in the end."""
+    return np.where(total < DOZEN, np.maximum(total, 0), 0)
 
 
 def is_bought(total: Ints) -> Ints:

@@ -16,13 +16,17 @@ from tokumei.measure.utility._rows import aligned
 class Price:
     """Mean relative change of prices, 1 − smaller/larger: 0 if unchanged, 1 if beyond bounds (E5 of PWSCUP 2017).
 
-    Row by row; a deleted row adds nothing but still counts as a row.
+    Row by row; a deleted row adds nothing but still counts as a row. Of refunds and debits, which are below 0, sizes
+    are compared; a price that changed its sign changed by 1.
     """
 
     def measure(self, original: History, released: History) -> Score:
         """Compare the prices row by row."""
         both = aligned(original, released, "price")
-        smaller, larger = pl.min_horizontal("before", "after"), pl.max_horizontal("before", "after")
-        changed = both.drop_nulls().filter(pl.col("before") != pl.col("after")).select(1 - smaller / larger)
+        before, after = pl.col("before").abs(), pl.col("after").abs()
+        change = 1 - pl.min_horizontal(before, after) / pl.max_horizontal(before, after)
+        is_same_sign = pl.col("before").sign() == pl.col("after").sign()
+        changed = both.drop_nulls().filter(pl.col("before") != pl.col("after"))
+        changed = changed.select(pl.when(is_same_sign).then(change).otherwise(1.0))
         # An exact sum, so that the order of rows cannot change a digit.
         return Score("price", math.fsum(changed.to_series()) / max(1, both.height), best=0, worst=1)
