@@ -34,6 +34,8 @@ def test_names_values_and_defaults_stand_whole_in_the_help_of_every_command(
             for word in (*typed, *said):
                 assert word.strip(",[]") in words, f"{word} is cut in the help of {name} at {width} columns"
             n_options += 1
+        # Nothing is marked up, so that brackets are typed as they are shown.
+        assert "\\" not in text, name
         # A word alone may be wider than the screen: it is never broken.
         assert all(len(line) <= width or len(line.split()) == 1 for line in text.splitlines()), name
     assert n_options > 300
@@ -43,6 +45,7 @@ def test_help_of_a_group_lists_its_commands_by_title(capsys: pytest.CaptureFixtu
     text = help_of(capsys)
     assert text.index("Data and hierarchies") < text.index("\n  inspect  ") < text.index("Anonymize and measure")
     assert "\n  clean-retail  " in help_of(capsys, "data")
+    assert "A [[pipeline]] for each way" in help_of(capsys, "sweep")
 
 
 def test_long_name_has_its_text_below_and_short_ones_beside(

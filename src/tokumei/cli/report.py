@@ -142,7 +142,7 @@ def sweep(
     file: Annotated[Path, typer.Argument(metavar="T", help="The original history or table.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the results; a sweep goes on there.")],
     grid: Annotated[
-        Path | None, typer.Option("--grid", metavar="FILE.toml", help="A \\[\\[pipeline]] for each way to anonymize.")
+        Path | None, typer.Option("--grid", metavar="FILE.toml", help="A [[pipeline]] for each way to anonymize.")
     ] = None,
     knowledge: KnowledgeOption = None,
     draw: DrawOption = "contest",
