@@ -92,3 +92,12 @@ def test_what_needs_values_refuses_ranges_with_one_word(shop: Path, capsys: pyte
     assert {(one["line"], one["column"]) for one in found["faults"]} == {
         (4, name) for name in ("date", "item", "price", "quantity")
     }
+
+
+def test_release_in_a_notebook_says_what_it_is_and_what_takes_it(shop: Path) -> None:
+    history = tk.History(pl.read_csv(shop), **COLUMNS, date_format="%m/%d/%Y")
+    release = tk.anonymize(history, method="generalize", seed=1)
+    assert repr(tk.measure(history, release)).startswith("HistoryUse(1 measure, most lost by generalized-error (0.")
+    for asked in (lambda: tk.attack(history, release, "linkage"), lambda: release.published):
+        with pytest.raises(tk.errors.InputError, match="without ranges and sets"):
+            asked()

@@ -18,7 +18,7 @@ from tokumei.core.result import Facts, Result, Section, as_kind
 from tokumei.core.wording import counted
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.generalized import cells_of, write_generalized
-from tokumei.data.files.histories import CONTEST_2018, TABLE, write_released_history
+from tokumei.data.files.histories import CONTEST_2018, TABLE, WITHOUT_RANGES, write_released_history
 from tokumei.data.files.outputs import guarded
 from tokumei.data.files.pseudonyms import write_pairs, write_pseudonyms
 from tokumei.data.generalized import GeneralizedHistory
@@ -66,7 +66,9 @@ class HistoryRelease(Result):
 
     @cached_property
     def history(self) -> History:
-        """The release as a history."""
+        """The release as a history; a generalized one is none."""
+        if self.is_generalized:
+            raise InputError.of(WITHOUT_RANGES, file="release")
         return History(self.release.frame, "release").with_more(self.carried)
 
     @cached_property

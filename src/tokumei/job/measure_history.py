@@ -11,6 +11,7 @@ from typing import Any
 from tokumei.core.progress import step
 from tokumei.core.result import Result, Rows, Section
 from tokumei.core.score import Score
+from tokumei.core.wording import counted
 from tokumei.data.files.generalized import read_generalized
 from tokumei.data.files.histories import is_generalized_file
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -44,8 +45,13 @@ class HistoryUse(Result):
         return parts
 
     def __repr__(self) -> str:
-        worst = max((one.value for one in self.scores.values() if one.worst == 1), default=0.0)
-        return f"HistoryUse({len(self.scores)} measures, worst loss {worst:.4g}, {len(self.left_out)} left out)"
+        # Only shares can be compared with each other.
+        shares = [one for one in self.scores.items() if one[1].worst == 1] or list(self.scores.items())
+        worst = [
+            f"most lost by {name} ({one.value:.4g})" for name, one in sorted(shares, key=lambda one: -one[1].value)
+        ]
+        said = [counted(len(self.scores), "measure"), *worst[:1], f"{len(self.left_out)} left out"]
+        return f"HistoryUse({', '.join(said)})"
 
 
 def measure_history(

@@ -31,6 +31,10 @@ DAY = re.compile(r"[0-9]{4}/[0-9]{1,2}/[0-9]{1,2}")
 DATE_CELL = {7: 2, 5: 1}
 # A released cell of 2018: a star, a range, a set.
 RANGE_OR_STAR = r"^(\*|\[.*;.*\])$"
+WITHOUT_RANGES = (
+    "a release without ranges and sets, which only 'measure history' and the attacks generalized, items-in-common and "
+    "sum-of-quantities take"
+)
 RELEASED = ["customer", "date", "item", "price", "quantity"]
 GENERALIZED = re.compile(r"\*|\[[^;\]]*;[^;\]]*\]|\{[^}]*\}")
 
@@ -77,11 +81,7 @@ def read_released_history(path: Path | str, reading: Reading = AS_IT_IS) -> Hist
 def refuse_ranges(path: Path | str, reading: Reading) -> None:
     """Refuse a release whose cells may be ranges and sets, where values are needed."""
     if is_generalized_file(path, reading):
-        expected = (
-            "a release without ranges and sets; those are measured by 'tokumei measure history', and attacked by "
-            "generalized, items-in-common and sum-of-quantities"
-        )
-        raise InputError.of(expected, file=path)
+        raise InputError.of(WITHOUT_RANGES, file=path)
 
 
 def read_known_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
