@@ -98,6 +98,8 @@ def test_release_in_a_notebook_says_what_it_is_and_what_takes_it(shop: Path) -> 
     history = tk.History(pl.read_csv(shop), **COLUMNS, date_format="%m/%d/%Y")
     release = tk.anonymize(history, method="generalize", seed=1)
     assert repr(tk.measure(history, release)).startswith("HistoryUse(1 measure, most lost by generalized-error (0.")
-    for asked in (lambda: tk.attack(history, release, "linkage"), lambda: release.published):
-        with pytest.raises(tk.errors.InputError, match="without ranges and sets"):
-            asked()
+    with pytest.raises(tk.errors.InputError, match="without ranges and sets"):
+        tk.attack(history, release, "linkage")
+    with pytest.raises(tk.errors.InputError, match="without ranges and sets"):
+        release.report(shop.with_name("page.html"))
+    assert not shop.with_name("page.html").exists()
