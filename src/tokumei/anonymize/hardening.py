@@ -27,6 +27,7 @@ from tokumei.anonymize.history.permute_groups import (
 from tokumei.anonymize.history.perturb import Perturb
 from tokumei.anonymize.pseudonymizing import release_under_pseudonyms
 from tokumei.core.seeds import generator
+from tokumei.core.wording import counted
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 
@@ -59,7 +60,7 @@ class Change:
         parts = [
             "" if not self.widen else "widen " + ("within a week" if self.widen == 1 else "within the month"),
             f"delete {self.delete:.0%}" if self.delete else "",
-            "" if self.lifetime is None else f"pseudonyms of {self.lifetime} months",
+            "" if self.lifetime is None else f"pseudonyms of {counted(self.lifetime, 'month')}",
             "" if self.found is None else f"permute groups until {self.found:,} may be found",
         ]
         return ", ".join(part for part in parts if part) or "nothing"

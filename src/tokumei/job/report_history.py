@@ -122,7 +122,7 @@ class Sweep(Result):
                 x="utility",
                 y="found",
                 is_best="is_on_frontier",
-                x_title="use lost (worst of seven losses)",
+                x_title="use lost (worst of the losses measured)",
                 y_title="customers found by the best attack",
             )
         )

@@ -27,12 +27,15 @@ def history_page(
     page = Page(title)
     if introduction is not None:
         page.paragraph(introduction)
-    lost = evaluation.contest_utility
-    worst = (
-        f"No loss could be measured: {evaluation.why_left_out(CONTEST_UTILITIES)}."
-        if lost is None
-        else f"The worst of the contest's seven losses is {lost:.3f}."
-    )
+    lost, measured = evaluation.contest_utility, set(CONTEST_UTILITIES) & set(evaluation.utility)
+    if lost is None:
+        worst = f"No loss could be measured: {evaluation.why_left_out(CONTEST_UTILITIES)}."
+    elif len(measured) == len(CONTEST_UTILITIES):
+        worst = f"The worst of the contest's seven losses is {lost:.3f}."
+    else:
+        worst = (
+            f"The worst of those {len(measured)} of the contest's seven losses that could be measured is {lost:.3f}."
+        )
     if evaluation.attacks.height:
         least = evaluation.least_known
         attack, share = evaluation.best_attack(least)
@@ -79,7 +82,7 @@ def _add_frontier_figure(page: Page, swept: pl.DataFrame) -> None:
             x="utility",
             y="found",
             is_best="is_on_frontier",
-            x_title="use lost (worst of seven losses)",
+            x_title="use lost (worst of the losses measured)",
             y_title="customers found by the best attack",
         ),
         "Every point is one way to anonymize. On the line are those that no other beats in both.",

@@ -138,10 +138,12 @@ FORMS = {
     "amounts: {told}": "金額：{told}",
     # Ways to protect a history, as a sweep names them.
     "exchanged pseudonyms": "仮名の交換",
-    "pseudonyms of {n} months, {m} deleted": "{n} か月の仮名、{m} を削除",
-    "pseudonyms of {n} months, all values moved, {m} deleted": "{n} か月の仮名、すべての値を撹乱、{m} を削除",
+    "1 month": "1 か月",
+    "{n} months": "{n} か月",
+    "pseudonyms of {n}, {m} deleted": "{n}の仮名、{m} を削除",
+    "pseudonyms of {n}, all values moved, {m} deleted": "{n}の仮名、すべての値を撹乱、{m} を削除",
     "permuted groups, bound {n}": "グループ内の入れ替え（上限 {n}）",
-    "items at level {m}, pseudonyms of {n} months": "商品をレベル {m} に、{n} か月の仮名",
+    "items at level {m}, pseudonyms of {n}": "商品をレベル {m} に、{n}の仮名",
     # Why a measure or an attack was left out.
     "no row of the release is a person's": "加工データのどの行も、一人のものではありません",
     "the history has no rows": "履歴に行がありません",

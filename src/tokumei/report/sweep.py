@@ -66,19 +66,23 @@ def default_grid(absent: Collection[str] = ()) -> dict[str, dict[str, Any]]:
     for months, is_noisy, deleted in itertools.product((1, 6, 12), (False, True), (0.0, 0.1, 0.15, 0.2, 0.3)):
         delete = {"method": "delete", "telling": deleted, "once": False, "price_deviations": 0.0}
         steps = ([dict(noise)] if is_noisy else []) + ([delete] if deleted else [])
-        form = "pseudonyms of {n} months, all values moved, {m:.0%} deleted"
-        name = Text(form if is_noisy else form.replace(", all values moved", ""), n=months, m=deleted)
+        form = "pseudonyms of {n}, all values moved, {m:.0%} deleted"
+        name = Text(form if is_noisy else form.replace(", all values moved", ""), n=_months(months), m=deleted)
         grid[name] = {"step": [*steps, {"method": "pseudonyms", "lifetime": months}]}
     for bound in (0.5, 0.35, 0.25, 0.15):
         grid[Text("permuted groups, bound {n:g}", n=bound)] = {"step": [{"method": "permute-groups", "bound": bound}]}
     return grid
 
 
+def _months(number: int) -> Text:
+    return Text("1 month") if number == 1 else Text("{n} months", n=number)
+
+
 def rolled_ways(file: str, hierarchy: Hierarchy) -> dict[str, dict[str, Any]]:
     """Give the ways that roll items up: to each level that still says something, under yearly or monthly pseudonyms."""
     levels = [one for one in range(1, hierarchy.height + 1) if not hierarchy.says_nothing(one)]
     return {
-        Text("items at level {m}, pseudonyms of {n} months", m=level, n=months): {
+        Text("items at level {m}, pseudonyms of {n}", m=level, n=_months(months)): {
             "step": [
                 {"method": "roll-up", "hierarchy": file, "level": level},
                 {"method": "pseudonyms", "lifetime": months},

@@ -132,4 +132,9 @@ def _sweep(history: History, folder: Path) -> dict[str, Any]:
         for one in swept["ways"]
     ]
     not_done = {**left_out, **swept["left_out"]}
-    return {"loss_name": "worst of seven losses", "releases": releases, "left_out": not_done, "said": swept["sampled"]}
+    return {
+        "loss_name": "worst of the losses measured",
+        "releases": releases,
+        "left_out": not_done,
+        "said": swept["sampled"],
+    }
