@@ -45,6 +45,9 @@ def test_a_neighbor_knows_the_most_memorable_purchase_of_each_customer_about() -
     assert abs((known["date"][1] - datetime.date(2011, 5, 9)).days) <= 1
     assert known["date"][2] >= datetime.date(2011, 5, 30)
     assert known["price"][1] == pytest.approx(900, rel=0.2)
+    # A debit is as dear as it is large.
+    debits = History.of(shop.frame.with_columns(price=-pl.col("price")))
+    assert THREATS["neighbor"].know(debits, seed=3).frame["customer"].to_list() == [None, "a", "b", None]
 
 
 def test_baskets_are_known_as_a_whole_and_nobody_is_without_one(shop: History) -> None:

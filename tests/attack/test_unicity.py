@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attack.unicity import EXACTNESS, draw_points, points_of, singled_out_from, unicity_curve
+from tokumei.attack.unicity import ABOUT, EXACTNESS, draw_points, points_of, singled_out_from, unicity_curve
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
 
@@ -68,3 +68,15 @@ def test_points_are_counted_once_and_prices_within_a_fifth_are_one() -> None:
     shop = History.of({**rows, "price": [1.0, 1.0, 1.05], "quantity": [1, 2, 1]})
     assert points_of(shop, "day and item").rows() == [("a", 1), ("b", 2)]
     assert points_of(shop, "day, kind of item and price to a fifth")["point"].n_unique() == 1
+
+
+def test_debits_single_out_as_many_as_the_same_amounts_above_0() -> None:
+    rows = make_retail(60, n_rows=2_000, seed=3)
+    curves = [
+        unicity_curve(History.of(one), "day, kind of item and price to a fifth", n_points=3, draws=2, seed=1).shares
+        for one in (rows, rows.with_columns(price=-pl.col("price")))
+    ]
+    # Points are numbered by their prices, so that the draws differ.
+    assert curves[0] == pytest.approx(curves[1], abs=0.1)
+    prices = pl.Series("price", [5.2, 5.5, 7.0, 0.0, -5.2, -7.0])
+    assert prices.to_frame().select(ABOUT)["about"].n_unique() == 5

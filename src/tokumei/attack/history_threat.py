@@ -90,8 +90,8 @@ class HistoryThreat:
         rows = frame.with_row_index("row").filter(pl.col("customer").is_not_null())
         drawn = pl.Series("drawn", rng.random(rows.height))
         if self.draw == "memorable":
-            # Dear and rare: the price of the row over how many customers bought the item.
-            cost = (pl.col("price").fill_null(1) * pl.col("quantity").fill_null(1)).cast(pl.Float64)
+            # Dear and rare: the price of the row over how many customers bought the item; a debit is as dear.
+            cost = (pl.col("price").fill_null(1) * pl.col("quantity").fill_null(1)).cast(pl.Float64).abs()
             drawn = rows.select(drawn=-cost / pl.col("customer").n_unique().over("item"))["drawn"]
         units = rows.with_columns(drawn).group_by(unit, maintain_order=True).agg(pl.col("drawn").first(), n=pl.len())
         units = units.sort("drawn", *unit)

@@ -21,8 +21,10 @@ from tokumei.data.history import History
 KIND_CHARACTERS = 2
 DAY, WEEK, MONTH = pl.col("date"), pl.col("date").dt.truncate("1w"), pl.col("date").dt.truncate("1mo")
 ITEM, KIND = pl.col("item"), pl.col("item").str.slice(0, KIND_CHARACTERS)
-# Prices within about a fifth of each other are one: powers of 1.2.
-PRICE, ABOUT = pl.col("price"), (pl.col("price").clip(lower_bound=0.01).log(1.2)).floor().cast(pl.Int64).alias("about")
+PRICE = pl.col("price")
+# Prices within about a fifth of each other are one: powers of 1.2 (none as low as −1000), on either side of 0.
+_POWER = PRICE.abs().clip(lower_bound=0.01).log(1.2).floor() + 1000
+ABOUT = (PRICE.sign() * _POWER).cast(pl.Int64).alias("about")
 # By how exactly a purchase is known, the most exact first, with the columns that it needs.
 EXACTNESS: Mapping[str, tuple[tuple[pl.Expr, ...], tuple[str, ...]]] = {
     "day, item and price": ((DAY, ITEM, PRICE), ("item", "price")),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import ibis
-
 from tokumei.anonymize.history.perturb import (
     HAIR,
     MOST_PRICE,
@@ -57,14 +55,18 @@ def _moved(rows: Any, days: int, draws: Draws) -> Any:
 def _scaled(amount: Any, factor: Any, decimals: Sequence[int], most: float | None = None) -> Any:
     """Multiply an amount, and round it to its decimals: it never changes its sign, becomes 0 or comes beyond most."""
     own, changed = amount.abs(), (amount * factor).abs()
-    cells = [ibis.greatest(rounded(changed, 10**one), number(10.0**-one)) for one in decimals]
+    cells = [_at_least(rounded(changed, 10**one), number(10.0**-one)) for one in decimals]
     size = cells.pop()
     for one, cell in zip(reversed(decimals[:-1]), reversed(cells), strict=True):
         parts = own * number(10.0**one)
         size = either((parts - rounded(parts)).abs() < number(HAIR), cell, size)
     if most is not None:
-        size = either(own <= number(most), ibis.least(size, number(most)), size)
+        size = either((own <= number(most)) & (size > number(most)), number(most), size)
     return either(amount < number(0), -size, either(amount > number(0), size, number(0)))
+
+
+def _at_least(value: Any, least: Any) -> Any:
+    return either(value < least, least, value)
 
 
 def _factor(most: float, share: Any) -> Any:

@@ -189,7 +189,7 @@ def number_levels(name: str) -> Callable[[pl.Series, pl.Series, Kinds], FieldLev
         levels: Levels = np.empty((len(ours), len(theirs)), np.int8)
         for some in _runs_of_values(len(ours), len(theirs)):
             levels[some] = _untold(_share_levels(ours[some], theirs), ours[some], theirs)
-        return FieldLevels.of(codes, levels, np.searchsorted(BANDS[name], np.nan_to_num(theirs)), kinds)
+        return FieldLevels.of(codes, levels, np.searchsorted(BANDS[name], np.abs(np.nan_to_num(theirs))), kinds)
 
     return compare
 
