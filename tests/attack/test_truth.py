@@ -31,7 +31,7 @@ def test_truth_of_a_release_with_other_rows_is_refused() -> None:
 
 
 def test_truth_with_two_pseudonyms_in_a_month_is_refused() -> None:
-    with pytest.raises(InputError, match="one pseudonym for a customer and month"):
+    with pytest.raises(InputError, match=r"'[PQ] beside a'.*--out has them.*one pseudonym for a customer and month"):
         truth_of(history("a", "a"), history("P", "Q"))
 
 

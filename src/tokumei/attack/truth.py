@@ -19,8 +19,12 @@ def truth_of(original: History, released: History) -> pl.DataFrame:
     columns = {"customer": original.frame["customer"], "period": original.period}
     rows = pl.DataFrame({**columns, "pseudonym": released.frame["customer"]}).drop_nulls().unique()
     clash = rows.filter(pl.struct("customer", "period").is_duplicated())
-    for customer, _, pseudonym in clash.head(1).iter_rows():
-        raise InputError.of("one pseudonym for a customer and month", column=customer, value=pseudonym)
+    for customer, _, pseudonym in clash.sort("customer", "period").head(1).iter_rows():
+        expected = (
+            "the rows of the original in their order, as --out has them and --published has not, with one pseudonym "
+            "for a customer and month"
+        )
+        raise InputError.of(expected, file=released.name, column="customer", value=f"{pseudonym} beside {customer}")
     return rows.sort("customer", "period")
 
 
