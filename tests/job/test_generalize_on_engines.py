@@ -184,6 +184,16 @@ def test_form_without_a_place_for_the_release_is_refused(
     assert not (tmp_path / "A.csv").exists()
 
 
+def test_harden_refuses_a_form_without_a_place_for_its_release(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop(9).write_parquet(tmp_path / "T.parquet")
+    pair = ["--original", tmp_path / "T.parquet", "--release", tmp_path / "T.parquet", "--bound", "0.5"]
+    code, found = tokumei_here(capsys, "harden", *pair, "--out-format", "pwscup2018", "--out", tmp_path / "A.csv")
+    assert code == 2
+    assert "without ranges and sets" in found["message"]
+
+
 @pytest.mark.parametrize("item", ["a b", "{A", "long-item-name"])
 def test_an_item_that_has_no_place_in_the_form_of_the_contest_is_refused(tmp_path: Path, item: str) -> None:
     source = tmp_path / "T.parquet"

@@ -85,7 +85,7 @@ def harden(
             changes=names(changes, "--changes") if changes else None,
             sample=sample,
             seed=seed,
-            form=out_format or form_of_release(form_of(original, reading)),
+            form=form_of_release(form_of(original, reading), out_format),
             reading=reading,
             hierarchy=items,
         )

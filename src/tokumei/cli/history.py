@@ -76,7 +76,7 @@ def anonymize_history(
     Example: tokumei anonymize history T.csv --method pseudonyms --set lifetime=1 --seed 1 --out AT.csv
     """
     from tokumei.counting.engine import check_engine
-    from tokumei.data.files.histories import TABLE, check_form_of_release, form_of, form_of_release
+    from tokumei.data.files.histories import TABLE, form_of, form_of_release
     from tokumei.data.files.outputs import guarded
     from tokumei.job.anonymize_history import anonymize_history as anonymize
     from tokumei.job.anonymize_history import generalizes, steps_of
@@ -97,8 +97,7 @@ def anonymize_history(
         _plan(file, steps, outputs, engine, reading, force=force, json=json)
         return
     with showing_progress(), guarded(outputs, inputs=[file, pipeline, items], force=force) as drafts:
-        form = out_format or form_of_release(form_of(file, reading), is_generalized=generalizes(steps))
-        check_form_of_release(form, is_generalized=generalizes(steps))
+        form = form_of_release(form_of(file, reading), out_format, is_generalized=generalizes(steps))
         wanted = tuple(names(carry, "--carry")) if carry else ()
         if wanted and form != TABLE:
             raise InputError.of(f"no column to carry, since {form} has no place for it", option="--carry", value=carry)
@@ -248,8 +247,8 @@ def attack_history(
         typed: dict[str, Any] = dict(part_options(options, run))
         how: dict[str, Any] = {"customers": customers, "reading": reading, "hierarchy": items, "engine": engine}
         done = run(knowledge, release, attack, **how, **typed)
-        form = form_of_release(form_of(knowledge, reading), is_generalized=done.are_pairs)
-        done.write(drafts["--out"], out_format or form)
+        form = form_of_release(form_of(knowledge, reading), out_format, is_generalized=done.are_pairs)
+        done.write(drafts["--out"], form)
     result: dict[str, Any] = {**done.to_dict(), "out": str(out)}
     if truth is None:
         show(Answer(result), json=json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import TypeVar
 
@@ -35,6 +35,7 @@ DATES = (
 TRIED_FIRST = 20
 FINITE = "a finite number"
 
+Meaning = TypeVar("Meaning")
 T = TypeVar("T", Fraction, dt.date)
 Floats = npt.NDArray[np.float64]
 
@@ -162,6 +163,17 @@ def unreadable(attribute: str, texts: Sequence[str], expected: str) -> InputErro
         expected += ", without commas between thousands"
     listed = [Fault(expected, column=attribute, value=text) for text in texts[:LISTED_FAULTS]]
     return InputError(listed, len(texts))
+
+
+def read_each(read: Callable[[str], Meaning | None], texts: Iterable[str]) -> list[Meaning] | None:
+    """Give what each text stands for, in their order; None as soon as one cannot be read."""
+    found: list[Meaning] = []
+    for text in texts:
+        meaning = read(text)
+        if meaning is None:
+            return None
+        found.append(meaning)
+    return found
 
 
 def read_all(

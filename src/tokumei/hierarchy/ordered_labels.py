@@ -18,10 +18,9 @@ import itertools
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
 
 from tokumei.hierarchy.date_labels import read_date_label
 from tokumei.hierarchy.label_words import (
@@ -36,8 +35,8 @@ from tokumei.hierarchy.label_words import (
     ORDINALS,
     UNITS,
 )
+from tokumei.hierarchy.leaves import read_each
 
-T = TypeVar("T")
 Bound = Fraction | float
 
 # Longer numbers are identifiers.
@@ -77,10 +76,10 @@ def order_labels(texts: Sequence[str]) -> OrderedLabels | None:
     # One label alone is in no order, and two words with numbers in them by chance are not, either.
     if len(rest) < 2:
         return None
-    dates = _read_all(read_date_label, (plain[text] for text in rest))
+    dates = read_each(read_date_label, (plain[text] for text in rest))
     if dates is not None:
         return OrderedLabels([text for _, text in sorted(zip(dates, rest, strict=True))], apart, "dates")
-    read = _read_all(_read_range, (plain[text] for text in rest))
+    read = read_each(_read_range, (plain[text] for text in rest))
     if read is None:
         return None
     same = _in_one_unit(read)
@@ -93,17 +92,6 @@ def order_labels(texts: Sequence[str]) -> OrderedLabels | None:
 def _without_all(texts: Sequence[str], others: Sequence[str]) -> list[str]:
     unwanted = set(others)
     return [text for text in texts if text not in unwanted]
-
-
-def _read_all(read: Callable[[str], T | None], texts: Iterable[str]) -> list[T] | None:
-    """Read all texts; None as soon as one cannot be."""
-    found: list[T] = []
-    for text in texts:
-        one = read(text)
-        if one is None:
-            return None
-        found.append(one)
-    return found
 
 
 def _is_word(text: str) -> bool:

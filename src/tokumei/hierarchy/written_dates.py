@@ -10,7 +10,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchy.date_labels import read_day_label
-from tokumei.hierarchy.leaves import CLOCK, DATES, TRIED_FIRST, leaf_texts, read_all, read_date
+from tokumei.hierarchy.leaves import CLOCK, DATES, TRIED_FIRST, leaf_texts, read_all, read_date, read_each
 
 _DAY_OR_MONTH_FIRST = re.compile(rf"([0-9]{{1,2}})([./-])([0-9]{{1,2}})\2([0-9]{{4}}|[0-9]{{2}}){CLOCK}")
 # Eight digits of other years are codes.
@@ -76,13 +76,7 @@ def _days(reader: ReadDate, texts: Sequence[str]) -> list[dt.date] | None:
             found = written.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
             if not found.null_count() and (found.dt.year() >= 1).all():
                 return found.to_list()
-    days = []
-    for text in texts:
-        day = reader(text)
-        if day is None:
-            return None
-        days.append(day)
-    return days
+    return read_each(reader, texts)
 
 
 def _read_compact(text: str) -> dt.date | None:

@@ -21,7 +21,7 @@ from tokumei.data.files.reading import Reading
 from tokumei.job.attack_history import Guesses, made_attack, success_of
 from tokumei.job.histories_on_engine import bound, histories_on_engine, open_on_engine
 from tokumei.job.judge_history import Judged
-from tokumei.report.needs import needs_of
+from tokumei.report.needs import check_needs
 
 
 def attack_history_on_engine(
@@ -41,7 +41,7 @@ def attack_history_on_engine(
     with histories_on_engine(sources, reading, engine) as sides, step(f"attacking by {attack}"):
         known, seen = sides["known"], sides["seen"]
         for side in (known, seen):
-            side.check_has(needs_of(part, attack), attack)
+            check_needs(side, part, attack)
         guesses = known.fetch(guess_on_engine(part, known, seen))
         named = list(customers) if customers is not None else None
         if named is None:

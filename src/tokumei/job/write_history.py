@@ -41,7 +41,7 @@ from tokumei.job.histories_on_engine import bound
 from tokumei.job.history_release import check_items_fit
 from tokumei.job.resuming import kept_seed, resumable
 from tokumei.job.write_generalized import write_generalized_rows
-from tokumei.report.needs import DOES_WITHOUT, needs_of
+from tokumei.report.needs import check_needs
 
 PIECE_ROWS = 4_000_000
 # Published rows are dealt to so many files by the first bits of their place in the new order.
@@ -96,7 +96,7 @@ def write_history_on_engine(
         bound(opened, folder)
         history = open_history(opened, stage_history(source, reading, folder / "original"), folder)
         for _, method in methods:
-            history.check_has(needs_of(method), part_name(method), DOES_WITHOUT.get(part_name(method)))
+            check_needs(history, method)
         write = partial(_generalized, form=form) if is_generalized else _named
         told, recipe = write(pipeline, history, drafts, used)
     facts = {

@@ -5,9 +5,9 @@ A history of visits has no items, one of log-ins no prices: a part that would co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol
 
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
@@ -19,7 +19,7 @@ GOODS = ("item",)
 # A measure of what customers are needs a master that says it; without one it would compare one mean with itself.
 NEEDS_MASTER = ("crosstab", "buyers")
 # Measures that compare each row with the one that it was made of.
-ROW_BY_ROW = ("date", "price", "rows")
+ROW_BY_ROW = ("date", "price")
 # By the name of the part; one that is not listed needs who and when alone, as one of another package may declare
 # its own in a class attribute `needs`.
 NEEDS: dict[str, tuple[str, ...]] = {
@@ -52,7 +52,14 @@ def lacks(history: History, part: object, name: str | None = None) -> list[str]:
     return [column for column in needed if column in history.absent]
 
 
-def check_needs(history: History, part: object, name: str | None = None) -> None:
+class HasColumns(Protocol):
+    """A history, wherever its rows are."""
+
+    def check_has(self, columns: Sequence[str], who: str, without: Mapping[str, str] | None = None) -> None:
+        """Refuse work that needs a column which the history does not have."""
+
+
+def check_needs(history: HasColumns, part: object, name: str | None = None) -> None:
     """Refuse a part that needs what the history does not have."""
     own = name or part_name(part)
     history.check_has(needs_of(part, name), own, DOES_WITHOUT.get(own))
@@ -97,7 +104,8 @@ def why_not_compared(name: str, gone: Sequence[str], n_before: int, n_after: int
     """Say which columns of its original a release does not have, or that it has other rows; None where it has all."""
     if gone:
         return Text("the release has no {column}", column=_listed(gone))
-    if name in ROW_BY_ROW and n_before != n_after:
+    # How many rows are gone can be told of what was published, too, but not where rows were made up.
+    if (name in ROW_BY_ROW and n_before != n_after) or (name == "rows" and n_before < n_after):
         form = "the release has {n:,} rows and the original {m:,}, so that no row stands beside its own"
         return Text(form, n=n_after, m=n_before)
     return None

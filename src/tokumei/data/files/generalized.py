@@ -31,7 +31,7 @@ EXPECTED = {
     "quantity": "a number, a range [lo;hi], or *",
 }
 
-Write = Callable[[pl.Expr], pl.Expr]
+OfCells = Callable[[pl.Expr], pl.Expr]
 
 
 def _read_number(cell: pl.Expr) -> pl.Expr:
@@ -47,12 +47,12 @@ def _write_number(number: pl.Expr) -> pl.Expr:
 class CellForm:
     """How the bounds of ranges are written, and read again."""
 
-    read_date: Write = lambda cell: cell.str.to_date("%Y-%m-%d", strict=False)
-    read_price: Write = _read_number
-    read_quantity: Write = _read_number
-    write_date: Write = lambda date: date.dt.to_string("%Y-%m-%d")
-    write_price: Write = _write_number
-    write_quantity: Write = _write_number
+    read_date: OfCells = lambda cell: cell.str.to_date("%Y-%m-%d", strict=False)
+    read_price: OfCells = _read_number
+    read_quantity: OfCells = _read_number
+    write_date: OfCells = lambda date: date.dt.to_string("%Y-%m-%d")
+    write_price: OfCells = _write_number
+    write_quantity: OfCells = _write_number
 
 
 PLAIN = CellForm()

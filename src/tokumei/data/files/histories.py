@@ -105,6 +105,7 @@ def write_history_table(history: History, path: Path | str) -> None:
 
 def write_released_history(history: History, path: Path | str, form: str = TABLE) -> None:
     """Write a release in the form that is asked for; a Parquet file is a table whatever the form."""
+    check_form_of_release(form, is_generalized=False)
     if form == TABLE or format_of_name(path) not in TEXT_SUFFIXES:
         write_history_table(history, path)
     elif form == CONTEST_2016:
@@ -130,8 +131,11 @@ def check_form_of_release(form: str, *, is_generalized: bool) -> None:
         raise InputError.of(expected, option="--out-format", value=form)
 
 
-def form_of_release(form: str, *, is_generalized: bool = False) -> str:
-    """Give the form of a release of a file of some form: the contest's that has such releases, else a table."""
+def form_of_release(form: str, asked: str | None = None, *, is_generalized: bool = False) -> str:
+    """Give the form of a release of a file of some form: as asked, the contest's that has such releases, or a table."""
+    if asked is not None:
+        check_form_of_release(asked, is_generalized=is_generalized)
+        return asked
     return form if form == (CONTEST_2018 if is_generalized else CONTEST_2017) else TABLE
 
 
