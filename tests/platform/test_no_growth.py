@@ -118,8 +118,8 @@ def no_log(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_request_leaves_behind_is_noticed() -> None:
     kept: list[object] = []
     with pytest.raises(AssertionError, match="objects"):
-        # More than one each, since a few older objects may go in the meantime.
-        assert_steady(lambda number: kept.append([[number], [number]]))
+        # Far more than one each, since objects of earlier tests may go in the meantime: one template is hundreds.
+        assert_steady(lambda number: kept.append([[number] for _ in range(1000)]))
     files: list[int] = []
     with pytest.raises(AssertionError, match="15 descriptors"):
         assert_steady(lambda _: files.append(os.dup(0)))
