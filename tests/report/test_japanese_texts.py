@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -11,16 +12,17 @@ import polars as pl
 import pytest
 
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
-from tokumei.contest.fault_words import told_in_japanese
+from tokumei.contest.fault_words import WORDS
 from tokumei.contest.registry import EDITIONS
-from tokumei.core.errors import UnknownPart
+from tokumei.core.errors import Fault, InputError, PromiseBroken, TokumeiError, UnknownPart
 from tokumei.core.registry import part_options
-from tokumei.core.text import Text
+from tokumei.core.text import Text, from_json, to_json
+from tokumei.core.wording import counted
 from tokumei.hierarchy.builders import BUILDERS
 from tokumei.inspection.kinds import KINDS
 from tokumei.job.hierarchies import made_hierarchy
 from tokumei.job.inspect_table import inspect_columns
-from tokumei.report.japanese_errors import ERRORS, SAID, error_in_japanese
+from tokumei.report.japanese_errors import ERRORS, SAID
 from tokumei.report.japanese_texts import FORMS, in_japanese
 from tokumei.report.sweep import default_grid
 
@@ -104,7 +106,9 @@ def test_forms_have_the_same_names_on_both_sides_and_unknown_texts_stay_unknown(
     assert in_japanese(said) == "個人やレコードの番号：A0000 の形の 4,000 種類の番号です（見出しのとおり）"
     # What is written in a column is never taken for words of a sentence.
     assert in_japanese(str(said)) is None
-    assert error_in_japanese("at most 500 columns") == "500 列以下"
+    # Nor is a sentence taken apart again that lost its form.
+    assert "at most 500 columns" not in SAID
+    assert Text("at most {n:,} columns", n=500).in_words(SAID) == "500 列以下"
 
 
 def test_every_option_of_an_edition_is_said_in_japanese() -> None:
@@ -150,7 +154,7 @@ def test_every_form_of_a_text_has_japanese_words_of_the_same_names() -> None:
 
     _, forms = _written()
     assert len(forms) > 140
-    known = set(SAID) | ONLY_ENGLISH
+    known = set(WORDS) | ONLY_ENGLISH
     assert sorted(form for form in map(named, forms) if form not in known) == []
 
 
@@ -163,29 +167,26 @@ def test_every_error_that_has_japanese_words_is_one_that_the_library_says() -> N
 
 
 @pytest.mark.parametrize(
-    ("english", "japanese"),
+    ("error", "japanese"),
     [
         (
-            "R.csv, line 3: found '4 rows', expected at least 6 rows",
-            "R.csv、行 3：「4 行」があります。必要なもの：6 行以上",
+            InputError.of("at least 2 rows", file="R.csv", line=3, value=counted(1, "row")),
+            "R.csv、行 3：「1 行」があります。必要なもの：2 行以上",
         ),
-        ("option k: found 'x', expected a whole number", "オプション k：「x」があります。必要なもの：整数"),
-        ("D.csv, column age: expected a number\n… and 13 more", "D.csv、列 age：必要なもの：数値\n…ほか 13 件"),
+        (InputError.of("a number", option="k", value="x"), "オプション k：「x」があります。必要なもの：数値"),
         (
-            str(UnknownPart("edition", "odd", ["one", "two"])),
-            "「odd」という名前のものはありません。使えるもの：one, two",
+            InputError([Fault("a number", "D.csv", column="age")], 14),
+            "D.csv、列 age：必要なもの：数値\n…ほか 13 件",
         ),
+        (UnknownPart("edition", "odd", ["one", "two"]), "「odd」という名前のものはありません。使えるもの：one, two"),
         (
-            "The offer would prove a class of 2 to 4 rows, fewer than 5: age.",
-            "オファーから、5 行に満たない 2〜4 行のクラスが証明できます：age。",
-        ),
-        ("A release for k = 5 has a class of 1 row.", "k = 5 の加工データに 1 行のクラスがあります。"),
-        (
-            "3 of 9 rows would have to be left out, of which 1 may be.",
-            "9 行のうち 3 行を除外しなければなりません（除外できるのは 1 行まで）。",
+            PromiseBroken(Text("A release for k = {k} has a class of {rows}.", k=5, rows=counted(1, "row"))),
+            "k = 5 の加工データに 1 行のクラスがあります。",
         ),
     ],
 )
-def test_error_that_was_stored_is_told_in_japanese(english: str, japanese: str) -> None:
-    assert told_in_japanese(english) == japanese
-    assert told_in_japanese("nobody wrote this sentence\n" + english) is None
+def test_error_is_told_in_japanese_after_it_was_stored(error: TokumeiError, japanese: str) -> None:
+    """Jobs store what went wrong, and somebody reads it later in whatever language."""
+    stored = json.loads(json.dumps(to_json(error.text)), object_hook=from_json)
+    assert stored == str(error)
+    assert stored.in_words(WORDS) == japanese

@@ -30,6 +30,7 @@ from tokumei.core.errors import InputError, UnknownPart, nearest
 from tokumei.core.progress import step as progress_step
 from tokumei.core.registry import Option, fit_option, part_options
 from tokumei.core.seeds import LARGEST_SEED, check_seed, generator
+from tokumei.core.wording import choice_of
 from tokumei.data.files.toml import read_toml
 from tokumei.data.generalized import DELETED
 from tokumei.data.history import History
@@ -162,7 +163,7 @@ def _make_method(step: Mapping[str, Any], number: int, where: _Where) -> History
     try:
         part = HISTORY_ANONYMIZERS.get(name)
     except UnknownPart as error:
-        wanted = f"'{error.nearest}'" if error.nearest else f"one of {', '.join(HISTORY_ANONYMIZERS)}"
+        wanted = f"'{error.nearest}'" if error.nearest else choice_of(HISTORY_ANONYMIZERS)
         raise where.fault(f"a method: {wanted}", number, "method", name) from None
     known = {option.name: option for option in part_options(part)}
     options = {}
@@ -171,7 +172,7 @@ def _make_method(step: Mapping[str, Any], number: int, where: _Where) -> History
             continue
         if key not in known:
             near = nearest(key, known)
-            wanted = f"'{near}'" if near else f"one of {', '.join(known) or 'none'}"
+            wanted = f"'{near}'" if near else choice_of(known or ["none"])
             raise where.fault(f"an option of '{name}': {wanted}", number, key, value)
         options[key] = _fitted(known[key], value, number, where)
     return HISTORY_ANONYMIZERS.make(name, **options)

@@ -12,6 +12,8 @@ import polars as pl
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.registry import part_options, read_option
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
+from tokumei.core.wording import choice_of
 from tokumei.data.history import History
 from tokumei.data.knowledge import known_rows
 
@@ -52,13 +54,13 @@ class HistoryThreat:
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError.of("a share from 0 to 1", option=name, value=getattr(self, name))
         if self.draw not in DRAWS:
-            raise InputError.of(f"one of {', '.join(DRAWS)}", option="draw", value=self.draw)
+            raise InputError.of(choice_of(DRAWS), option="draw", value=self.draw)
         if self.period not in ("same", "other"):
             raise InputError.of("same or other", option="period", value=self.period)
         for name, least in (("rows", 1), ("days", 0), ("item_characters", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
-                raise InputError.of(f"{least} or more", option=name, value=value)
+                raise InputError.of(Text("{n} or more", n=least), option=name, value=value)
 
     def as_dict(self) -> dict[str, Any]:
         """Give all that is assumed, for JSON."""
@@ -154,7 +156,7 @@ def threat_of(threat: str | HistoryThreat, **changes: Any) -> HistoryThreat:
     known = {option.name: option for option in part_options(HistoryThreat)}
     for name in changes:
         if name not in known:
-            raise InputError.of(f"one of {', '.join(known)}", option=name)
+            raise InputError.of(choice_of(known), option=name)
     # As typed on a command line, where all is text.
     read = {
         name: read_option(known[name], value) if isinstance(value, str) else value for name, value in changes.items()

@@ -13,6 +13,7 @@ from tokumei.cli.options import part_options
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Rows, Sentence
+from tokumei.core.text import Text
 
 if TYPE_CHECKING:
     from tokumei.contest.edition import Edition, FileRole
@@ -117,7 +118,7 @@ def _knowledge_files(edition: Edition, knowledge: list[str] | None) -> dict[str,
     for level, path in _named(knowledge or [], "--knowledge").items():
         if level not in names:
             wanted = ", ".join(level for level in levels if level) or "none, attackers of this edition know all data"
-            raise InputError.of(f"a level of knowledge: {wanted}", option="--knowledge", value=level)
+            raise InputError.of(Text("a level of knowledge: {names}", names=wanted), option="--knowledge", value=level)
         if names[level] in found:
             raise InputError.of("each level once", option="--knowledge", value=level)
         found[names[level]] = path

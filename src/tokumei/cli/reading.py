@@ -14,6 +14,7 @@ import typer
 
 from tokumei.cli.options import names, pairs
 from tokumei.core.errors import InputError, nearest
+from tokumei.core.wording import choice_of
 from tokumei.data.files.reading import Reading
 
 PANEL = "How files are read"
@@ -113,7 +114,7 @@ def reading_of(given: dict[str, Any]) -> Reading:
     for role in columns:
         if role not in ROLES:
             near = nearest(role, ROLES)
-            expected = f"'{near}'" if near else f"one of {', '.join(ROLES)}"
+            expected = f"'{near}'" if near else choice_of(ROLES)
             raise InputError.of(f"{expected} before =", option="--columns", value=role)
     nulls = given["null_values"]
     return Reading(

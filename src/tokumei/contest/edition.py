@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 
 # Which of a team's releases counts.
 LATEST, BEST, CHOSEN = COUNTS = ("latest", "best", "chosen")
@@ -331,6 +332,6 @@ def files_in(folder: Path, roles: Sequence[FileRole]) -> dict[str, Path]:
         plain = folder / role.file_name
         path = next((path for path in (plain, plain.with_name(f"{plain.name}.gz")) if path.is_file()), None)
         if path is None:
-            raise InputError.of(f"the file {role.file_name}: {role.holds}", file=folder)
+            raise InputError.of(Text("the file {file}: {what}", file=role.file_name, what=role.holds), file=folder)
         found[role.name] = path
     return found

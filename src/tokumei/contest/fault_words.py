@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from tokumei.core.errors import Fault
 from tokumei.core.text import Text
-from tokumei.report.japanese_errors import error_in_japanese
+from tokumei.report.japanese_errors import SAID
 
-# By what was expected, as the checks have it, with the same {names}.
+# By the form of what was expected, as the checks have it, with the same {names}.
 JAPANESE: Mapping[str, str] = {
     # Forms of files and cells.
     "UTF-8": "UTF-8 の文字",
@@ -40,13 +38,11 @@ JAPANESE: Mapping[str, str] = {
     "the header {header}": "ヘッダー {header}",
     "a customer id of 1 to 9 digits": "1〜9桁の顧客ID",
     "a pseudonym of letters, digits, _ or -, other than DEL": "英数字、_、- からなる仮名（DEL を除く）",
-    "a pseudonym of 1 to 20 letters, digits, _ or -": "英数字、_、- からなる20文字以内の仮名",
+    "a pseudonym of 1 to {n} letters, digits, _ or -": "英数字、_、- からなる{n}文字以内の仮名",
     "a pseudonym of 1 to 20 letters, digits, _ or -, other than DEL": (
         "英数字、_、- からなる20文字以内の仮名（DEL を除く）"
     ),
     "a pseudonym of 1 to 9 digits, the first not 0, or * in all cells": "先頭が 0 でない1〜9桁の仮名、または全セル *",
-    "one of 0": "0",
-    "one of f, m": "f または m",
     "a real date YYYY/M/D without leading zeros": "実在する日付 YYYY/M/D（先頭の 0 なし）",
     "a real time h:mm, the hour without leading zeros": "実在する時刻 h:mm（時の先頭の 0 なし）",
     "a price above 0 of at most 5 digits and 2 decimals, without leading zeros": (
@@ -61,13 +57,12 @@ JAPANESE: Mapping[str, str] = {
     "an item of 1 to 9 upper-case letters or digits": "1〜9文字の英大文字・数字の商品ID",
     "the first 1 or 2 characters of an item": "商品IDの先頭1〜2文字",
     "a birth decade 1930/1/1, 1940/1/1, … 1980/1/1": "生年の年代 1930/1/1、1940/1/1、…、1980/1/1",
-    "one of United Kingdom, France, Germany, Others": "United Kingdom、France、Germany、Others のいずれか",
     # Generalized cells.
     "a real date YYYY/M/D, a range [lo;hi] of two such with lo ≤ hi, or *": (
         "実在する日付 YYYY/M/D、下限が上限以下の範囲 [lo;hi]、または *"
     ),
     "an item of 1 to 9 upper-case letters or digits, a set {a;b;…} of 1 to 100 different ones, or *": (
-        "1〜9文字の英大文字・数字の商品ID、異なる1〜100個の集合 {{a;b;…}}、または *"
+        "1〜9文字の英大文字・数字の商品ID、異なる1〜100個の集合 {a;b;…}、または *"
     ),
     "a price above 0 of at most 5 digits and 2 decimals, without leading zeros, a range [lo;hi] of two such with "
     "lo ≤ hi, or *": (
@@ -77,13 +72,13 @@ JAPANESE: Mapping[str, str] = {
         "1〜6桁の数量（先頭の 0 なし）、下限が上限以下の範囲 [lo;hi]、または *"
     ),
     # Rows against the original.
-    "{n_rows:,} rows as in T, in their order": "T と同じ {n_rows:,} 行（順序も同じ）",
-    "at most {n_most:,} of {n_rows:,} rows deleted": "削除は {n_rows:,} 行のうち {n_most:,} 行まで",
-    "at least {n_least:,} of {n_rows:,} rows kept": "{n_rows:,} 行のうち {n_least:,} 行以上を残す",
-    "at most {n_rows:,} rows, as X has": "X の行数 {n_rows:,} 行以下",
-    "at least {n_least:,} rows, half of those of X": "X の半数 {n_least:,} 行以上",
-    "{n_rows:,} row numbers, one for each row of Y": "Y の各行に1つずつ、{n_rows:,} 個の行番号",
-    "a row number from 1 to {n_rows:,}": "1 から {n_rows:,} までの行番号",
+    "{n_rows} rows as in T, in their order": "T と同じ {n_rows} 行（順序も同じ）",
+    "at most {n_most} of {n_rows} rows deleted": "削除は {n_rows} 行のうち {n_most} 行まで",
+    "at least {n_least} of {n_rows} rows kept": "{n_rows} 行のうち {n_least} 行以上を残す",
+    "at most {n_rows} rows, as X has": "X の行数 {n_rows} 行以下",
+    "at least {n_least} rows, half of those of X": "X の半数 {n_least} 行以上",
+    "{n_rows} row numbers, one for each row of Y": "Y の各行に1つずつ、{n_rows} 個の行番号",
+    "a row number from 1 to {n_rows}": "1 から {n_rows} までの行番号",
     "a row of X that no earlier line names": "前の行に現れていない X の行番号",
     "a value of {column_name} in X": "X の列 {column_name} に現れる値",
     "a value that T has in this column": "T の同じ列に現れる値",
@@ -92,7 +87,7 @@ JAPANESE: Mapping[str, str] = {
     "an item of T": "T に現れる商品ID",
     "items of T, which {item} is not": "T に現れる商品ID（{item} は現れない）",
     "a cell that may stand for {truth}, as in T": "T の値 {truth} を含むセル",
-    "a line of at most {n_most:,} characters": "{n_most:,} 文字以内の行",
+    "a line of at most {n_most} characters": "{n_most} 文字以内の行",
     "a set of at most {n_most} items": "{n_most} 個以内の商品の集合",
     "a set of different items": "すべて異なる商品の集合",
     "a range [lo;hi] with lo ≤ hi": "下限が上限以下の範囲 [lo;hi]",
@@ -111,15 +106,15 @@ JAPANESE: Mapping[str, str] = {
     "another pseudonym than in line {other_line}, where it stands for {customer} in the month": (
         "{other_line} 行目で同じ月の顧客 {customer} を表す仮名とは別の仮名"
     ),
-    "{n_rows:,} lines, as many as M has customers": "M の顧客数と同じ {n_rows:,} 行",
+    "{n_rows} lines, as many as M has customers": "M の顧客数と同じ {n_rows} 行",
     "each pseudonym once": "仮名は一度だけ",
     "a country of M": "M に現れる国名",
     "a pseudonym of M_release": "M_release に現れる仮名",
     "a date from {first} to {last}, as in T": "T と同じ {first} から {last} までの日付",
-    "at most {n_most:,} rows": "{n_most:,} 行以下",
-    "a row of M, from 1 to {n_rows:,}": "M の行番号（1 から {n_rows:,}）",
+    "at most {n_most} rows": "{n_most} 行以下",
+    "a row of M, from 1 to {n_rows}": "M の行番号（1 から {n_rows}）",
     "each row of M once": "M の各行を一度だけ",
-    "{n_rows:,} row numbers, one for each row of M_release": "M_release の各行に1つずつ、{n_rows:,} 個の行番号",
+    "{n_rows} row numbers, one for each row of M_release": "M_release の各行に1つずつ、{n_rows} 個の行番号",
     # Guesses.
     "a customer of M": "M の顧客ID",
     "a customer of T": "T の顧客ID",
@@ -130,43 +125,21 @@ JAPANESE: Mapping[str, str] = {
     "a pseudonym of S, or nothing": "S に現れる仮名、または空",
     "a pseudonym of the published release": "公開された加工データに現れる仮名",
     "one line for each pseudonym": "仮名ごとに1行",
-    "a row of T, from 1 to {n_rows:,}": "T の行番号（1 から {n_rows:,}）",
-    "{n_rows:,} lines, one for each row of S": "S の各行に1行ずつ、{n_rows:,} 行",
+    "a row of T, from 1 to {n_rows}": "T の行番号（1 から {n_rows}）",
+    "{n_rows} lines, one for each row of S": "S の各行に1行ずつ、{n_rows} 行",
 }
 
-# What checks say of what they found, where it is no cell of the file.
-FOUND: Sequence[tuple[re.Pattern[str], str]] = [
-    (re.compile(r"([\d,]+) rows? deleted"), "{0} 行を削除"),
-    (re.compile(r"([\d,]+) (?:rows?|lines?)"), "{0} 行"),
-    (re.compile(r"([\d,]+) bytes"), "{0} バイト"),
-    (re.compile(r"([\d,]+) cells?: (.*)", re.DOTALL), "{0} 個のセル：{1}"),
-    (re.compile(r"an empty line"), "空の行"),
-    (re.compile(r"no (\S+\.csv)"), "{0} がない"),
-]
-# A fault as `str` tells it.
-TOLD = re.compile(
-    r"(?:(?P<file>[^:]+?)??(?:(?:^|, )option (?P<option>[^,:]+))?(?:(?:^|, )line (?P<line>[\d,]+))?"
-    r"(?:(?:^|, )column (?P<column>[^:]+?))?: )?"
-    r"(?:found '(?P<value>.*)', )?expected (?P<expected>.+?)(?: \(rule (?P<rule>[\w-]+)\))?"
-)
+WORDS = {**SAID, **JAPANESE}
 
 
 def in_japanese(fault: Fault) -> str | None:
     """Say what was expected in Japanese, or None where no words are known."""
-    words = JAPANESE.get(fault.expected)
-    if words is not None:
-        return words.format(**fault.parameters)
-    expected = Text(fault.expected, **fault.parameters) if fault.parameters else fault.expected
-    if isinstance(expected, Text) and (said := error_in_japanese(expected)) is not None:
-        return said
-    return error_in_japanese(str(fault.wanted))
+    return Text(fault.form, **fault.values).in_words(WORDS)
 
 
 def found_in_japanese(fault: Fault) -> str | None:
     """Give what was found there, in Japanese where the check says it and no cell does."""
-    if fault.value is None or (fault.column is not None and fault.rule != "half-kept"):
-        return fault.value
-    return _by_pattern(fault.value, FOUND) or fault.value
+    return (fault.value.in_words(WORDS) if isinstance(fault.value, Text) else None) or fault.value
 
 
 def sentence_in_japanese(fault: Fault) -> str:
@@ -178,32 +151,3 @@ def sentence_in_japanese(fault: Fault) -> str:
     rule = f"（ルール {fault.rule}）" if fault.rule else ""
     said = f"{there}必要なもの：{in_japanese(fault) or fault.wanted}{rule}"
     return f"{place}：{said}" if place else said
-
-
-def told_in_japanese(text: str) -> str | None:
-    """Say in Japanese what `str` of an error says, line by line; None where a line has no words.
-
-    >>> told_in_japanese("R.csv, line 3: found '4 rows', expected at least 6 rows")
-    'R.csv、行 3：「4 行」があります。必要なもの：6 行以上'
-    """
-    lines = [_line_in_japanese(line) for line in text.splitlines()]
-    return None if None in lines else "\n".join(line for line in lines if line is not None)
-
-
-def _line_in_japanese(line: str) -> str | None:
-    if (more := re.fullmatch(r"… and ([\d,]+) more", line)) is not None:
-        return f"…ほか {more[1]} 件"
-    told = TOLD.fullmatch(line)
-    if told is None:
-        return error_in_japanese(line)
-    facts: dict[str, Any] = told.groupdict()
-    fault = Fault(**facts)
-    return None if in_japanese(fault) is None else sentence_in_japanese(fault)
-
-
-def _by_pattern(text: str, patterns: Sequence[tuple[re.Pattern[str], str]]) -> str | None:
-    for pattern, words in patterns:
-        match = pattern.fullmatch(text)
-        if match is not None:
-            return words.format(*match.groups())
-    return None

@@ -34,6 +34,7 @@ from tokumei.contest.secret import Secret, public_digest
 from tokumei.contest.setting import SETTING, read_counts, read_setting
 from tokumei.core.errors import InputError, NotFound, PromiseBroken
 from tokumei.core.text import Text
+from tokumei.core.wording import counted
 
 PUBLIC, SECRET, RANKING = "public", "secret", "ranking.json"
 # The first time that a zip file can hold. Real times would tell which file was made first.
@@ -199,7 +200,7 @@ def _copy(path: Path, target: Path) -> None:
             raise InputError.of("a plain file", file=path)
         if status.st_size > LARGEST_FILE:
             raise InputError.of(
-                Text("a file of at most {n:,} bytes", n=LARGEST_FILE), file=path, value=f"{status.st_size:,} bytes"
+                Text("a file of at most {n:,} bytes", n=LARGEST_FILE), file=path, value=counted(status.st_size, "byte")
             )
         shutil.copyfileobj(source, copy)
 

@@ -164,7 +164,11 @@ class Season:
         self.check_name(team)
         if self.n_releases(team) >= self.terms.n_releases_allowed:
             raise NotAllowed(
-                f"The team '{team}' has used all of its {counted(self.terms.n_releases_allowed, 'release')}."
+                Text(
+                    "The team '{team}' has used all of its {releases}.",
+                    team=team,
+                    releases=counted(self.terms.n_releases_allowed, "release"),
+                )
             )
 
     def check_may_choose(self, team: str, number: int) -> None:

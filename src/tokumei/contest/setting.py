@@ -11,6 +11,7 @@ from tokumei.contest.edition import COUNTS, LATEST, Edition
 from tokumei.contest.registry import EDITIONS
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name, part_options
+from tokumei.core.wording import choice_of
 from tokumei.data.files.toml import Where, parse_toml, read_toml
 
 SETTING = "contest.toml"
@@ -58,7 +59,7 @@ def with_counts(text: str, counts: str | None) -> str:
     if counts is None:
         return text
     if counts not in COUNTS:
-        raise InputError.of(f"one of {', '.join(COUNTS)}", option=RULE, value=counts)
+        raise InputError.of(choice_of(COUNTS), option=RULE, value=counts)
     said = counts_said(text)
     if said not in (None, counts):
         raise InputError.of(f"what the file says, {said}", option=RULE, value=counts)

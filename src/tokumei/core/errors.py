@@ -20,7 +20,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from tokumei.core.text import Text
+from tokumei.core.text import Text, from_json, to_json
 
 LISTED_FAULTS = 20
 # Of each kind so many are shown with their places, where faults are told by kinds.
@@ -47,7 +47,8 @@ class Fault:
     """One thing wrong with an input: where it stands, what stands there, and what was expected.
 
     `expected` may be a text with its form, or have {names}, whose values are the parameters: so it can be said in
-    another language. `rule` is the name of the rule that a submission breaks, where it is one.
+    another language. `value` is a text where a check says what it found, as a number of rows; what stands in a file is
+    no such text, whatever it reads. `rule` is the name of the rule that a submission breaks, where it is one.
     """
 
     expected: str
@@ -79,12 +80,23 @@ class Fault:
         found = asdict(self) | {"expected": self.wanted}
         return {name: value for name, value in found.items() if value or name not in ("rule", "parameters", "option")}
 
+    def to_json(self) -> dict[str, Any]:
+        """Give the fault for a file or a database, with all that it takes to say it in another language later."""
+        found: dict[str, Any] = to_json(asdict(self) | {"expected": self.form, "parameters": self.values})
+        return found
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Fault:
+        """Read a fault back."""
+        values = found.get("parameters", {})
+        return cls(**{**_texts(found), "parameters": _texts(values)})
+
     @property
     def text(self) -> Text:
         """The whole of it: where, what was found and what was expected."""
         said = Text("expected {wanted}", wanted=Text(self.form, **self.values))
         if self.value is not None:
-            said = Text("found {value}, {said}", value=shown(self.value), said=said)
+            said = Text("found {value}, {said}", value=_quoted(self.value), said=said)
         if self.rule:
             said = Text("{said} (rule {rule})", said=said, rule=self.rule)
         places = {"option {name}": self.option, "line {name}": self.line, "column {name}": self.column}
@@ -144,12 +156,15 @@ class InputError(TokumeiError):
     ) -> InputError:
         """Make the error for a single fault."""
         name = None if file is None else str(file)
-        return cls(Fault(expected, name, line, column, None if value is None else str(value), option=option))
+        return cls(Fault(expected, name, line, column, _found(value), option=option))
 
     @property
-    def text(self) -> str:
-        """What it says, with its form where there is one fault."""
-        return self.faults[0].text if self.n_faults == len(self.faults) == 1 else str(self)
+    def text(self) -> Text:
+        """What it says, a line for each fault."""
+        lines = [fault.text for fault in self.faults]
+        if self.n_unlisted:
+            lines.append(Text("… and {n:,} more", n=self.n_unlisted))
+        return reduce(lambda above, below: Text("{above}\n{below}", above=above, below=below), lines)
 
     @property
     def n_unlisted(self) -> int:
@@ -157,10 +172,7 @@ class InputError(TokumeiError):
         return self.n_faults - len(self.faults)
 
     def __str__(self) -> str:
-        lines = [str(fault) for fault in self.faults]
-        if self.n_unlisted:
-            lines.append(f"… and {self.n_unlisted:,} more")
-        return "\n".join(lines)
+        return str(self.text)
 
     @property
     def by_kind(self) -> str:
@@ -262,8 +274,7 @@ class FaultList:
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
         """Add one fault."""
-        found = None if value is None else str(value)
-        self.faults.append(Fault(expected, self.file, line, column, found, rule, parameters or {}))
+        self.faults.append(Fault(expected, self.file, line, column, _found(value), rule, parameters or {}))
         self.n_faults += 1
 
     def count_more(self, n: int) -> None:
@@ -303,6 +314,20 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 def _within(place: Text, inner: Text) -> Text:
     return Text("{place}, {inner}", place=place, inner=inner)
+
+
+def _found(value: object) -> str | None:
+    return value if value is None or isinstance(value, Text) else str(value)
+
+
+def _quoted(value: str) -> Text:
+    """Quote what was found: a text keeps its form, unless what stands in it has to be cut or escaped."""
+    bare = shown(value)[1:-1]
+    return Text("'{value}'", value=value if bare == value else bare)
+
+
+def _texts(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: from_json(one) if isinstance(one, dict) else one for name, one in found.items()}
 
 
 def shown(value: str) -> str:

@@ -23,6 +23,7 @@ from typing import Any, Generic, TypeVar
 
 from tokumei.core.errors import DuplicatePart, InputError, UnknownPart, nearest
 from tokumei.core.text import Text
+from tokumei.core.wording import choice_of
 
 P = TypeVar("P")
 
@@ -115,7 +116,7 @@ class Registry(Generic[P]):
         for given in options:
             if given not in known:
                 near = nearest(given, known)
-                wanted = f"'{near}'" if near else f"one of {', '.join(known) or 'no options'}"
+                wanted = f"'{near}'" if near else choice_of(known or ["no options"])
                 raise InputError.of(
                     Text("an option of the {sort} '{name}': {names}", sort=self.kind, name=name, names=wanted),
                     value=given,

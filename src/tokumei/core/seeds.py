@@ -7,6 +7,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +35,7 @@ def generator(seed: int, *purpose: str | int) -> np.random.Generator:
 def check_seed(seed: object) -> None:
     """Refuse what cannot be written in a recipe and read back the same."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED:
-        raise InputError.of(f"a whole number from 0 to {LARGEST_SEED}", option="seed", value=seed)
+        raise InputError.of(Text("a whole number from {n} to {m}", n=0, m=LARGEST_SEED), option="seed", value=seed)
 
 
 def fresh_seed() -> int:

@@ -1,12 +1,25 @@
-"""Numbers with their nouns: 1 row, 2,000 rows."""
+"""What many sentences say in the same way: numbers with their nouns, and lists to choose from."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 
-def counted(n: int, noun: str, plural: str | None = None) -> str:
+from tokumei.core.text import Text
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> Text:
     """Give a count and what is counted; one that does not take an s is given in its plural, too.
 
     >>> counted(1, "row"), counted(2000, "row"), counted(0, "class", "classes")
     ('1 row', '2,000 rows', '0 classes')
     """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+    return Text(f"{{n:,}} {noun if n == 1 else plural or noun + 's'}", n=n)
+
+
+def choice_of(names: Iterable[object]) -> Text:
+    """Give the names of which one is expected.
+
+    >>> choice_of(["first", "best"])
+    'one of first, best'
+    """
+    return Text("one of {names}", names=", ".join(map(str, names)))

@@ -128,7 +128,7 @@ def find_columns(
     for role in NEEDED:
         if role not in found:
             how = f"{role}=NAME (in the shell --columns {role}=NAME) with one of: {', '.join(names)}"
-            faults.add(f"a column named {role}, or {how}", column=role)
+            faults.add(Text("a column named {role}, or {how}", role=role, how=how), column=role)
     faults.raise_if_any()
     return found
 

@@ -22,6 +22,7 @@ from typing import Literal
 
 from tokumei.core.chain import canonical, digest_of
 from tokumei.core.errors import PromiseBroken
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.counting.class_counts import SIZE
 from tokumei.exchange.counted_table import CountedTable
@@ -167,7 +168,9 @@ def make_release(offer: Offer, table: CountedTable, node: Node, k: int) -> str:
     text = release_text(table.classes(node), offer.lattice)
     sizes = read_release(text, offer.lattice.attributes)[SIZE].to_list()
     if min(sizes, default=0) < k:
-        raise PromiseBroken(f"A release for k = {k} has a class of {counted(min(sizes, default=0), 'row')}.")
+        raise PromiseBroken(
+            Text("A release for k = {k} has a class of {rows}.", k=k, rows=counted(min(sizes, default=0), "row"))
+        )
     return text
 
 

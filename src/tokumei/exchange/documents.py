@@ -89,7 +89,7 @@ class Fields:
         """Give a number."""
         value = self._get(name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-            raise self.fault(f"a number from {least:g} to {most:g}", name)
+            raise self.fault(Text("a number from {n:g} to {m:g}", n=least, m=most), name)
         return float(value)
 
     def texts(self, name: str) -> tuple[str, ...]:

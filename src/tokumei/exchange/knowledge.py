@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tokumei.core.wording import choice_of
 from tokumei.exchange.documents import Fields
 from tokumei.hierarchy.lattice import Lattice
 from tokumei.predict.methods.margins import SPREADS
@@ -35,7 +36,7 @@ def check_knowledge(lattice: Lattice, fields: Fields) -> None:
 def _check_margins(lattice: Lattice, fields: Fields) -> None:
     fields.whole("k_p", least=1)
     if fields.number("spread", least=0, most=max(SPREADS)) not in SPREADS:
-        raise fields.fault(f"one of {', '.join(f'{each:g}' for each in SPREADS)}", "spread")
+        raise fields.fault(choice_of(f"{each:g}" for each in SPREADS), "spread")
     attributes = fields.inside("attributes")
     sizes = {name: _group_sizes(attributes, name) for name in lattice.attributes}
     attributes.done()

@@ -13,6 +13,7 @@ from tokumei.anonymize.unseen import Unseen
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Section, as_kind
 from tokumei.core.seeds import fresh_seed
+from tokumei.core.wording import choice_of
 from tokumei.counting.count import count_classes
 from tokumei.data.files.formats import check_can_be_written, write_frame
 from tokumei.data.files.outputs import guarded
@@ -90,7 +91,7 @@ def apply(
     ['52', '52', '52']
     """
     if unseen not in get_args(Unseen):
-        raise InputError.of(f"one of {', '.join(get_args(Unseen))}", option="unseen", value=unseen)
+        raise InputError.of(choice_of(get_args(Unseen)), option="unseen", value=unseen)
     used = _recipe_of(recipe)
     table = data if isinstance(data, Table) else Table(data, **reading)
     trees = given_hierarchies(hierarchies, columns_of(used))

@@ -8,6 +8,7 @@ from typing import Any
 
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.text import Text
+from tokumei.core.wording import choice_of
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.presets import preset
@@ -130,7 +131,7 @@ def refuse_unknown(options: Mapping[str, Any], known: Sequence[str], job: str) -
     """Raise for a keyword that a job does not know, with the nearest name."""
     for name in options:
         near = nearest(name, known)
-        hint = f"'{near}'" if near else f"one of {', '.join(sorted(known))}"
+        hint = f"'{near}'" if near else choice_of(sorted(known))
         raise InputError.of(Text("an option of {what}: {names}", what=job, names=hint), value=name)
 
 

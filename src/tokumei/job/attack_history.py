@@ -20,6 +20,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Rows, Section, as_kind
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.generalized import read_generalized
 from tokumei.data.files.histories import TABLE
@@ -147,7 +148,11 @@ def announce(part: Any, name: str, known: History, seen: History) -> None:
             f"fewer customers: {name} would take {cost}, and this machine has {machine_bytes() / GIGABYTE:.0f} GB; "
             "'tokumei report --sample' attacks some of them",
             file=known.name,
-            value=f"{counted(len(known.customers), 'customer')} and {counted(len(seen.customers), 'pseudonym')}",
+            value=Text(
+                "{customers} and {pseudonyms}",
+                customers=counted(len(known.customers), "customer"),
+                pseudonyms=counted(len(seen.customers), "pseudonym"),
+            ),
         )
 
 

@@ -12,6 +12,7 @@ from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturber, TableAnonymizer, TableSearch
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name, part_options
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_beside, count_relation, most_classes
@@ -208,7 +209,11 @@ def check_is_possible(n_rows: int, asked: Asked, name: str) -> None:
         raise InputError.of("a table with a row or more", file=name, value="no rows")
     if asked.k is not None and asked.k > n_rows:
         raise CannotAnonymize(
-            f"k = {asked.k:,} is more than the {counted(n_rows, 'row')} of the table: no class can hold it."
+            Text(
+                "k = {k:,} is more than the {rows} of the table: no class can hold it.",
+                k=asked.k,
+                rows=counted(n_rows, "row"),
+            )
         )
 
 

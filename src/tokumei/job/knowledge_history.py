@@ -13,7 +13,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.result import Drawing, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
-from tokumei.core.wording import counted
+from tokumei.core.wording import choice_of, counted
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.job.histories import history_of, released_of
@@ -105,7 +105,7 @@ def knowledge_history(
     for name in options:
         raise InputError.of("an option of knowledge: 'weight', 'unicity'", value=name)
     if weight not in WEIGHTS:
-        raise InputError.of(f"one of {', '.join(WEIGHTS)}", option="weight", value=weight)
+        raise InputError.of(choice_of(WEIGHTS), option="weight", value=weight)
     original = history_of(history, reading)
     original.check_has(["item"], "knowledge")
     with step("measuring knowledge"):

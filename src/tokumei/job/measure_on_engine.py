@@ -10,6 +10,7 @@ from typing import Any
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.score import Score
+from tokumei.core.text import Text
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.data.files.reading import Reading
 from tokumei.job.histories_on_engine import histories_on_engine
@@ -33,7 +34,9 @@ def measure_history_on_engine(
     for name in measures or ():
         HISTORY_UTILITIES.get(name)
         if name not in MEASURES:
-            expected = f"the local engine, which {name} needs; others have {', '.join(MEASURES)}"
+            expected = Text(
+                "the local engine, which {what} needs; others have {names}", what=name, names=", ".join(MEASURES)
+            )
             raise InputError.of(expected, option="engine", value=engine)
     wanted = list(measures or HISTORY_UTILITIES)
     scores: dict[str, Score] = {}

@@ -16,6 +16,7 @@ from tokumei.core.errors import InputError, nearest
 from tokumei.core.progress import step
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence
 from tokumei.core.seeds import fresh_seed
+from tokumei.core.wording import choice_of
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.keys import read_private
 from tokumei.data.files.source import check_is_file
@@ -139,7 +140,7 @@ def check_bounds(job: Job, numbers: Mapping[str, float]) -> list[dict[str, Any]]
     for one in job.bounds:
         if one.of not in numbers:
             near = nearest(one.of, list(numbers))
-            expected = f"'{near}'" if near else f"one of {', '.join(numbers)}"
+            expected = f"'{near}'" if near else choice_of(numbers)
             raise InputError.of(expected, file=job.where.file, line=one.line, column="[bound] of", value=one.of)
         value = numbers[one.of]
         ends = {"of": one.of, "least": one.least, "most": one.most}

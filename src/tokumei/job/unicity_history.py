@@ -12,6 +12,7 @@ from tokumei.attack.unicity import EXACTNESS, Curve, unicity_curve
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section
+from tokumei.core.wording import choice_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.job.histories import released_of
 from tokumei.report.figures import line_figure
@@ -112,7 +113,7 @@ def unicity_history(
             raise InputError.of("1 or more", option=name, value=value)
     for name in exactness or ():
         if name not in EXACTNESS:
-            raise InputError.of(f"one of {', '.join(EXACTNESS)}", option="exactness", value=name)
+            raise InputError.of(choice_of(EXACTNESS), option="exactness", value=name)
     found = released_of(history, reading)
     if not found.kept.height:
         raise InputError.of("a history with rows", file=found.name)

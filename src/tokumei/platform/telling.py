@@ -7,10 +7,9 @@ from pathlib import Path
 
 from django.utils.translation import get_language
 
-from tokumei.contest.fault_words import sentence_in_japanese, told_in_japanese
+from tokumei.contest.fault_words import WORDS, sentence_in_japanese
 from tokumei.core.errors import InputError, TokumeiError
 from tokumei.core.text import Text
-from tokumei.report.japanese_errors import error_in_japanese
 
 
 def without_folders(error: TokumeiError) -> TokumeiError:
@@ -30,10 +29,10 @@ def in_words(error: TokumeiError) -> str:
 
 
 def told(text: str) -> str:
-    """Say a sentence of the library in the reader's language where it is known there; an error may be a stored one."""
+    """Say a sentence of the library in the reader's language, where it is known there."""
     if not _is_japanese():
         return text
-    return (error_in_japanese(text) if isinstance(text, Text) else told_in_japanese(text)) or text
+    return (text.in_words(WORDS) if isinstance(text, Text) else WORDS.get(text)) or text
 
 
 def _is_japanese() -> bool:

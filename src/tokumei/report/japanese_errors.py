@@ -1,19 +1,13 @@
-"""What errors of the library say in Japanese, by the forms that they carry (`core/text.py`).
-
-An error that was stored as a sentence, as those of jobs are, has no form any more: it is recognized by its words, where
-names of one letter stand for numbers.
-"""
+"""What errors of the library say in Japanese, by the forms that they carry (`core/text.py`)."""
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
-from tokumei.core.text import Text
 from tokumei.report.japanese_texts import WORDS
 
 # Where a fault stands, what is there and what was expected.
 FRAMES = {
+    "{above}\n{below}": "{above}\n{below}",
+    "… and {n} more": "…ほか {n} 件",
     "{place}: {said}": "{place}：{said}",
     "{place}, {inner}": "{place}、{inner}",
     "{file}": "{file}",
@@ -21,7 +15,14 @@ FRAMES = {
     "line {name}": "行 {name}",
     "column {name}": "列 {name}",
     "{said} (rule {rule})": "{said}（ルール {rule}）",
-    "found {value}, {said}": "{value} があります。{said}",
+    "found {value}, {said}": "{value}があります。{said}",
+    "'{value}'": "「{value}」",
+    "{cells}: {text}": "{cells}：{text}",
+    "an empty line": "空の行",
+    "{rows} deleted": "{rows}を削除",
+    "{bytes} so far": "ここまでで {bytes}",
+    "{columns} and {rows}": "{columns}、{rows}",
+    "{customers} and {pseudonyms}": "{customers}と{pseudonyms}",
     "expected {wanted}": "必要なもの：{wanted}",
 }
 ERRORS = {
@@ -47,7 +48,7 @@ ERRORS = {
     "a name that ends in {texts} (or so with .gz), {others}": "{texts}（.gz も可）、{others} で終わる名前",
     "a folder that exists": "存在するフォルダー",
     "one ASCII character that is no quote or line end": "引用符でも改行でもない ASCII 文字 1 字",
-    "more than the {n} lines to skip": "読み飛ばす {n} 行より多くの行",
+    "more than the {lines} to skip": "読み飛ばす {lines}より多くの行",
     "how many lines to skip, at least 0": "読み飛ばす行数（0 以上）",
     "a column of the file: {names}": "ファイルの列：{names}",
     "an encoding that Python knows": "Python が扱える文字コード",
@@ -78,7 +79,6 @@ ERRORS = {
     "a table with a row or more": "1 行以上ある表",
     # Settings written in TOML, and contests of one's own.
     "a TOML file of at most {n} bytes": "{n} バイト以内の TOML ファイル",
-    "TOML ({why} (at line {n}, column {m}))": "正しい TOML（{n} 行 {m} 列に誤り）",
     "TOML ({why})": "正しい TOML",
     "TOML that is not nested so deep": "入れ子がこれほど深くない TOML",
     "keys of at most {n} parts": "{n} 個以内の部分からなるキー",
@@ -90,13 +90,13 @@ ERRORS = {
     "numbers of at most {n} digits": "{n} 桁以内の数",
     "a name of the formula: {names}": "式で使える名前：{names}",
     "numbers, names, + - * /, parentheses, {functions}": "数、名前、+ - * /、括弧、{functions}",
-    "only numbers, names, + - * /, parentheses, {functions}": "数、名前、+ - * /、括弧、{functions} だけ",
-    "a formula of numbers, names, + - * /, parentheses, {functions}": "数、名前、+ - * /、括弧、{functions} からなる式",
+    "only {these}": "{these} だけ",
+    "a formula of {these}": "{these} からなる式",
     "a column of the data: {names}": "データの列：{names}",
     "a {name} such as {example}": "{example} のような {name}",
-    "at least {n} rows": "{n} 行以上",
-    "at least {n} customer": "{n} 人以上の顧客",
-    "at least {n} customers": "{n} 人以上の顧客",
+    "at least 2 rows": "2 行以上",
+    "at least 1 customer": "1 人以上の顧客",
+    "at least 2 customers": "2 人以上の顧客",
     "a quasi-identifier and a sensitive column or more": "準識別子と機微の列をそれぞれ一つ以上",
     "a source that has the declared columns": "宣言した列がある元データ",
     "a history with invoices and times": "伝票番号と時刻のある履歴",
@@ -116,7 +116,7 @@ ERRORS = {
     "{what} needs the extra '{extra}': pip install 'tokumei[{again}]'": (
         "{what} には追加の部品「{extra}」が必要です：pip install 'tokumei[{again}]'"
     ),
-    "The team '{team}' has used all of its {n} releases.": "チーム「{team}」は {n} 回の提出をすべて使いました。",
+    "The team '{team}' has used all of its {releases}.": "チーム「{team}」は {releases}の提出をすべて使いました。",
     "The team '{team}' cannot attack itself.": "チーム「{team}」は自分のチームを攻撃できません。",
     "No team named '{team}' has published a release.": "「{team}」というチームの公開された加工データはありません。",
     "There is nothing to publish: no team has a release that passed the check.": (
@@ -140,8 +140,12 @@ ERRORS = {
     "a number from 0 to 1": "0 から 1 までの数",
     "1 or more": "1 以上",
     "at least {n}": "{n} 以上",
-    "at least {n} row": "{n} 行以上",
-    "at least {n} different values": "{n} 種類以上の値",
+    "at least 1": "1 以上",
+    "at least 2": "2 以上",
+    "at least 1 row": "1 行以上",
+    "at least 2 different values": "2 種類以上の値",
+    "{n} or more": "{n} 以上",
+    "a number from {n} to {m}": "{n} から {m} までの数",
     "a population, which k-map and δ-presence need": "母集団（k-map と δ-存在性に必要）",
     "k-map or δ-presence, which a population is for": "母集団を使う k-map または δ-存在性",
     "a method for tables by its name": "表の手法の名前",
@@ -154,8 +158,8 @@ ERRORS = {
     ),
     "{lack}, which {name} needs": "{lack}（{name} に必要）",
     # What cannot be anonymized.
-    "k = {k} is more than the {n} rows of the table: no class can hold it.": (
-        "k = {k} は表の行数 {n} より大きく、満たせるクラスはありません。"
+    "k = {k} is more than the {rows} of the table: no class can hold it.": (
+        "k = {k} は表の {rows}より大きく、満たせるクラスはありません。"
     ),
     "Every row would have to be left out: nothing is released.": (
         "すべての行を除外しなければならず、提供できるものが残りません。"
@@ -178,10 +182,11 @@ ERRORS = {
         "{n} 行すべてを一つのクラスにしても、求めた条件を満たせません。"
     ),
     "There are {n} rows, fewer than k = {k}.": "{n} 行しかなく、k = {k} に足りません。",
-    "In classes of fewer than {k} rows would stay {n} rows: {hint}.": "{n} 行が {k} 行未満のクラスに残ります：{hint}。",
-    "Among fewer than {k} that agree on {alike}: {n} rows.": (
-        "{alike} が同じ行が {k} 行に満たない行が {n} 行あります。"
+    "In classes of fewer than {k} rows would stay {rows}: {hint}.": "{rows}が {k} 行未満のクラスに残ります：{hint}。",
+    "generalize the other quasi-identifiers first, or name them in the option within": (
+        "ほかの準識別子を先に一般化するか、オプション within に挙げてください"
     ),
+    "Among fewer than {k} that agree on {alike}: {rows}.": ("{alike} が同じ行が {k} 行に満たない行が {rows}あります。"),
     "Column {column} has {n} numbers, and {k} must be written alike.": (
         "列「{column}」には数値が {n} 個しかなく、{k} 個を同じに書く必要があります。"
     ),
@@ -191,8 +196,8 @@ ERRORS = {
     "The bounds are so wide that no noise up to scale {n} gives k = {k}.": (
         "範囲が広すぎて、尺度 {n} までのノイズでは k = {k} になりません。"
     ),
-    "{n} customers cannot be put into groups of {k}.": "{n} 人の顧客を {k} 人ずつのグループにできません。",
-    "No item is bought by at least {k} customers.": "{k} 人以上が購入した商品がありません。",
+    "{customers} cannot be put into groups of {k}.": "{customers}を {k} 人ずつのグループにできません。",
+    "No item is bought by at least {customers}.": "{customers}以上が購入した商品がありません。",
     "No grouping of customers by common months was found under the bound: {n} of {m} customers left open and {g} "
     "groups remain, where {a} in all and {b} open are allowed.": (
         "上限に収まる、共通の月による顧客のグループ分けが見つかりません。"
@@ -310,7 +315,7 @@ ERRORS = {
         "オファーから、{k} 行に満たない {rows}のクラスが証明できます：{names}。"
     ),
     "{n} to {m} rows": "{n}〜{m} 行",
-    "A release for k = {k} has a class of {n} rows.": "k = {k} の加工データに {n} 行のクラスがあります。",
+    "A release for k = {k} has a class of {rows}.": "k = {k} の加工データに {rows}のクラスがあります。",
     "this field": "この項目",
     "an object": "オブジェクト",
     "at most {n} bytes": "{n} バイト以内",
@@ -338,7 +343,7 @@ ERRORS = {
     "a name for every column; if this is a title above the header, --skip-rows {n}": (
         "すべての列の名前（見出しの上にある表題なら --skip-rows {n}）"
     ),
-    "a text of 1 to {n} characters": "{n} 文字以内の文字列",
+    "a text of 1 to 60 characters": "60 文字以内の文字列",
     "a price from 0 to {n}": "0 から {n} までの単価",
     "a whole number from {n} to {m}": "{n} から {m} までの整数",
     "one of {names}": "次のいずれか：{names}",
@@ -365,38 +370,18 @@ ERRORS = {
 }
 
 
-SAID = {**WORDS, **FRAMES, **ERRORS}
-
-
-def error_in_japanese(text: str) -> str | None:
-    """Say an error in Japanese, by its form if it has one; None where there are no words for it.
-
-    >>> error_in_japanese(Text("at most {n:,} columns", n=500)), error_in_japanese("at most 500 columns")
-    ('500 列以下', '500 列以下')
-    """
-    if isinstance(text, Text):
-        return text.in_words(SAID)
-    known = SAID.get(text)
-    return _recognized(text) if known is None else known
-
-
-def _recognized(text: str) -> str | None:
-    for form, found in _patterns():
-        if match := form.fullmatch(text):
-            return found.format(**{name: error_in_japanese(part) or part for name, part in match.groupdict().items()})
-    return None
-
-
-@cache
-def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    """Give the forms of errors as patterns, those with more of their own words first."""
-    found = []
-    for english, japanese in ERRORS.items():
-        if "{" in english:
-            # Names of one letter stand for numbers.
-            pattern = re.sub(r"\\{(\w)\\}", r"(?P<\1>[0-9.,%-]+)", re.escape(english))
-            # One row is a row.
-            pattern = re.sub(r"(\]\+\)\\ \w+)s\b", r"\1s?", pattern)
-            pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", pattern)
-            found.append((len(re.sub(r"\{\w+\}", "", english)), re.compile(pattern, re.DOTALL), japanese))
-    return [(pattern, japanese) for _, pattern, japanese in sorted(found, key=lambda one: -one[0])]
+# Numbers with their nouns.
+COUNTS = {
+    f"{{n}} {english}": f"{{n}} {japanese}"
+    for nouns, japanese in (
+        (("row", "rows", "line", "lines"), "行"),
+        (("customer", "customers"), "人の顧客"),
+        (("release", "releases"), "回"),
+        (("cell", "cells"), "個のセル"),
+        (("byte", "bytes"), "バイト"),
+        (("column", "columns"), "列"),
+        (("pseudonym", "pseudonyms"), "個の仮名"),
+    )
+    for english in nouns
+}
+SAID = {**WORDS, **FRAMES, **COUNTS, **ERRORS}

@@ -15,6 +15,7 @@ from tokumei.core.cost import Cost, notes
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.generalized import text_of
 from tokumei.data.generalized import DELETED
@@ -143,7 +144,9 @@ class Generalize:
             raise InputError.of("0 customers or more", option="unhidden", value=self.unhidden)
         n_hidden = max(0, n_customers - self.unhidden)
         if n_hidden < self.k:
-            raise CannotAnonymize(f"{counted(n_hidden, 'customer')} cannot be put into groups of {self.k}.")
+            raise CannotAnonymize(
+                Text("{customers} cannot be put into groups of {k}.", customers=counted(n_hidden, "customer"), k=self.k)
+            )
 
     def _check(self, original: History) -> None:
         """Refuse options and rows that cannot be written."""

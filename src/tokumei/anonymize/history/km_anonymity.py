@@ -10,6 +10,7 @@ from scipy import sparse
 
 from tokumei.anonymize.steps import Changed, HistoryStep, without_rows
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.counting.combinations import fewest_sharing
 from tokumei.counting.item_sets import Floats, Ints, ItemSets, Matrix
@@ -43,7 +44,9 @@ class KmAnonymity(HistoryStep):
         sets = ItemSets.of(history)
         kept = self._kept(sets.bought)
         if len(sets.customers) and not kept.nnz:
-            raise CannotAnonymize(f"No item is bought by at least {counted(self.k, 'customer')}.")
+            raise CannotAnonymize(
+                Text("No item is bought by at least {customers}.", customers=counted(self.k, "customer"))
+            )
         customer, item = kept.nonzero()
         allowed = pl.DataFrame({"customer": sets.customers.gather(customer), "item": sets.items.gather(item)})
         marked = history.frame.select("customer", "item").join(

@@ -15,6 +15,7 @@ from tokumei.anonymize.perturbation import USUAL_K, Floats, Original, Perturbed,
 from tokumei.anonymize.perturbing.mdav import mdav_in_blocks
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.score import Score
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.counting.count import count_classes
 
@@ -117,7 +118,14 @@ class Microaggregate:
             n_groups += int(groups.max()) + 1
         if n_alone:
             alike = ", ".join([*self.within, "which numbers are missing"])
-            raise CannotAnonymize(f"Among fewer than {k} that agree on {alike}: {counted(n_alone, 'row')}.")
+            raise CannotAnonymize(
+                Text(
+                    "Among fewer than {k} that agree on {alike}: {rows}.",
+                    k=k,
+                    alike=alike,
+                    rows=counted(n_alone, "row"),
+                )
+            )
         return group_of
 
 
@@ -183,7 +191,11 @@ def _check_k(released: Any, original: Original) -> None:
     sizes = count_classes(released, list(original.quasi_identifiers)).sizes
     n_alone = int(sizes[sizes < original.k].sum())
     if n_alone:
-        hint = "generalize the other quasi-identifiers first, or name them in the option within"
         raise CannotAnonymize(
-            f"In classes of fewer than {original.k} rows would stay {counted(n_alone, 'row')}: {hint}."
+            Text(
+                "In classes of fewer than {k} rows would stay {rows}: {hint}.",
+                k=original.k,
+                rows=counted(n_alone, "row"),
+                hint=Text("generalize the other quasi-identifiers first, or name them in the option within"),
+            )
         )

@@ -18,6 +18,7 @@ from tokumei.attack.targets import drawn_success, share_score, target_people
 from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
+from tokumei.core.text import Text
 
 # Who can rule out more than that needs no release.
 MOST_EXCLUDED = 100
@@ -46,7 +47,9 @@ class BackgroundKnowledge:
 
     def __post_init__(self) -> None:
         if not 0 <= self.excludes <= MOST_EXCLUDED:
-            raise InputError.of(f"a whole number from 0 to {MOST_EXCLUDED}", option="excludes", value=self.excludes)
+            raise InputError.of(
+                Text("a whole number from {n} to {m:,}", n=0, m=MOST_EXCLUDED), option="excludes", value=self.excludes
+            )
 
     def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Look at the values that are left of the records that fit each person."""

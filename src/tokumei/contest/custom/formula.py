@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text
+from tokumei.core.wording import choice_of
 
 LONGEST = 500
 DEEPEST = 20
@@ -84,7 +85,7 @@ def _parse(text: str) -> ast.expr:
     # Before anything parses it: each of these takes a parser long, or brings it down.
     strange = STRANGE.search(text)
     if strange is not None:
-        raise InputError.of(f"only {EXPECTED}", column="formula", value=strange[0])
+        raise InputError.of(Text("only {these}", these=EXPECTED), column="formula", value=strange[0])
     if LONG_NUMBER.search(text):
         raise InputError.of(Text("numbers of at most {n} digits", n=MOST_DIGITS), column="formula", value=text)
     # ast gives up on deep nesting in its own ways; parentheses and signs are what makes it deep.
@@ -93,7 +94,7 @@ def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InputError.of(f"a formula of {EXPECTED}", column="formula", value=text) from None
+        raise InputError.of(Text("a formula of {these}", these=EXPECTED), column="formula", value=text) from None
 
 
 def _check(node: ast.expr, names: tuple[str, ...], depth: int) -> None:
@@ -106,7 +107,7 @@ def _check(node: ast.expr, names: tuple[str, ...], depth: int) -> None:
         case ast.Name(id=name):
             if name not in names:
                 near = nearest(name, names)
-                wanted = f"'{near}'" if near else f"one of {', '.join(names)}"
+                wanted = f"'{near}'" if near else choice_of(names)
                 raise InputError.of(Text("a name of the formula: {names}", names=wanted), column="formula", value=name)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=inner):
             _check(inner, names, depth + 1)
@@ -117,7 +118,7 @@ def _check(node: ast.expr, names: tuple[str, ...], depth: int) -> None:
             for part in inner:
                 _check(part, names, depth + 1)
         case _:
-            raise InputError.of(f"only {EXPECTED}", column="formula", value=ast.unparse(node))
+            raise InputError.of(Text("only {these}", these=EXPECTED), column="formula", value=ast.unparse(node))
 
 
 def _compute(node: ast.expr, values: Mapping[str, float]) -> float:

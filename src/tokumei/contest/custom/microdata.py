@@ -31,7 +31,7 @@ from tokumei.core.errors import InputError, nearest
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text
-from tokumei.core.wording import counted
+from tokumei.core.wording import choice_of, counted
 from tokumei.data.files.columns import TYPES, ColumnType
 from tokumei.data.files.csv import write_csv
 from tokumei.data.files.formats import read_frame
@@ -64,7 +64,7 @@ class OwnMicrodata:
         for column in (*roles.identifiers, *roles.kept):
             if column not in found.columns:
                 near = nearest(column, found.columns)
-                wanted = f"'{near}'" if near else f"one of {', '.join(found.columns)}"
+                wanted = f"'{near}'" if near else choice_of(found.columns)
                 raise InputError.of(
                     Text("a column of the data: {names}", names=wanted), file=name, column="[roles]", value=column
                 )

@@ -55,8 +55,10 @@ TYPES_OF_COLUMNS: Mapping[str, ColumnType] = {
     "date": ISO_DATE,
     "time": CLOCK,
     "item": NAME,
-    "price": bounded(NUMBER, f"a price from 0 to {LARGEST_PRICE:,.0f}", 0, LARGEST_PRICE),
-    "quantity": bounded(TYPES["integer"], f"a whole number from 0 to {LARGEST_QUANTITY:,}", 0, LARGEST_QUANTITY),
+    "price": bounded(NUMBER, Text("a price from 0 to {n:,.0f}", n=LARGEST_PRICE), 0, LARGEST_PRICE),
+    "quantity": bounded(
+        TYPES["integer"], Text("a whole number from {n} to {m:,}", n=0, m=LARGEST_QUANTITY), 0, LARGEST_QUANTITY
+    ),
 }
 # Whoever is in the original has whatever name he has.
 ORIGINAL_TYPES = {**TYPES_OF_COLUMNS, "customer": NAME}

@@ -12,6 +12,7 @@ from tokumei.contest.custom.formula import Formula
 from tokumei.contest.custom.kinds import HISTORY, READERS, TABLE, Data, KindReader, Roles
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import Registry
+from tokumei.core.wording import choice_of
 from tokumei.data.files.csv import check_delimiter
 from tokumei.data.files.toml import Section, Where, make_part
 
@@ -78,7 +79,7 @@ def settings_of(where: Where, found: Mapping[str, Any]) -> Settings:
     for key, value in found.items():
         if key not in SECTIONS:
             near = nearest(key, SECTIONS)
-            wanted = f"'{near}'" if near else f"one of {', '.join(SECTIONS)}"
+            wanted = f"'{near}'" if near else choice_of(SECTIONS)
             shown = None if isinstance(value, (dict, list)) else value
             raise where.fault(f"a section of a contest: {wanted}", key, value=shown)
     contest = _single(where, found, "contest", is_required=True)

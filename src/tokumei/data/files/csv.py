@@ -130,7 +130,7 @@ def without_first_lines(data: bytes, n_lines: int, path: Path) -> bytes:
         start = data.find(b"\n", start) + 1
         if not start:
             raise InputError.of(
-                f"more than the {counted(n_lines, 'line')} to skip",
+                Text("more than the {lines} to skip", lines=counted(n_lines, "line")),
                 file=path,
                 value=counted(data.count(10), "line"),
             )

@@ -141,7 +141,7 @@ def _check_n_cells(archive: zipfile.ZipFile, path: Path) -> None:
             n_columns = max(n_columns, _column_number(letters))
             n_rows = max(n_rows, int(digits))
     if n_columns * n_rows > CELL_LIMIT:
-        found = f"{counted(n_columns, 'column')} and {counted(n_rows, 'row')}"
+        found = Text("{columns} and {rows}", columns=counted(n_columns, "column"), rows=counted(n_rows, "row"))
         raise InputError.of(Text("sheets of at most {n:,} cells", n=CELL_LIMIT), file=path, value=found)
 
 

@@ -252,8 +252,8 @@ class LayoutPass:
                 self.n_ragged = 1
         expected = Text(form, **values)
         for line, n_cells, text in self.ragged:
-            found = f"{counted(n_cells, 'cell')}: {text}" if text else "an empty line"
-            self.faults.add(expected, line=line, value=found)
+            cells = Text("{cells}: {text}", cells=counted(n_cells, "cell"), text=text)
+            self.faults.add(expected, line=line, value=cells if text else Text("an empty line"))
         self.faults.count_more(self.n_ragged - len(self.ragged))
 
     def _check_lengths(self, records: Records) -> None:
@@ -265,7 +265,7 @@ class LayoutPass:
 
     def _add_too_long(self, line: int, length: int) -> None:
         expected = Text("lines of at most {n:,} bytes", n=self.longest_record)
-        self.faults.add(expected, line=line, value=f"{length:,} bytes")
+        self.faults.add(expected, line=line, value=counted(length, "byte"))
 
     def _note_long_records(self, records: Records) -> None:
         if len(records.line_ends) > len(records.ends):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
+from tokumei.core.wording import counted
 
 # Small enough that what is found out of a block stays near the processor.
 BLOCK = 1024 * 1024
@@ -86,7 +87,7 @@ def _unpacked(path: Path, limit: int) -> Iterator[bytes]:
                     raise InputError.of(
                         Text("at most {n:,} bytes when unpacked", n=limit),
                         file=path,
-                        value=f"{n_unpacked:,} bytes so far",
+                        value=Text("{bytes} so far", bytes=counted(n_unpacked, "byte")),
                     )
                 yield block
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:

@@ -11,6 +11,7 @@ import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
 from tokumei.core.text import Text
+from tokumei.core.wording import choice_of
 from tokumei.data.files.columns import ColumnType, add_cell_faults, add_value_faults, does_not_fit, read_columns
 from tokumei.data.files.csv import TextFrame, check_has_columns, first_bytes, read_csv, write_csv
 from tokumei.data.files.layout import EMPTY, LONGEST_RECORD
@@ -86,7 +87,7 @@ QUANTITY = ColumnType(
 
 def one_of(*values: str) -> ColumnType:
     """Give the type of a column that holds only these values."""
-    return ColumnType(f"one of {', '.join(values)}", f"^({'|'.join(values)})$", _text)
+    return ColumnType(choice_of(values), f"^({'|'.join(values)})$", _text)
 
 
 SEX = one_of("f", "m")
@@ -192,7 +193,9 @@ def take_header(text: TextFrame) -> TextFrame:
     """Take the header off a file whose columns are known; other names, or their order, are refused."""
     names, found = text.frame.columns, ["" if cell is None else cell for cell in text.frame.row(0)]
     if found != names:
-        raise InputError.of(f"the header {','.join(names)}", file=text.file, line=1, value=",".join(found))
+        raise InputError.of(
+            Text("the header {header}", header=",".join(names)), file=text.file, line=1, value=",".join(found)
+        )
     return replace(text, frame=text.frame.slice(1), has_header=True)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from tokumei.core.errors import InputError, UnknownPart, nearest
 from tokumei.core.registry import Option, Registry, fit_option, part_options
 from tokumei.core.text import Text
+from tokumei.core.wording import choice_of
 from tokumei.data.files.source import check_is_file
 
 LARGEST_FILE = 1_000_000
@@ -123,14 +124,14 @@ class Section:
 
     def choice(self, key: str, known: Collection[str], default: Any = _REQUIRED) -> str:
         """Give one of some words."""
-        value: str = self.get(key, f"one of {', '.join(known)}", str, default)
+        value: str = self.get(key, choice_of(known), str, default)
         if value not in known:
             raise self.fault(_wanted(value, known), key, value)
         return value
 
     def number_between(self, key: str, least: float, most: float, default: Any = _REQUIRED) -> float:
         """Give a number within bounds."""
-        expected = f"a number from {least:g} to {most:g}"
+        expected = Text("a number from {n:g} to {m:g}", n=least, m=most)
         value = self.get(key, expected, (int, float), default)
         if not least <= value <= most:
             raise self.fault(expected, key, value)
@@ -200,4 +201,4 @@ def _fitted(section: Section, option: Option, value: object) -> Any:
 def _wanted(given: str, known: Iterable[str]) -> str:
     names = sorted(known)
     near = nearest(given, names)
-    return f"'{near}'" if near else f"one of {', '.join(names)}"
+    return f"'{near}'" if near else choice_of(names)

@@ -15,6 +15,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
 from tokumei.data.made.population import (
     FEMALE,
     FIRST_WESTERN,
@@ -74,7 +75,9 @@ def make_service(n_people: int, *, service: int, seed: int) -> pl.DataFrame:
 def make_services(n_services: int = 20, *, seed: int) -> Iterator[tuple[str, pl.DataFrame]]:
     """Make the largest services one after the other, from S0001 with 350,527 people downward."""
     if not 1 <= n_services <= MOST_SERVICES:
-        raise InputError.of(f"a number from 1 to {MOST_SERVICES}", option="n_services", value=n_services)
+        raise InputError.of(
+            Text("a number from {n} to {m}", n=1, m=MOST_SERVICES), option="n_services", value=n_services
+        )
     return _each_service(n_services, seed)
 
 
@@ -90,7 +93,7 @@ def make_census(*, scale: int = 1_000, seed: int) -> pl.DataFrame:
     """
     counts = prefecture_counts()
     if not 1 <= scale <= counts.sum():
-        raise InputError.of(f"a number from 1 to {counts.sum()}", option="scale", value=scale)
+        raise InputError.of(Text("a number from {n} to {m}", n=1, m=int(counts.sum())), option="scale", value=scale)
     people = generator(seed, "census")
     cells = people.choice(counts.size, round(counts.sum() / scale), p=counts.ravel() / counts.sum())
     prefecture, sex = np.divmod(cells, len(SEXES))

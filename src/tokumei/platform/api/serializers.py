@@ -109,7 +109,7 @@ def give_submission(submission: Submission, viewer: User) -> schemas.SubmissionO
         progress=finite(shown.progress),
         score=finite(shown.score),
         is_score_hidden=shown.is_score_hidden,
-        faults=[schemas.FaultOut(**fault | {"expected": Fault(**fault).wanted}) for fault in submission.faults],
+        faults=[schemas.FaultOut(**Fault.from_json(fault).as_dict()) for fault in submission.faults],
         n_faults=submission.n_faults,
     )
 

@@ -103,7 +103,7 @@ def fault_lines(faults: Sequence[Mapping[str, Any]], terms: ContestTerms | None)
     is_japanese = (get_language() or "").startswith("ja")
     lines = []
     for told in faults:
-        fault = Fault(**told)
+        fault = Fault.from_json(told)
         rule = rules.get(fault.rule or "")
         japanese = in_japanese(fault) if is_japanese else None
         lines.append(

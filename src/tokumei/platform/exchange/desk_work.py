@@ -19,6 +19,7 @@ import polars as pl
 
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, TokumeiError
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.counting.class_counts import SIZE
 from tokumei.data.files.keys import PrivateKey, read_private, write_keys, write_secret
@@ -170,7 +171,9 @@ def _check_size(table: Path, lattice: Lattice) -> None:
         except (pl.exceptions.PolarsError, OSError):
             raise InputError.of("a Parquet file", file=table.name) from None
         if n_rows > MOST_ROWS:
-            raise InputError.of(f"at most {MOST_ROWS:,} rows", file=table.name, value=counted(n_rows, "row"))
+            raise InputError.of(
+                Text("at most {n_most:,} rows", n_most=MOST_ROWS), file=table.name, value=counted(n_rows, "row")
+            )
     n_labels = sum(len(level) for each in lattice.hierarchies for level in each.levels)
     if n_labels > MOST_LABELS:
         raise InputError.of(f"at most {MOST_LABELS:,} labels in all hierarchies", column="labels", value=n_labels)

@@ -21,13 +21,14 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
 from tokumei.core.errors import Fault, InputError, TokumeiError
 from tokumei.core.progress import Bar, listening
+from tokumei.core.text import Text, to_json
 
 # Progress is for a person who waits; more often would only load the database.
 TELL_SECONDS = 0.2
@@ -136,13 +137,13 @@ def failure_of(error: BaseException) -> str:
 def faults_of(error: TokumeiError) -> dict[str, Any]:
     """Give what is told of something that breaks the rules."""
     if not isinstance(error, InputError):
-        return {"faults": [], "n_faults": 0, "said": str(error), "groups": []}
+        return {"faults": [], "n_faults": 0, "said": to_json(_storable(error.text)), "groups": []}
     bare = _bare(error.faults)
-    said = str(InputError(bare, error.n_faults))
+    said = InputError(bare, error.n_faults).text
     groups = [
-        {"n_faults": one.n_faults, "first": [asdict(fault) for fault in _bare(one.first)]} for one in error.groups
+        {"n_faults": one.n_faults, "first": [fault.to_json() for fault in _bare(one.first)]} for one in error.groups
     ]
-    told = {"faults": [asdict(fault) for fault in bare], "n_faults": error.n_faults, "said": said}
+    told = {"faults": [fault.to_json() for fault in bare], "n_faults": error.n_faults, "said": to_json(said)}
     return told | {"groups": groups[:MOST_GROUPS]}
 
 
@@ -155,20 +156,27 @@ def _bare(faults: Sequence[Fault]) -> list[Fault]:
             file=None if fault.file is None else _storable(Path(fault.file).name),
             column=None if fault.column is None else _storable(fault.column),
             value=None if fault.value is None else _storable(fault.value),
-            parameters={
-                name: value if isinstance(value, (int, float)) else _storable(str(value))
-                for name, value in fault.values.items()
-            },
+            parameters=_storable_values(fault.values),
         )
         for fault in faults
     ]
 
 
+def _storable_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value if isinstance(value, (int, float)) else _storable(value if isinstance(value, str) else str(value))
+        for name, value in values.items()
+    }
+
+
 def _storable(text: str) -> str:
     """Cut a text that somebody else wrote, and show what no database takes or no reader sees.
 
-    Those are NUL, halves of characters, and what turns the text around it or tells a terminal what to do.
+    Those are NUL, halves of characters, and what turns the text around it or tells a terminal what to do. A text with a
+    form is the library's own, and keeps it.
     """
+    if isinstance(text, Text) and text.values:
+        return Text(text.form, **_storable_values(text.values))
     cut = text if len(text) <= LONGEST_QUOTED else text[: LONGEST_QUOTED - 1] + "…"
     storable = cut.replace("\0", "␀").encode("utf-8", "replace").decode()
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in storable)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tokumei.core.text import from_json
 from tokumei.platform.jobs.limits import BEAT_SECONDS, MOST_FILE_BYTES, MOST_WAITING, NICENESS
 
 # All that the process gets of the environment: where programs and packages are, and how text is written. No keys, no
@@ -135,7 +136,7 @@ def answer_of(line: Mapping[str, Any]) -> ChildAnswer:
     """Read the last line that a process told."""
     if "faults" in line:
         groups = tuple(line.get("groups", ()))
-        told = str(line["said"])
+        told = from_json(line["said"]) if isinstance(line["said"], dict) else str(line["said"])
         return ChildAnswer(faults=tuple(line["faults"]), n_faults=int(line["n_faults"]), said=told, groups=groups)
     return ChildAnswer(failure=str(line["failure"])) if "failure" in line else ChildAnswer(result=dict(line["result"]))
 

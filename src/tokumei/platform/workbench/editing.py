@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_options, read_option
+from tokumei.core.wording import choice_of
 from tokumei.data.history_columns import SCHEMA
 from tokumei.hierarchy.builders import BUILDERS
 from tokumei.job.job_file import ROLES
@@ -35,7 +36,7 @@ def set_roles(columns: Sequence[str], sent: QueryDict) -> Change:
             if chosen is None:
                 continue
             if chosen not in CHOICES:
-                raise InputError.of(f"one of {', '.join(CHOICES)}", column=column, value=chosen)
+                raise InputError.of(choice_of(CHOICES), column=column, value=chosen)
             roles[column] = OTHER if chosen == KEPT else chosen
             kept = [one for one in kept if one != column] + ([column] if chosen == KEPT else [])
         found["roles"] = {column: roles[column] for column in columns if column in roles}

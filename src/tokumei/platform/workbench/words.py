@@ -115,7 +115,7 @@ def english(fault: Mapping[str, Any]) -> str:
 
 
 def _read(fault: Mapping[str, Any]) -> Fault:
-    return Fault(fault["expected"], parameters=fault.get("parameters", {}))
+    return Fault.from_json(fault)
 
 
 def number_lines(measures: Mapping[str, Any], after: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:

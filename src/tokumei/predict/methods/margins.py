@@ -11,6 +11,7 @@ import numpy as np
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.text import Text
+from tokumei.core.wording import choice_of
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.counted_nodes import CountedNodes
@@ -62,7 +63,7 @@ class Margins:
     def __post_init__(self) -> None:
         check_caution(self.caution)
         if self.spread is not None and self.spread not in SPREADS:
-            raise InputError.of(f"one of {', '.join(f'{each:g}' for each in SPREADS)}", option="spread")
+            raise InputError.of(choice_of(f"{each:g}" for each in SPREADS), option="spread")
         if self.k_p < 1:
             raise InputError.of("a k of 1 or more", option="k_p", value=self.k_p)
         if self.most_classes < 4:

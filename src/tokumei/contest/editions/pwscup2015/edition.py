@@ -41,6 +41,7 @@ from tokumei.contest.editions.pwscup2015.teams import ANONYMIZERS
 from tokumei.contest.places import DIGITS, place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.row_numbers import read_rows, write_rows
 from tokumei.data.made.survey import N_ROWS, make_survey
@@ -251,7 +252,7 @@ class Pwscup2015(Edition):
     def _read_release(self, release: Files) -> NumberedRelease:
         table, rows = self.form.read(release["Y"], "Y"), read_rows(release["I"]) - 1
         if len(rows) != table.n_rows:
-            expected = f"{table.n_rows:,} row numbers, one for each row of Y"
+            expected = Text("{n_rows:,} row numbers, one for each row of Y", n_rows=table.n_rows)
             raise InputError.of(expected, file=release["I"], value=f"{len(rows):,}")
         return NumberedRelease(table, rows)
 

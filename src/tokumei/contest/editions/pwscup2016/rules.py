@@ -34,6 +34,7 @@ from tokumei.contest.editions.pwscup2016.files import (
     read_master,
 )
 from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.columns import ColumnType, add_value_faults
 from tokumei.data.files.row_numbers import ROW, ROWS
@@ -46,7 +47,7 @@ LONGEST_PSEUDONYM = 20
 MOST_ROWS = 10
 RELEASED_PSEUDONYM = replace(
     PSEUDONYM,
-    expected=f"a pseudonym of 1 to {LONGEST_PSEUDONYM} letters, digits, _ or -",
+    expected=Text("a pseudonym of 1 to {n} letters, digits, _ or -", n=LONGEST_PSEUDONYM),
     pattern=rf"^[A-Za-z0-9_-]{{1,{LONGEST_PSEUDONYM}}}$",
 )
 

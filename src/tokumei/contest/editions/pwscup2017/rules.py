@@ -181,7 +181,7 @@ def _check_half_kept(faults: RowFaults, is_deleted: pl.Series, n_rows: int) -> N
     deleted = is_deleted.arg_true()
     if len(deleted) > n_most:
         expected = "at most {n_most:,} of {n_rows:,} rows deleted"
-        found = f"{counted(len(deleted), 'row')} deleted"
+        found = Text("{rows} deleted", rows=counted(len(deleted), "row"))
         known = {"n_most": n_most, "n_rows": n_rows}
         faults.add("half-kept", expected, row=deleted[n_most], column="customer", value=found, parameters=known)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
+from tokumei.core.text import to_json
 from tokumei.data.files.atomic import write_text
 from tokumei.platform.accounts.models import User
 from tokumei.platform.accounts.throttle import allow
@@ -86,7 +87,7 @@ def _write(job: Job, told: dict[str, Any]) -> None:
     """Keep what was found beside the data, since it quotes them."""
     folder = _draft(job).folder
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_text(folder / f"{job.kind}.json", json.dumps(told | {"of": job.payload["of"]}, ensure_ascii=False))
+    write_text(folder / f"{job.kind}.json", json.dumps(to_json(told) | {"of": job.payload["of"]}, ensure_ascii=False))
     share(folder)
 
 

@@ -25,6 +25,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.setting import counts_said
 from tokumei.core.errors import InputError, NotAllowed, NotFound
+from tokumei.core.text import from_json
 from tokumei.data.files.formats import ending_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.platform.accounts.models import User
@@ -217,7 +218,7 @@ def found_of(draft: ContestDraft, kind: str, of: str) -> dict[str, Any] | None:
     path = draft.folder / f"{kind}.json"
     if not of or not path.is_file():
         return None
-    told: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    told: dict[str, Any] = json.loads(path.read_text("utf-8"), object_hook=from_json)
     return told if told["of"] == of else None
 
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound
+from tokumei.core.text import Text
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import (
     Contest,
@@ -212,7 +213,9 @@ def _check_target(participation: Participation, user: User, target: Team, knowle
         raise NotAllowed(_("You are or were in that team: whoever knows the truth cannot attack."))
     levels = terms_of(participation.contest).knowledge_files
     if knowledge not in levels:
-        raise InputError.of(f"a level of knowledge: {', '.join(levels)}", column="knowledge", value=knowledge)
+        raise InputError.of(
+            Text("a level of knowledge: {names}", names=", ".join(levels)), column="knowledge", value=knowledge
+        )
 
 
 def knows_truth(contest: Contest, user: User, target: Team) -> bool:

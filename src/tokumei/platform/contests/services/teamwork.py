@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from tokumei.core.errors import NotAllowed
+from tokumei.core.errors import Fault, NotAllowed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Counts, Kind, Participation, Phase, State, Submission
 from tokumei.platform.contests.services.actions import record
@@ -126,7 +126,7 @@ def log_of(shown: Shown) -> dict[str, Any]:
         "state": submission.state,
         "reason": submission.reason or None,
         "files": submission.files,
-        "faults": submission.faults,
+        "faults": [Fault.from_json(fault).as_dict() for fault in submission.faults],
         "n_faults": submission.n_faults,
         "score": shown.score,
         "score_is_hidden": shown.is_score_hidden,

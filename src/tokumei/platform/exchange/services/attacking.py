@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
+from tokumei.core.text import to_json
 from tokumei.platform.exchange.models import PublishedOffer, RequestState
 from tokumei.platform.exchange.services.offers import visible_offers
 from tokumei.platform.jobs.models import Job
@@ -58,7 +59,7 @@ def _write_attack(job: Job, found: dict[str, Any]) -> None:
 
 
 def _write_faults(job: Job, answer: ChildAnswer) -> None:
-    note_attack(_offer(job), {"trouble": answer.said})
+    note_attack(_offer(job), {"trouble": to_json(answer.said)})
 
 
 def _write_failure(job: Job, failure: str) -> None:

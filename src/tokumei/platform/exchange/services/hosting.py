@@ -35,7 +35,6 @@ MAKE = "offer"
 MAKING_AT_ONCE = 2
 BYTES_OF_A_TEAM = 512 * 1024 * 1024
 TABLE_ENDS = (".csv", ".parquet", ".xlsx")
-TROUBLE_LENGTH = 2_000
 
 
 def host(
@@ -112,7 +111,7 @@ def _write_made(job: Job, facts: dict[str, Any]) -> None:
 
 def _write_faults(job: Job, answer: ChildAnswer) -> None:
     # What is wrong with a table may quote it: only its own team reads that.
-    _give_up(job, answer.said[:TROUBLE_LENGTH])
+    _give_up(job, answer.said)
 
 
 def _write_failure(job: Job, failure: str) -> None:
