@@ -1,4 +1,4 @@
-"""A real S3 server for tests: moto's, over HTTP in a process of its own."""
+"""Stores for tests: a real S3 server, moto's, over HTTP in a process of its own; and machines that share a folder."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,3 +57,33 @@ def _answers(port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+@dataclass
+class Machines:
+    """Machines in one process: each has files of its own, and all have one store."""
+
+    folder: Path
+    settings: Any
+
+    def at(self, name: str) -> Path:
+        """Go to a machine; its files."""
+        self.settings.MEDIA_ROOT = self.folder / name / "files"
+        self.settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
+        return Path(self.settings.MEDIA_ROOT)
+
+    def objects(self) -> set[str]:
+        """All that is in the store."""
+        top = self.folder / "store"
+        return {path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def machines(settings: Any, tmp_path: Path) -> Machines:
+    """Machines with a store; this process is at the first."""
+    options = {"location": tmp_path / "store"}
+    local = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
+    settings.STORAGES = settings.STORAGES | {"shared": local}
+    made = Machines(tmp_path, settings)
+    made.at("one")
+    return made

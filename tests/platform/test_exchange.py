@@ -455,7 +455,7 @@ def test_offer_that_is_being_made_or_failed_is_nothing_to_others(
     assert "below 5" in log_in(bob).get("/exchange/failed/desk").content.decode()
     kept = [path for path in (files / "exchange").rglob("*") if path.is_file() and "keys" not in path.parts]
     # Nothing of the table: only the team's own key, by which it would be known again.
-    assert sorted(path.name for path in kept) == [f"team-{team.pk}.key", f"team-{team.pk}.pub"]
+    assert sorted(path.name for path in kept) == ["team.key", "team.pub"]
 
 
 def test_secrets_of_a_hosted_desk_are_for_the_server_alone(hosted: PublishedOffer, client: Client) -> None:
@@ -686,7 +686,7 @@ def test_offer_that_is_removed_leaves_its_log_and_nothing_else(
     served = ask(hosted, carol, PAIRS)
     answered(hosted, served)
     waiting = ask(hosted, carol, {"age": 2, "sex": 0, "town": 2})
-    table, folder = hosting.table_folder(hosted), hosted.folder
+    table, folder = hosted.table_place, hosted.folder
     assert any(table.iterdir())
     page = log_in(alice)
     refused = page.post("/exchange/hosted/desk/remove", {"typed": "another"})

@@ -17,7 +17,6 @@ from tokumei.data.files.toml import parse_toml
 from tokumei.job.apply_recipe import apply
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.models import PublishedOffer
-from tokumei.platform.exchange.services.hosting import table_folder
 from tokumei.platform.teams.services import create_team
 from tokumei.platform.workbench.models import Piece
 
@@ -99,7 +98,7 @@ def test_table_is_offered_on_the_exchange_without_being_sent_again(alice: User, 
     sent |= {"epsilon": "1", "approvals_needed": "0", "person": "name", "piece": piece.key}
     answer = client.post("/exchange/offers/host", sent | words)
     assert answer.status_code == 302, answer.context["form"].errors
-    hosted = table_folder(PublishedOffer.objects.get(slug="people"))
+    hosted = PublishedOffer.objects.get(slug="people").table_place
     assert (hosted / "table.csv").read_bytes() == PEOPLE
     assert {path.name for path in (hosted / "hierarchies").iterdir()} == {"sex.csv", "age.csv", "town.csv"}
     other = log_in(mallory)

@@ -61,6 +61,7 @@ def _fetch_from_store() -> None:
     from tokumei.platform.start import configure
 
     configure()
+    from tokumei.platform.backup import LEFT_OUT
     from tokumei.platform.files.shared import fetch_all
 
-    fetch_all()
+    fetch_all(but=[name.removeprefix("files/") for name in LEFT_OUT if name.startswith("files/")])

@@ -43,6 +43,8 @@ class DeskFolder:
     """A desk in its folder."""
 
     folder: Path
+    # Where the table is by now, if not where it was when the desk was made.
+    source_file: Path | None = None
 
     @property
     def public_log(self) -> AuditLog:
@@ -90,7 +92,7 @@ class DeskFolder:
             raise InputError.of("a desk made by 'tokumei exchange offer'", file=self.folder)
         fields = Fields(read_json(path.read_text(encoding="utf-8"), file=str(path)), str(path))
         return {
-            "source": fields.text("source"),
+            "source": fields.text("source") if self.source_file is None else str(self.source_file),
             "reading": dict(fields.inside("reading").shape),
             "secret": bytes.fromhex(fields.text("secret")),
             "table": fields.text("table", most=64),

@@ -77,12 +77,13 @@ def open_offer(
     person: str | None = None,
     seed_key: PrivateKey | None = None,
     will_be: Path | None = None,
+    place: str | None = None,
 ) -> Opened:
     """Make an offer of a table and open its desk; NotAllowed tells why it cannot be published.
 
     registry: the provider's; None where they say that nobody in the table was offered before. seed_key: what lots and
     noise are drawn by, where that is not the key that signs. will_be: where the desk goes when it is whole; whoever
-    puts it there confirms it at the registry.
+    puts it there confirms it at the registry. place: what tells the source from others, where that is not its file.
     """
     secret = secret_of(seed_key or key, table)
     offer, text = make_offer(name, words, table, terms, secret)
@@ -94,7 +95,7 @@ def open_offer(
         is_formula = terms.predictor == "power-law" and offer.first_node == offer.lattice.top
         own = registry.source(
             *(table,),
-            place=place_of(source),
+            place=place or place_of(source),
             desk=will_be or folder,
             name=name,
             epsilon=terms.epsilon if is_formula else None,

@@ -53,10 +53,14 @@ class Before:
 
 @dataclass(frozen=True)
 class SourceRegistry:
-    """All sources of one provider: a folder that only they can read, and the key that their hashes are made by."""
+    """All sources of one provider: a folder that only they can read, and the key that their hashes are made by.
+
+    root: where all desks lie, if they are brought from one machine to another: they are known by their place in it.
+    """
 
     folder: Path
     key: PrivateKey
+    root: Path | None = None
 
     @classmethod
     def beside(cls, key_file: Path, key: PrivateKey) -> SourceRegistry:
@@ -75,7 +79,7 @@ class SourceRegistry:
     ) -> OfferSource:
         """Make what the registry keeps of a table, with its people if a column names them."""
         people = people_of(table, person) if person else ()
-        return OfferSource(hashed(table, self.key.secret, people), str(desk.resolve()), name, place, epsilon)
+        return OfferSource(hashed(table, self.key.secret, people), self._name(desk), name, place, epsilon)
 
     def check(self, source: OfferSource) -> Before:
         """Refuse a source whose people were offered before; tell what the new offer takes the place of.
@@ -90,7 +94,7 @@ class SourceRegistry:
             found = Likeness(1.0, "rows", True) if known.place == source.place else likeness(known.table, source.table)
             if not found.is_same:
                 continue
-            if known.epsilon is None or source.epsilon is None or _has_given(Path(known.desk)):
+            if known.epsilon is None or source.epsilon is None or _has_given(self._desk(known.desk)):
                 raise NotAllowed(
                     Text(
                         "{p:.0%} of these {by} are offered as '{name}' already: two offers of the same people "
@@ -101,7 +105,7 @@ class SourceRegistry:
                         name=known.name,
                     )
                 )
-            replaced.append(Path(known.desk))
+            replaced.append(self._desk(known.desk))
             spent += known.epsilon
         if source.epsilon is not None and replaced and spent + source.epsilon > MOST_EPSILON:
             raise NotAllowed(
@@ -119,7 +123,7 @@ class SourceRegistry:
             "name": source.name,
             "place": source.place,
             "epsilon": source.epsilon,
-            "replaces": [str(each) for each in before.replaced],
+            "replaces": [self._name(each) for each in before.replaced],
         }
         number = len(list(self.folder.glob("*.json"))) + 1
         while True:
@@ -130,28 +134,38 @@ class SourceRegistry:
                 # Somebody else noted one at the same time.
                 number += 1
 
-    def confirm(self, desk: Path) -> None:
-        """Note that the offer of a desk is published, and close the desks that it takes the place of."""
-        own = str(desk.resolve())
+    def confirm(self, desk: Path) -> list[Path]:
+        """Note that the offer of a desk is published, and close the desks that it takes the place of; give these."""
+        closed = []
         for path in sorted(self.folder.glob("*.json")):
             mark = path.with_suffix(OPEN_END)
             if mark.exists():
                 continue
             shape: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            if shape["desk"] != own:
+            if self._desk(shape["desk"]) != desk.resolve():
                 continue
-            for replaced in shape["replaces"]:
-                retired = Path(replaced) / "private" / RETIRED
+            for replaced in map(self._desk, shape["replaces"]):
+                retired = replaced / "private" / RETIRED
                 if retired.parent.is_dir() and not retired.exists():
-                    write_secret(retired, canonical({"for": own}) + "\n")
+                    write_secret(retired, canonical({"for": shape["desk"]}) + "\n")
+                    closed.append(replaced)
             write_secret(mark, "")
+        return closed
+
+    def _name(self, desk: Path) -> str:
+        own = desk.resolve()
+        return str(own if self.root is None else own.relative_to(self.root.resolve()))
+
+    def _desk(self, name: str) -> Path:
+        # A whole path stays what it is.
+        return Path(name) if self.root is None else self.root.resolve() / name
 
     def _known(self) -> Iterator[OfferSource]:
         for path in sorted(self.folder.glob("*.json")):
             shape: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             desk, name, place = (str(shape[each]) for each in ("desk", "name", "place"))
             epsilon = None if shape["epsilon"] is None else float(shape["epsilon"])
-            is_open = path.with_suffix(OPEN_END).exists() or (Path(desk) / "offer.json").is_file()
+            is_open = path.with_suffix(OPEN_END).exists() or (self._desk(desk) / "offer.json").is_file()
             yield OfferSource(HashedTable.of_dict(shape["table"]), desk, name, place, epsilon, is_open)
 
 

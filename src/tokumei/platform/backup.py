@@ -41,7 +41,7 @@ FORMAT = 1
 MANIFEST, SIGNATURE, DATA = "manifest.json", "manifest.sig", "data"
 # What the server makes again by itself, mail that was sent (its links let in who has them), and the workbench, whose
 # files are promised to be deleted within a day.
-LEFT_OUT = ("static", "mail", "workers", "files/figures", "files/workbench")
+LEFT_OUT = ("static", "mail", "workers", "files/figures", "files/workbench", "files/exchange/rooms")
 BLOCK = 1024 * 1024
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import socket
 import subprocess
 import sys
@@ -69,6 +70,9 @@ def serve(
     try:
         if has_jobs:
             kept += job_processes(0, ("workbench",)) if settings.IS_STUDIO else job_processes(settings.JOB_PROCESSES)
+        elif os.environ.get("TOKUMEI_STORE"):
+            # The disk of this machine is its own: no worker elsewhere removes what is gone from it.
+            kept.append(Kept("tokumei.platform.jobs.start", "sweeper"))
         if _await_first_page(listener, web.process, is_over):
             when_ready(address)
         while not is_over.wait(BETWEEN_LOOKS):

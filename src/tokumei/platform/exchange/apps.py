@@ -17,6 +17,7 @@ class ExchangeConfig(AppConfig):
         from tokumei.platform.accounts.deletion import BEFORE_DELETING
         from tokumei.platform.api.slots import OPERATIONS
         from tokumei.platform.exchange.services.attacking import ATTACK_WORK, ATTACKS, start_attacks
+        from tokumei.platform.exchange.services.desks import sweep_rooms
         from tokumei.platform.exchange.services.hosted_answers import ANSWER_WORK, begin_forgotten
         from tokumei.platform.exchange.services.hosted_answers import KIND as ANSWER
         from tokumei.platform.exchange.services.hosting import MAKE, MAKE_WORK
@@ -33,5 +34,5 @@ class ExchangeConfig(AppConfig):
         register(MAKE, MAKE_WORK)
         register(ANSWER, ANSWER_WORK)
         register(ATTACKS, ATTACK_WORK)
-        SWEEPS.append(start_attacks)
+        SWEEPS.extend((start_attacks, sweep_rooms))
         WATCHES.append(begin_forgotten)

@@ -22,7 +22,7 @@ from tokumei.core.errors import InputError, TokumeiError
 from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.counting.class_counts import SIZE
-from tokumei.data.files.keys import PrivateKey, read_private, write_keys, write_secret
+from tokumei.data.files.keys import PRIVATE, PrivateKey, read_private, write_keys, write_secret
 from tokumei.exchange.attack import attack as attack_desk
 from tokumei.exchange.cells import MOST_CELLS, CellSpace
 from tokumei.exchange.counted_table import CountedTable
@@ -46,6 +46,8 @@ Asked = Mapping[str, Any]
 READING: Mapping[str, Any] = {"engine": "local"}
 # Beside what the desk itself keeps in its private folder.
 KEY, LOCK, ATTACK = "provider", ".serving.lock", "attack.json"
+# Beside the sources of a team.
+TEAM_KEY = "team"
 MOST_ATTRIBUTES, MOST_LABELS = 12, 20_000
 MOST_ROWS, MOST_CLASSES = 50_000_000, 20_000_000
 
@@ -95,18 +97,19 @@ def make(asked: Asked) -> dict[str, Any]:
             draft = folder.with_name(f".{folder.name}")
             shutil.rmtree(draft, ignore_errors=True)
             with refusing():
-                _make(Wish(**asked["wish"]), incoming, asked["table"], draft, folder, Path(asked["sources"]))
+                _make(Wish(**asked["wish"]), incoming, asked["table"], draft, folder, _registry(asked))
             draft.rename(folder)
         # Also where an attempt was killed after the desk got its name.
-        _registry(Path(asked["sources"])).confirm(folder)
-        return facts_of(DeskFolder(folder))
+        closed = _registry(asked).confirm(folder)
+        return {"desk": facts_of(DeskFolder(folder)), "closed": [each.name for each in closed]}
 
 
-def _registry(sources: Path) -> SourceRegistry:
-    return SourceRegistry(sources, _team_key(sources))
+def _registry(asked: Asked) -> SourceRegistry:
+    sources = Path(asked["sources"])
+    return SourceRegistry(sources, _team_key(sources), Path(asked["root"]))
 
 
-def _make(wish: Wish, incoming: Path, table: str, draft: Path, folder: Path, sources: Path) -> None:
+def _make(wish: Wish, incoming: Path, table: str, draft: Path, folder: Path, registry: SourceRegistry) -> None:
     names = sorted(path.stem for path in (incoming / "hierarchies").iterdir())
     hierarchies = read_hierarchies(incoming / "hierarchies", names).values()
     lattice = Lattice.of([each.with_top() for each in hierarchies])
@@ -115,7 +118,7 @@ def _make(wish: Wish, incoming: Path, table: str, draft: Path, folder: Path, sou
     _check_size(incoming / table, lattice)
     words = Words(*(wish.words.get(name, "") for name in ("provider", "purpose", "terms", "summary")))
     source = str(incoming / table)
-    key, registry = PrivateKey.fresh(), _registry(sources)
+    key = PrivateKey.fresh()
     draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     opened = open_offer(
         *(draft, wish.name, words, CountedTable(lattice, source, **READING), wish.terms()),
@@ -126,6 +129,8 @@ def _make(wish: Wish, incoming: Path, table: str, draft: Path, folder: Path, sou
         person=wish.person or None,
         seed_key=registry.key,
         will_be=folder,
+        # Each table is sent once; on another machine its file would be another.
+        place=f"hosted {folder.name}",
     )
     write_keys(draft / "private" / KEY, key)
     write_secret(draft / "private" / ATTACK, canonical({} if opened.found is None else opened.found.as_dict()))
@@ -133,7 +138,7 @@ def _make(wish: Wish, incoming: Path, table: str, draft: Path, folder: Path, sou
 
 def _team_key(sources: Path) -> PrivateKey:
     """Give the key by which a team's sources are known again, and by which its lots and noise are drawn."""
-    path = sources.with_suffix(".key")
+    path = sources / f"{TEAM_KEY}{PRIVATE}"
     if not path.is_file():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_keys(path.with_suffix(""), PrivateKey.fresh())
@@ -185,7 +190,7 @@ def _check_size(table: Path, lattice: Lattice) -> None:
 def answer(asked: Asked) -> dict[str, Any]:
     """Answer one request at a desk, or repeat what was answered; the release stays in the desk's folder."""
     folder = Path(asked["folder"])
-    with at_desk(folder) as desk:
+    with at_desk(folder, Path(asked["table"])) as desk:
         key = desk_key(folder)
         transport = OneRequest(Incoming(asked["name"], asked["text"]), asked["approvals"])
         again = repeat_answer(desk, transport.incoming, key)
@@ -253,11 +258,11 @@ def words_of(offer: Offer) -> str:
 
 
 @contextmanager
-def at_desk(folder: Path) -> Iterator[DeskFolder]:
-    """Sit at a desk alone."""
+def at_desk(folder: Path, table: Path | None = None) -> Iterator[DeskFolder]:
+    """Sit at a desk alone on this machine; whoever shares it with others has a copy of it."""
     with (folder / "private" / LOCK).open("a") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        yield DeskFolder(folder)
+        yield DeskFolder(folder, table)
 
 
 def desk_key(folder: Path) -> PrivateKey:

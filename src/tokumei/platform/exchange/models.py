@@ -14,6 +14,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from tokumei.platform.files.shared import local
 from tokumei.platform.names import DISPLAY_NAME_LENGTH
 from tokumei.platform.said import SaidDecoder, SaidField
 from tokumei.platform.teams.models import Team
@@ -78,9 +79,19 @@ class PublishedOffer(models.Model):
         return self.name
 
     @property
-    def folder(self) -> Path:
-        """Where its files lie."""
+    def place(self) -> Path:
+        """Where its files lie, on whichever machine."""
         return exchange_folder() / "offers" / self.folder_key
+
+    @property
+    def folder(self) -> Path:
+        """Its files as they stand, on this machine; they are changed by `services.desks` alone."""
+        return local(self.place)
+
+    @property
+    def table_place(self) -> Path:
+        """Where a hosted table lies: apart from the desk, which wants an empty folder to begin with."""
+        return exchange_folder() / "tables" / self.folder_key
 
     @property
     def is_published(self) -> bool:
@@ -171,7 +182,7 @@ class LevelRequest(models.Model):
     @property
     def release_path(self) -> Path:
         """Where the release lies: with the files of who asked, and of nobody else."""
-        return exchange_folder() / "releases" / str(self.user_id) / f"{self.key}.csv"
+        return local(exchange_folder() / "releases" / str(self.user_id) / f"{self.key}.csv")
 
 
 class Vote(models.Model):

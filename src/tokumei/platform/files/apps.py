@@ -10,3 +10,10 @@ class FilesConfig(AppConfig):
 
     name = "tokumei.platform.files"
     label = "files"
+
+    def ready(self) -> None:
+        """Let copies of what is gone be swept from the disk of each machine."""
+        from tokumei.platform.files.shared import sweep_copies
+        from tokumei.platform.jobs.work import SWEEPS
+
+        SWEEPS.append(sweep_copies)

@@ -4,6 +4,10 @@ On one machine they are folders of its disk, and nothing here does anything. Whe
 store, a folder is one packed object there, named by its digest, and the disk of each machine has copies. The database
 says which version counts, in the same transaction as what it says of the folder: no machine sees the one without the
 other, and a process that froze and woke up late changes nothing. Objects are never written over.
+
+What has an ending is one file, and shared alike. A folder may be shared in parts, each by itself. One that several
+processes may want to change is changed as a copy: whoever is second has a copy of what does not count any more, is told
+so, and begins anew.
 """
 
 from __future__ import annotations
@@ -15,26 +19,33 @@ import secrets
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
 from datetime import timedelta
+from functools import partial
 from io import BufferedRandom
 from pathlib import Path
 
 from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import Storage, storages
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from tokumei.core.errors import PromiseBroken
 from tokumei.platform.files.models import SharedFolder
 from tokumei.platform.jobs.limits import ORPHAN_SECONDS
+from tokumei.platform.jobs.work import Overtaken
 
 log = logging.getLogger("tokumei.store")
 STORE = "shared"
 BLOCK = 1024 * 1024
 # A version may be replaced and removed while it is being fetched: then the next one is.
 TRIES = 3
+VERSION, SHARING = ".version", ".sharing"
+# What is being shared for so long was given up: the largest file takes minutes.
+GIVEN_UP_SECONDS = 60 * ORPHAN_SECONDS
 
 
 def has_store() -> bool:
@@ -42,46 +53,103 @@ def has_store() -> bool:
     return STORE in settings.STORAGES
 
 
-def share(folder: Path) -> None:
-    """Let a folder as it is now be the version that counts, for all machines."""
+def share(folder: Path, copy: Path | None = None) -> None:
+    """Let a folder as it is now be the version that counts, for all machines.
+
+    copy: what `copy_of` gave, to take the folder's place; Overtaken tells that the folder was changed meanwhile.
+    """
     if not has_store():
         return
     name = _name(folder)
-    with tempfile.TemporaryFile(dir=settings.MEDIA_ROOT) as packed:
-        version = _pack(folder, packed)
+    with tempfile.TemporaryFile(dir=settings.MEDIA_ROOT) as packed, transaction.atomic():
+        version = _pack(copy or folder, packed)
+        known = SharedFolder.objects.select_for_update().filter(name=name).first()
+        before = "" if known is None else known.version
+        if copy is not None and before != _noted(copy):
+            raise Overtaken(name)
+        # Until it counts, this says what to remove from the store if it never does.
+        mark = _mark(folder, version)
         if not _store().exists(_object(name, version)):
             packed.seek(0)
             _store().save(_object(name, version), File(packed))
-    with transaction.atomic():
-        known = SharedFolder.objects.select_for_update().filter(name=name).first()
-        SharedFolder.objects.update_or_create(name=name, defaults={"version": version, "at": timezone.now()})
-        if known is not None and known.version != version:
-            transaction.on_commit(lambda: _delete(_object(name, known.version)))
-    _note(folder, version)
+        _count(name, version, is_new=copy is not None and known is None)
+        if before not in ("", version):
+            transaction.on_commit(lambda: _delete(_object(name, before)))
+        transaction.on_commit(lambda: mark.unlink(missing_ok=True))
+    if copy is None:
+        _note(folder, version)
+
+
+def _count(name: str, version: str, *, is_new: bool) -> None:
+    now = timezone.now()
+    if not is_new:
+        SharedFolder.objects.update_or_create(name=name, defaults={"version": version, "at": now})
+        return
+    try:
+        with transaction.atomic():
+            SharedFolder.objects.create(name=name, version=version, at=now)
+    except IntegrityError:
+        raise Overtaken(name) from None
 
 
 def local(folder: Path) -> Path:
     """Give a folder of this machine with the version in it that counts; one that was never shared as it is."""
+    if has_store():
+        name = _name(folder)
+        rows = SharedFolder.objects.filter(Q(name=name) | Q(name__startswith=f"{name}/"))
+        for part, version in rows.values_list("name", "version"):
+            _bring(Path(settings.MEDIA_ROOT) / part, part, version)
+    return folder
+
+
+def copy_of(folder: Path, at: Path) -> Path:
+    """Give a copy of the version that counts, for one process to change alone; without a store, the folder itself."""
     if not has_store():
         return folder
     name = _name(folder)
     for is_last in (False,) * (TRIES - 1) + (True,):
-        version = SharedFolder.objects.filter(name=name).values_list("version", flat=True).first()
-        if version is None or (_noted(folder) == version and folder.is_dir()):
-            return folder
+        version = _counting(name)
+        if version is None:
+            if folder.is_dir():
+                shutil.copytree(folder, at)
+            return at
+        try:
+            _fetch(at, name, version)
+        except FileNotFoundError:
+            # As after a backup was put back: the copy of this machine may be it.
+            local(folder)
+            if is_last:
+                raise
+        else:
+            break
+    return at
+
+
+def _bring(folder: Path, name: str, version: str) -> None:
+    """Put the version that counts in the place of the copy here, if that is another."""
+    for is_last in (False,) * (TRIES - 1) + (True,):
+        if _noted(folder) == version and folder.exists():
+            return
         try:
             _fetch(folder, name, version)
         except FileNotFoundError:
             if _adopt(folder, name, version):
-                return folder
+                return
+            newer = _counting(name)
+            if newer is None:
+                return
+            version = newer
             if is_last:
                 raise
-    return folder
+
+
+def _counting(name: str) -> str | None:
+    return SharedFolder.objects.filter(name=name).values_list("version", flat=True).first()
 
 
 def _adopt(folder: Path, name: str, version: str) -> bool:
     """Put the copy here into a store that lacks it, if it is the version that counts: a backup was put back."""
-    if not folder.is_dir():
+    if not folder.exists():
         return False
     with tempfile.TemporaryFile(dir=settings.MEDIA_ROOT) as packed:
         if _pack(folder, packed) != version:
@@ -93,14 +161,44 @@ def _adopt(folder: Path, name: str, version: str) -> bool:
 
 
 def unshare(folder: Path) -> None:
-    """Remove a folder, here and from the store; other machines' copies are of no use without their row."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Remove a folder with all its parts, here and from the store; other machines sweep their copies away."""
+    _remove(folder)
     if has_store():
-        _stamp(folder).unlink(missing_ok=True)
-        known = SharedFolder.objects.filter(name=_name(folder)).first()
-        if known is not None:
+        name = _name(folder)
+        for known in SharedFolder.objects.filter(Q(name=name) | Q(name__startswith=f"{name}/")):
             known.delete()
-            transaction.on_commit(lambda: _delete(_object(known.name, known.version)))
+            transaction.on_commit(partial(_delete, _object(known.name, known.version)))
+
+
+def sweep_copies() -> int:
+    """Bring this disk up to date: copies of what is gone go, too, and so does what was put into the store in vain."""
+    if not has_store():
+        return 0
+    root, depths = Path(settings.MEDIA_ROOT), ("*", "*/*", "*/*/*")
+    # In this order: a mark goes when its row is there to be seen.
+    stamps = [path for depth in depths for path in root.glob(f"{depth}/.*{VERSION}")]
+    marks = {path: path.read_text("utf-8") for depth in depths for path in root.glob(f"{depth}/.*{SHARING}")}
+    known = dict(SharedFolder.objects.values_list("name", "version"))
+    shared_now = set()
+    for mark, said in marks.items():
+        version, _, name = said.partition(" ")
+        shared_now.add(name)
+        if time.time() - mark.stat().st_mtime > GIVEN_UP_SECONDS:
+            if name and known.get(name) != version:
+                _delete(_object(name, version))
+            mark.unlink(missing_ok=True)
+    n_removed = 0
+    for stamp in stamps:
+        folder = stamp.with_name(stamp.name[1 : -len(VERSION)])
+        name = _name(folder)
+        if name in shared_now:
+            continue
+        if name not in known:
+            _remove(folder)
+            n_removed += 1
+        elif _noted(folder) != known[name]:
+            _bring(folder, name, known[name])
+    return n_removed
 
 
 def sweep_shared(below: str, is_known: Callable[[str], bool]) -> int:
@@ -110,16 +208,18 @@ def sweep_shared(below: str, is_known: Callable[[str], bool]) -> int:
     """
     before = timezone.now() - timedelta(seconds=ORPHAN_SECONDS)
     rows = SharedFolder.objects.filter(name__startswith=f"{below}/", at__lt=before) if has_store() else []
-    forgotten = [row.name for row in rows if not is_known(row.name.rpartition("/")[2])]
-    for name in forgotten:
-        unshare(Path(settings.MEDIA_ROOT) / name)
+    keys = {row.name.removeprefix(f"{below}/").partition("/")[0] for row in rows}
+    forgotten = [key for key in keys if not is_known(key)]
+    for key in forgotten:
+        unshare(Path(settings.MEDIA_ROOT) / below / key)
     return len(forgotten)
 
 
-def fetch_all() -> None:
-    """Bring every shared folder to this machine, as before a backup."""
+def fetch_all(*, but: Collection[str] = ()) -> None:
+    """Bring every shared folder to this machine, as before a backup, but for what lies below some."""
     for name in SharedFolder.objects.values_list("name", flat=True) if has_store() else []:
-        local(Path(settings.MEDIA_ROOT) / name)
+        if not any(name.startswith(f"{each}/") for each in but):
+            local(Path(settings.MEDIA_ROOT) / name)
 
 
 def _store() -> Storage:
@@ -144,7 +244,7 @@ def _delete(name: str) -> None:
 
 def _stamp(folder: Path) -> Path:
     """Give the file beside a copy that says which version it is."""
-    return folder.with_name(f".{folder.name}.version")
+    return folder.with_name(f".{folder.name}{VERSION}")
 
 
 def _noted(folder: Path) -> str:
@@ -160,11 +260,32 @@ def _note(folder: Path, version: str) -> None:
     draft.replace(_stamp(folder))
 
 
+def _mark(folder: Path, version: str) -> Path:
+    """Note beside a folder what is about to be put into the store for it."""
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    mark = folder.with_name(f".{secrets.token_hex(6)}{SHARING}")
+    mark.write_text(f"{version} {_name(folder)}", "utf-8")
+    return mark
+
+
+def _is_file(folder: Path) -> bool:
+    return bool(folder.suffix)
+
+
+def _remove(folder: Path) -> None:
+    if _is_file(folder):
+        folder.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+    _stamp(folder).unlink(missing_ok=True)
+
+
 def _pack(folder: Path, packed: BufferedRandom) -> str:
-    """Pack a folder, the same bytes for the same files, and give the digest."""
+    """Pack a folder or a file, the same bytes for the same files, and give the digest."""
+    top, paths = (folder.parent, [folder]) if _is_file(folder) else (folder, sorted(folder.rglob("*")))
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for path in sorted(folder.rglob("*")):
-            member = archive.gettarinfo(path, path.relative_to(folder).as_posix())
+        for path in paths:
+            member = archive.gettarinfo(path, path.relative_to(top).as_posix())
             # All of it is the server's alone; a backup that was put back packs to the same bytes.
             member.mtime = member.uid = member.gid = 0
             member.uname = member.gname = ""
@@ -183,7 +304,7 @@ def _fetch(folder: Path, name: str, version: str) -> None:
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with folder.with_name(f".{folder.name}.fetching").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if _noted(folder) == version and folder.is_dir():
+        if _noted(folder) == version and folder.exists():
             return
         with tempfile.TemporaryFile(dir=settings.MEDIA_ROOT) as packed:
             with _store().open(_object(name, version)) as source:
@@ -202,6 +323,9 @@ def _unpack(packed: BufferedRandom, folder: Path) -> None:
     try:
         with tarfile.open(fileobj=packed, mode="r") as archive:
             archive.extractall(draft, filter="data")
+        if _is_file(folder):
+            (draft / folder.name).replace(folder)
+            return
         if folder.exists():
             # Whoever has a file of it open reads on.
             folder.rename(old)

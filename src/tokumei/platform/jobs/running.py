@@ -7,8 +7,9 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
 
@@ -19,7 +20,7 @@ from tokumei.platform.jobs.lease import Lease
 from tokumei.platform.jobs.models import Job, Outcome
 from tokumei.platform.jobs.process import ChildAnswer, Interrupted, answer_of
 from tokumei.platform.jobs.queue import worn_out
-from tokumei.platform.jobs.work import WORK, Work
+from tokumei.platform.jobs.work import WORK, Overtaken, Work
 
 log = logging.getLogger("tokumei.jobs")
 
@@ -72,6 +73,9 @@ def _do(job: int, work_on: Callable[[Work, Job, Lease], ChildAnswer]) -> bool:
         answer = ChildAnswer(failure=type(error).__name__)
     try:
         outcome = _settle(held, work, answer)
+    except Overtaken:
+        # No fault of this attempt: somebody else got further, so that it comes to an end.
+        outcome = "overtaken" if held.give_back() else "too late"
     except (TokumeiError, ObjectDoesNotExist, OSError) as error:
         log.exception("a result could not be written", extra={"facts": {"job": job, "kind": row.kind}})
         answer = ChildAnswer(failure=type(error).__name__)
@@ -81,13 +85,19 @@ def _do(job: int, work_on: Callable[[Work, Job, Lease], ChildAnswer]) -> bool:
 
 
 def _in_child(work: Work, row: Job, held: Lease) -> ChildAnswer:
+    def beat(progress: Mapping[str, Any] | None) -> bool:
+        is_ours = held.beat(progress)
+        if is_ours:
+            work.during(row)
+        return is_ours
+
     return process.run(
         work.function,
         work.ask(row),
         seconds=work.seconds,
         memory_bytes=work.memory_bytes,
         reserved_bytes=work.reserved_bytes,
-        beat=held.beat,
+        beat=beat,
         is_stopping=stopping.is_set,
     )
 

@@ -1,4 +1,4 @@
-"""One of a worker's processes: `python -m tokumei.platform.jobs.start watcher|consumer QUEUE… [after=PID]`."""
+"""A process beside the pages: `python -m tokumei.platform.jobs.start watcher|sweeper|consumer QUEUE… [after=PID]`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def main(what: str, *arguments: str) -> None:
     end_with_parent()
     configure()
     # Only now: models cannot be imported before.
-    if what == "watcher":
+    if what in ("watcher", "sweeper"):
         from tokumei.platform.jobs.watcher import watch
 
-        watch()
+        watch(sweeps_alone=what == "sweeper")
     else:
         from tokumei.platform.jobs.consumer import consume
 

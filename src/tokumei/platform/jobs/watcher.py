@@ -26,8 +26,11 @@ log = logging.getLogger("tokumei.jobs")
 GONE_SECONDS = 15 * WATCH_SECONDS
 
 
-def watch() -> None:
-    """Look after everything until a signal says to stop."""
+def watch(*, sweeps_alone: bool = False) -> None:
+    """Look after everything until a signal says to stop.
+
+    sweeps_alone: look after files alone, on a machine that works for nobody but has copies.
+    """
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda _signum, _frame: stop.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -35,7 +38,7 @@ def watch() -> None:
     name = name_of(os.getpid())
     try:
         while not stop.is_set():
-            for look in (lambda: show_presence(name), end_worn_out, *WATCHES):
+            for look in () if sweeps_alone else (lambda: show_presence(name), end_worn_out, *WATCHES):
                 _safely(look)
             if time.monotonic() - swept_at >= SWEEP_SECONDS:
                 swept_at = time.monotonic()

@@ -20,8 +20,12 @@ from tokumei.platform.jobs.process import ChildAnswer
 CONTEST, EXCHANGE, MAIL, WORKBENCH = QUEUES = ("contest", "exchange", "mail", "workbench")
 
 
+class Overtaken(Exception):
+    """What was worked on has been changed meanwhile: the work is done again, on what is there now."""
+
+
 def _nothing(job: Job) -> None:
-    """Let the beginning of the work go unnoted."""
+    """Let it go unnoted."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Work:
     write_faults: Callable[[Job, ChildAnswer], None]
     write_failure: Callable[[Job, str], None]
     begin: Callable[[Job], None] = _nothing
+    # Called now and then while the work goes on, as to show what is there of it already.
+    during: Callable[[Job], None] = _nothing
     seconds: float = SECONDS
     memory_bytes: int = MEMORY_BYTES
     # Addresses without memory behind them: what draws figures takes 64 GiB of these, and uses next to none.

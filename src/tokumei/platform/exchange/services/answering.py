@@ -21,6 +21,7 @@ from tokumei.exchange.watch import tampering
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState, Vote
 from tokumei.platform.exchange.services.news import tell_answered
 from tokumei.platform.exchange.services.offers import document_of
+from tokumei.platform.files.shared import share
 from tokumei.platform.files.uploads import telling_full_disk
 
 log = logging.getLogger("tokumei.exchange")
@@ -109,6 +110,7 @@ def _store(request: LevelRequest, release: str) -> None:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as handle:
             handle.write(release)
+    share(path)
 
 
 def _locked(request: LevelRequest) -> LevelRequest:

@@ -9,8 +9,10 @@ from tokumei.exchange.documents import parse_signed
 from tokumei.platform.exchange.desk_work import given_release
 from tokumei.platform.exchange.models import LevelRequest, OfferState, PublishedOffer, RequestState
 from tokumei.platform.exchange.services.answering import pending, take_answer, take_problem
+from tokumei.platform.exchange.services.desks import desk_of, leave
 from tokumei.platform.exchange.services.hosting import MAKE
 from tokumei.platform.exchange.services.offers import note_desk
+from tokumei.platform.files.shared import copy_of, local, share
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import ChildAnswer
 from tokumei.platform.jobs.queue import begin, begin_again
@@ -49,8 +51,10 @@ def _subject(request: LevelRequest) -> str:
 
 def _ask(job: Job) -> dict[str, Any]:
     request = _request(job)
+    offer = request.offer
     return {
-        "folder": str(request.offer.folder),
+        "folder": str(copy_of(offer.place, desk_of(offer, job))),
+        "table": str(local(offer.table_place) / offer.wanted.get("table", "")),
         "name": request.key,
         "text": request.document,
         "levels": request.levels,
@@ -61,7 +65,11 @@ def _ask(job: Job) -> dict[str, Any]:
 
 def _write_answer(job: Job, result: dict[str, Any]) -> None:
     request = _request(job)
+    desk = desk_of(request.offer, job)
+    # The offer first, as pages do: two that wait for each other would wait for ever.
     note_desk(request.offer, result["desk"])
+    share(request.offer.place, desk)
+    leave(job)
     # An answer of a later job may be there already: that request is closed, and stays as it is.
     if not request.is_open and request.state != RequestState.WITHDRAWN:
         return
@@ -69,7 +77,7 @@ def _write_answer(job: Job, result: dict[str, Any]) -> None:
         take_problem(request, result["problem"])
         return
     digest = parse_signed(result["answer"], ANSWER, VERSION).body["release"]
-    release = given_release(request.offer.folder, digest).read_text(encoding="utf-8") if digest else None
+    release = given_release(desk, digest).read_text(encoding="utf-8") if digest else None
     take_answer(request, result["answer"], release, remarks=result["remarks"])
 
 
@@ -85,6 +93,7 @@ def _give_up(job: Job, problem: str) -> None:
     request = _request(job)
     if request.is_open:
         take_problem(request, problem)
+    leave(job)
 
 
 def _request(job: Job) -> LevelRequest:

@@ -22,7 +22,9 @@ from tokumei.platform.errors import TooMany
 from tokumei.platform.exchange.desk_work import ATTACK, Wish
 from tokumei.platform.exchange.models import OfferState, PublishedOffer, exchange_folder
 from tokumei.platform.exchange.services.attacking import note_attack
+from tokumei.platform.exchange.services.desks import desk_of, leave, root_of, sources_of
 from tokumei.platform.exchange.services.offers import check_slug, check_standard, note_desk, save_new
+from tokumei.platform.files.shared import copy_of, local, share, unshare
 from tokumei.platform.files.uploads import telling_full_disk
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import ChildAnswer
@@ -35,6 +37,7 @@ MAKE = "offer"
 MAKING_AT_ONCE = 2
 BYTES_OF_A_TEAM = 512 * 1024 * 1024
 TABLE_ENDS = (".csv", ".parquet", ".xlsx")
+MADE = (OfferState.OPEN, OfferState.CLOSED)
 
 
 def host(
@@ -62,7 +65,7 @@ def host(
         is_hosted=True,
         wanted={**vars(wish), "table": f"table{ending}"},
     )
-    incoming = table_folder(published)
+    incoming = published.table_place
     try:
         with telling_full_disk(), transaction.atomic():
             incoming.mkdir(parents=True, mode=0o700)
@@ -72,6 +75,7 @@ def host(
                 _store(each, incoming / "hierarchies" / _file_name(str(each.name)))
             save_new(published)
             _check_quota(published)
+            share(incoming)
             begin(MAKE, published.pk)
     except BaseException:
         shutil.rmtree(incoming, ignore_errors=True)
@@ -84,7 +88,8 @@ def _check_quota(published: PublishedOffer) -> None:
     hosted = PublishedOffer.objects.filter(team=published.team_id, is_hosted=True)
     if hosted.filter(state=OfferState.MAKING).exclude(pk=published.pk).count() >= MAKING_AT_ONCE:
         raise TooMany(_("The team has %d offers that are being made. Wait until they are.") % MAKING_AT_ONCE)
-    n_bytes = sum(path.stat().st_size for each in hosted for path in table_folder(each).rglob("*") if path.is_file())
+    tables = [local(each.table_place) for each in hosted]
+    n_bytes = sum(path.stat().st_size for each in tables for path in each.rglob("*") if path.is_file())
     if n_bytes > BYTES_OF_A_TEAM:
         raise TooMany(_("The team may host %s bytes of tables in all.") % f"{BYTES_OF_A_TEAM:,}")
 
@@ -93,20 +98,35 @@ def _ask_make(job: Job) -> dict[str, Any]:
     published = _offer(job)
     wish = dict(published.wanted)
     table = wish.pop("table")
+    # The desks of the same people are looked at, and may be closed.
+    for each in PublishedOffer.objects.filter(team=published.team_id, is_hosted=True, state__in=MADE):
+        copy_of(each.place, desk_of(each, job))
     return {
-        "incoming": str(table_folder(published)),
-        "folder": str(published.folder),
+        "incoming": str(local(published.table_place)),
+        "folder": str(desk_of(published, job)),
         "table": table,
         "wish": wish,
-        "sources": str(exchange_folder() / "sources" / f"team-{published.team_id}"),
+        "sources": str(copy_of(sources_of(published.team_id), _sources(published, job))),
+        "root": str(root_of(job)),
     }
 
 
-def _write_made(job: Job, facts: dict[str, Any]) -> None:
+def _sources(published: PublishedOffer, job: Job) -> Path:
+    return root_of(job) / sources_of(published.team_id).relative_to(exchange_folder())
+
+
+def _write_made(job: Job, result: dict[str, Any]) -> None:
     published = _offer(job)
-    note_desk(published, facts)
-    note_attack(published, json.loads((published.folder / "private" / ATTACK).read_text(encoding="utf-8")))
+    desk = desk_of(published, job)
+    # The sources first: of two offers of a team only one goes on from here.
+    share(sources_of(published.team_id), _sources(published, job))
+    for each in PublishedOffer.objects.filter(folder_key__in=result["closed"]).order_by("pk"):
+        share(each.place, desk_of(each, job))
+    share(published.place, desk)
+    note_desk(published, result["desk"])
+    note_attack(published, json.loads((desk / "private" / ATTACK).read_text(encoding="utf-8")))
     PublishedOffer.objects.filter(pk=int(job.subject)).update(state=OfferState.OPEN)
+    leave(job)
 
 
 def _write_faults(job: Job, answer: ChildAnswer) -> None:
@@ -122,15 +142,16 @@ def _give_up(job: Job, trouble: str) -> None:
     published = _offer(job)
     PublishedOffer.objects.filter(pk=published.pk).update(state=OfferState.FAILED, trouble=trouble)
     transaction.on_commit(lambda: remove_files(published))
+    leave(job)
 
 
 def remove_files(published: PublishedOffer) -> None:
     """Remove the desk of a hosted offer, and its table."""
-    folder = published.folder
+    folder = published.place
     # With what an attempt that was killed left beside it.
-    for each in (folder, folder.with_name(f".{folder.name}")):
-        shutil.rmtree(each, ignore_errors=True)
-    shutil.rmtree(table_folder(published), ignore_errors=True)
+    shutil.rmtree(folder.with_name(f".{folder.name}"), ignore_errors=True)
+    for each in (folder, published.table_place):
+        unshare(each)
 
 
 def _offer(job: Job) -> PublishedOffer:
@@ -145,11 +166,6 @@ MAKE_WORK = Work(
     write_faults=_write_faults,
     write_failure=_write_failure,
 )
-
-
-def table_folder(published: PublishedOffer) -> Path:
-    """Where the table lies: apart from the desk, which wants an empty folder to begin with."""
-    return exchange_folder() / "tables" / published.folder_key
 
 
 def _file_name(name: str) -> str:

@@ -19,8 +19,9 @@ from tokumei.exchange.learning import (
     tightened,
 )
 from tokumei.exchange.offer import Offer
-from tokumei.platform.exchange.desk_work import at_desk, desk_key, facts_of
+from tokumei.platform.exchange.desk_work import desk_key, facts_of
 from tokumei.platform.exchange.models import PublishedOffer
+from tokumei.platform.exchange.services.desks import changing_desk
 from tokumei.platform.exchange.services.offers import note_desk
 
 
@@ -75,11 +76,11 @@ def tighten(published: PublishedOffer) -> None:
     """Publish the formula that is due: steep enough to promise nothing that was counted and fails, or steeper."""
     if not published.is_hosted:
         raise NotAllowed(_("The provider's own process does this."))
-    with at_desk(published.folder) as desk:
+    with changing_desk(published) as desk:
         offer, signed = desk.offer()
         links = desk.private_log.read(signed.key)
         if n_until := answers_until_tightening(offer, links):
             raise NotAllowed(_("The formula is made steeper after %s more answers, and not before.") % n_until)
         after = tightened(offer, table_c(offer, links), signed.digest, desk.source["secret"])
-        revise(desk, after, desk_key(published.folder), is_tightened=True)
+        revise(desk, after, desk_key(desk.folder), is_tightened=True)
         note_desk(published, facts_of(desk))

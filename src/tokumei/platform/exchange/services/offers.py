@@ -31,6 +31,8 @@ from tokumei.platform.exchange.bounded_cache import BoundedCache
 from tokumei.platform.exchange.desk_work import MOST_ATTRIBUTES, MOST_LABELS, words_of
 from tokumei.platform.exchange.models import OfferState, PublishedOffer
 from tokumei.platform.exchange.reading_apart import read_offer_apart, verify_log_apart
+from tokumei.platform.exchange.services.desks import changing_folder
+from tokumei.platform.files.shared import share
 from tokumei.platform.files.uploads import telling_full_disk
 from tokumei.platform.teams.models import Team
 
@@ -57,9 +59,9 @@ def document_of(published: PublishedOffer) -> tuple[Offer, Signed]:
     """Give what an offer says, and by whom it is signed."""
     if published.state == OfferState.REMOVED:
         raise NotFound(_("The offer was removed."))
-    path = published.folder / REVISIONS / f"{published.revision:04}.json"
 
     def read() -> tuple[tuple[Offer, Signed], int]:
+        path = published.folder / REVISIONS / f"{published.revision:04}.json"
         offer, signed = read_offer(path)
         if signed.digest != published.digest:
             raise PromiseBroken("The offer is not the one that was published.")
@@ -134,7 +136,7 @@ def publish(
     if offer.revision != 1 or offer.previous:
         raise NotAllowed(_("Publish the first revision of an offer; later ones come from its desk."))
     published = _new(user, team, slug=slug, offer=offer, signed=signed)
-    folder = published.folder
+    folder = published.place
     try:
         with telling_full_disk(), transaction.atomic():
             (folder / REVISIONS).mkdir(parents=True, mode=0o700)
@@ -142,6 +144,7 @@ def publish(
                 write_text(folder / name, signed.text())
             write_text(folder / "first-release.csv", first_release)
             save_new(published)
+            share(folder)
             if log:
                 receive_log(published, log=log, head=head)
     except BaseException:
@@ -190,16 +193,16 @@ def receive_log(published: PublishedOffer, *, log: str, head: str, revisions: di
 
     The new log must go on from the old one: lines that were told of once stay.
     """
-    with telling_full_disk(), transaction.atomic():
-        locked = PublishedOffer.objects.select_for_update().get(pk=published.pk)
+    with telling_full_disk(), changing_folder(published) as folder:
+        locked = PublishedOffer.objects.get(pk=published.pk)
         signed_head = parse_signed(head, HEAD, 1, file="public.head.json")
         if signed_head.key != locked.public_key:
             raise NotAllowed(_("The log is not signed by the offer's key."))
-        draft = locked.folder / f".draft-{locked.revision}"
+        draft = folder / f".draft-{locked.revision}"
         shutil.rmtree(draft, ignore_errors=True)
         try:
-            shutil.copytree(locked.folder / REVISIONS, draft / REVISIONS)
-            shutil.copy(locked.folder / "first-release.csv", draft / "first-release.csv")
+            shutil.copytree(folder / REVISIONS, draft / REVISIONS)
+            shutil.copy(folder / "first-release.csv", draft / "first-release.csv")
             for text in (revisions or {}).values():
                 read_offer_apart(text, "")
             newest = _add_revisions(locked, draft, revisions or {})
@@ -214,7 +217,7 @@ def receive_log(published: PublishedOffer, *, log: str, head: str, revisions: di
                 raise NotAllowed(_("The log does not go on from the one that was received before."))
             for path in sorted(draft.rglob("*")):
                 if path.is_file():
-                    path.replace(locked.folder / path.relative_to(draft))
+                    path.replace(folder / path.relative_to(draft))
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         locked.log_lines, locked.log_hash = len(lines), lines[-1].hash

@@ -16,7 +16,7 @@ from tokumei.exchange.desk import revise
 from tokumei.exchange.offer import Offer
 from tokumei.exchange.offer import Recipient as Listed
 from tokumei.platform.accounts.models import User
-from tokumei.platform.exchange.desk_work import at_desk, desk_key, facts_of
+from tokumei.platform.exchange.desk_work import desk_key, facts_of
 from tokumei.platform.exchange.models import (
     OPEN_STATES,
     LevelRequest,
@@ -27,7 +27,9 @@ from tokumei.platform.exchange.models import (
     Trust,
     exchange_folder,
 )
+from tokumei.platform.exchange.services.desks import changing_desk
 from tokumei.platform.exchange.services.offers import document_of, note_desk
+from tokumei.platform.files.shared import local, share, unshare
 
 TRUSTED_BY_AN_OFFER = 500
 LIVE = (OfferState.MAKING, OfferState.OPEN)
@@ -46,8 +48,9 @@ def introduce(user: User, *, organization: str, about: str = "") -> Recipient:
         if known is None:
             key = PrivateKey.fresh()
             known = Recipient(user=user, public_key=key.public)
-            _keys_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_keys(_keys_folder() / known.key_name, key)
+            _key_file(known).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_keys(_key_file(known).with_suffix(""), key)
+            share(_key_file(known))
         known.organization, known.about = organization, about
         known.save()
     return known
@@ -63,13 +66,13 @@ def forget_recipient(user: User) -> None:
         # The row stays, since offers may list its public key.
         known.organization = known.about = ""
         known.save(update_fields=["organization", "about"])
-        private = _keys_folder() / f"{known.key_name}{PRIVATE}"
-        transaction.on_commit(lambda: private.unlink(missing_ok=True))
+        private = _key_file(known)
+        transaction.on_commit(lambda: unshare(private))
 
 
 def key_of(recipient: Recipient) -> PrivateKey:
     """Give the key that signs for a user: it says that this account asked, and no more."""
-    return read_private(_keys_folder() / f"{recipient.key_name}{PRIVATE}")
+    return read_private(local(_key_file(recipient)))
 
 
 def name_of(recipient: Recipient) -> str:
@@ -130,11 +133,11 @@ def _revise(published: PublishedOffer, listed: list[Listed], without: Sequence[s
     """Publish a revision of a hosted offer with other recipients; the formula stays."""
     if not published.is_hosted:
         raise NotAllowed(_("The offer is signed at home: list recipients there, by 'tokumei exchange admit'."))
-    with at_desk(published.folder) as desk:
+    with changing_desk(published) as desk:
         offer, signed = desk.offer()
-        revise(desk, admitted(offer, signed.digest, listed, without=without), desk_key(published.folder))
+        revise(desk, admitted(offer, signed.digest, listed, without=without), desk_key(desk.folder))
         note_desk(published, facts_of(desk))
 
 
-def _keys_folder() -> Path:
-    return exchange_folder() / "keys"
+def _key_file(recipient: Recipient) -> Path:
+    return exchange_folder() / "keys" / f"{recipient.key_name}{PRIVATE}"

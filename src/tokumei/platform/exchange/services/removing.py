@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -15,7 +16,8 @@ from tokumei.exchange.desk import DeskFolder, entomb
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.desk_work import at_desk, desk_key
 from tokumei.platform.exchange.models import OPEN_STATES, OfferState, PublishedOffer, RequestState
-from tokumei.platform.exchange.services.hosting import table_folder
+from tokumei.platform.exchange.services.desks import changing_folder
+from tokumei.platform.files.shared import has_store, unshare
 
 log = logging.getLogger("tokumei.exchange")
 KEPT = ("public.jsonl", "public.head.json")
@@ -35,7 +37,10 @@ def remove(published: PublishedOffer, user: User, *, typed: str) -> None:
             raise NotAllowed(_("The offer is being made. Wait until it is."))
         if locked.state == OfferState.REMOVED:
             return
-        told = _entomb(locked)
+        with changing_folder(locked) as folder:
+            told = _entomb(locked, folder)
+            if has_store():
+                _remove_files(folder)
         open_requests = locked.requests.filter(state__in=OPEN_STATES)
         open_requests.update(state=RequestState.INVALID, problem=_("The offer was removed."), answered=timezone.now())
         for name, value in told.items():
@@ -44,15 +49,19 @@ def remove(published: PublishedOffer, user: User, *, typed: str) -> None:
         locked.words, locked.trouble, locked.wanted, locked.attack = "", "", {}, {}
         locked.save()
         locked.trusted.all().delete()
-    _remove_files(locked)
+    if not has_store():
+        # Not before the row says so: what is gone cannot be brought back.
+        _remove_files(locked.place)
+    unshare(locked.table_place)
+    if locked.table_place.is_dir():
+        raise OSError(f"{locked.table_place} could not be removed")
     published.refresh_from_db()
     facts = {"offer": locked.slug, "by": user.pk, "log_lines": locked.log_lines, "log_hash": locked.log_hash}
     log.warning("an offer was removed for good", extra={"facts": facts})
 
 
-def _entomb(published: PublishedOffer) -> dict[str, Any]:
+def _entomb(published: PublishedOffer, folder: Path) -> dict[str, Any]:
     """End the logs of a hosted desk; that of a desk at home ends where it was last received."""
-    folder = published.folder
     if not published.is_hosted or not (folder / "private").is_dir():
         return {}
     with at_desk(folder):
@@ -60,13 +69,10 @@ def _entomb(published: PublishedOffer) -> dict[str, Any]:
     return {"log_lines": head.number, "log_hash": head.hash}
 
 
-def _remove_files(published: PublishedOffer) -> None:
+def _remove_files(folder: Path) -> None:
     """Remove all but the public log; what cannot be removed is an error, since its owner counts on it."""
-    for path in sorted(published.folder.iterdir()) if published.folder.is_dir() else []:
+    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
         if path.is_dir():
             shutil.rmtree(path)
         elif path.name not in KEPT:
             path.unlink()
-    table = table_folder(published)
-    if table.is_dir():
-        shutil.rmtree(table)
