@@ -63,6 +63,18 @@ def test_importing_tokumei_and_the_command_line_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_attack_by_linkage_needs_no_scipy() -> None:
+    # To import it takes a third of an attack on the 2017 set.
+    code = (
+        "import sys; import tokumei.job.attack_history; from tokumei.attack.history.linkage import Linkage; "
+        "from tokumei.data.history import History; from tokumei.data.made.retail import make_retail; "
+        "shop = History.of(make_retail(8, n_rows=200, seed=1)); "
+        "print(Linkage().guess(shop.known(0.5, seed=1), shop).height > 0, 'scipy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True False"
+
+
 @pytest.mark.parametrize(
     ("start", "heavy"),
     [

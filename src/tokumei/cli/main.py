@@ -47,6 +47,11 @@ def _look_seldom_for_circles() -> None:
     atexit.register(_skip_last_look)
 
 
+def _multiply_by_one_thread() -> None:
+    """Let one thread multiply matrices, unless it is set: ours are small, and several mostly wait for each other."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 def _skip_last_look() -> None:
     # DuckDB counts what is left of its objects at the very end, and complains of it on the terminal.
     if "duckdb" not in sys.modules:
@@ -57,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; an error ends in one clear message and the exit code of its kind."""
     if arguments is None:
         _look_seldom_for_circles()
+        _multiply_by_one_thread()
     given = list(sys.argv[1:] if arguments is None else arguments)
     wants_json = "--json" in given
     for stream in (sys.stdout, sys.stderr):

@@ -8,11 +8,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tokumei.attack.generalized import GENERALIZED_ATTACKS
 from tokumei.attack.judge import Verdict, judge
 from tokumei.attack.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.core.cost import GIGABYTE, Cost
@@ -31,6 +30,9 @@ from tokumei.hierarchy.items import item_hierarchy, roll_together
 from tokumei.job.histories import check_engine_reads, history_of, known_of, released_of
 from tokumei.job.history_release import HistoryRelease
 from tokumei.report.needs import check_needs
+
+if TYPE_CHECKING:
+    from tokumei.attack.generalized import GeneralizedAttack
 
 # The rest of the memory is for the rows themselves, and for others.
 MOST_MEMORY = 0.7
@@ -109,8 +111,12 @@ def attack_history(
         from tokumei.job.threat_history import threat_history
 
         return threat_history(knowledge, release, threat, reading=reading, hierarchy=hierarchy, **options)
-    if isinstance(attack, str) and attack in GENERALIZED_ATTACKS:
-        return _attack_generalized(knowledge, release, attack, reading)
+    if isinstance(attack, str) and attack not in HISTORY_ATTACKS:
+        # Here, since it needs scipy, which takes longer to import than most attacks.
+        from tokumei.attack.generalized import GENERALIZED_ATTACKS
+
+        if attack in GENERALIZED_ATTACKS:
+            return _attack_generalized(knowledge, release, attack, GENERALIZED_ATTACKS[attack](), reading)
     started = time.perf_counter()
     part = made_attack(attack, options)
     name = attack if isinstance(attack, str) else part_name(part)
@@ -188,14 +194,16 @@ def made_attack(attack: Any, options: dict[str, Any]) -> Any:
     return HISTORY_ATTACKS.make(attack, **options)
 
 
-def _attack_generalized(knowledge: Any, release: Any, attack: str, reading: Reading) -> Guesses:
+def _attack_generalized(
+    knowledge: Any, release: Any, attack: str, part: GeneralizedAttack, reading: Reading
+) -> Guesses:
     """Guess the customers of a generalized release from the whole original."""
     started = time.perf_counter()
     original: History = history_of(knowledge, reading)
     cells = read_generalized(release) if isinstance(release, (str, Path)) else release.cells
     cells = cells.filter(~cells.is_deleted)
     with step(f"attacking by {attack}"):
-        guesses = GENERALIZED_ATTACKS[attack]().guess(original, cells).select("pseudonym", "customer")
+        guesses = part.guess(original, cells).select("pseudonym", "customer")
     facts = {
         "attack": attack,
         "guesses": guesses.height,

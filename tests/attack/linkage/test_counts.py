@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import ndtr
 
-from tokumei.attack.linkage.counts import CountEvidence, Expected, _gaps
+from tokumei.attack.linkage.counts import CountEvidence, Expected, _gaps, normal_share
 from tokumei.attack.linkage.rows import Compared
 from tokumei.data.history import History
 
@@ -61,3 +62,9 @@ def test_counts_favor_the_pseudonym_with_as_many_rows_as_expected() -> None:
     assert odds[1].argmax() == 1
     # Of whom nothing is known although nine of ten rows are, there is nothing.
     assert odds[2].argmax() == 2
+
+
+def test_normal_share_is_that_of_a_library_to_eleven_decimals() -> None:
+    z = np.linspace(-40, 40, 100_001)
+    assert np.abs(normal_share(z) - ndtr(z)).max() < 2e-12
+    assert np.abs(normal_share(z) - ndtr(z))[np.abs(z) < 6].max() < 1e-14

@@ -6,7 +6,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attack.linkage.fields import UNTOLD, date_levels, item_levels, number_levels, time_levels
+from tokumei.attack.linkage.fields import (
+    KIND_PRIOR,
+    UNTOLD,
+    FieldLevels,
+    date_levels,
+    item_levels,
+    number_levels,
+    time_levels,
+)
 
 KINDS = (np.zeros(2, np.int64), np.zeros(3, np.int64))
 
@@ -45,6 +53,24 @@ def test_dates_are_compared_within_a_month_and_times_by_minutes() -> None:
     assert found is not None
     assert found.levels is not None
     assert sorted(found.levels[0].tolist()) == [UNTOLD, 0, 1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_chances_of_levels_are_those_counted_row_by_row(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    levels = rng.integers(-1, 3, (6, 5)).astype(np.int8)
+    levels[0, 0] = 2
+    codes, kinds = (rng.integers(0, 6, 40), rng.integers(0, 5, 30)), (rng.integers(0, 3, 40), rng.integers(0, 4, 30))
+    field = FieldLevels.of(codes, levels, np.zeros(5, np.int64), kinds)
+
+    def counted(value: int, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[float]:
+        return [float(sum(levels[one, value] == level for one in rows)) for level in range(3)]
+
+    usual = np.sum([counted(value, codes[0]) for value in codes[1]], axis=0)
+    for row, (value, kind) in enumerate(zip(codes[1], kinds[1], strict=True)):
+        overall = np.array(counted(value, codes[0])) + usual / usual.sum()
+        plain = KIND_PRIOR * overall / overall.sum() + counted(value, codes[0][kinds[0] == kind])
+        assert field.chance[field.cases[row]] == pytest.approx(plain / plain.sum())
 
 
 def test_what_a_side_does_not_tell_is_no_field() -> None:

@@ -143,6 +143,23 @@ def test_evidence_of_rows_is_what_plain_loops_give(shop: History) -> None:
     assert evidence.by_rows(first, agreement) == pytest.approx(plain, rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.parametrize("noise", [(), (Perturb(days=31, quantities=0.5, prices=0.25, hides_times=True),)])
+def test_pseudonyms_out_of_the_question_teach_nothing(
+    shop: History, monkeypatch: pytest.MonkeyPatch, noise: tuple[Perturb, ...]
+) -> None:
+    some = History(shop.frame.filter(pl.col("customer").is_in(shop.customers[:40])))
+    seen = published(History(Pipeline((*noise, Pseudonyms(1))).anonymize(some, seed=1).frame), seed=1)
+    evidence, counts = weigh(some.known(0.25, seed=1), seen)
+    epochs = find_epochs(evidence.n_rows, len(evidence.compared.customers))
+    rates = counts.rates(counts.expected.n_known > 0)
+    by_count = [joining._count_odds(counts, epoch, rates) for epoch in epochs]
+    few = joining._learn(evidence, epochs, by_count)
+    monkeypatch.setattr(joining, "FAR", np.inf)
+    plain = joining._learn(evidence, epochs, by_count)
+    for name, shares in few.items():
+        assert shares == pytest.approx(plain[name], abs=1e-4)
+
+
 def test_shop_of_one_kind_of_item_where_most_buy_once_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     # As among tens of thousands of customers: learning ends before what numbers of rows say could grow.
     monkeypatch.setattr(joining, "FIRST_LINKS", 0)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from tokumei.attack.linkage.matching import match, match_chances
+from tokumei.attack.linkage.matching import assign_all, match, match_chances
 
 
 def test_match_prefers_the_best_for_all_over_the_best_for_one() -> None:
@@ -31,6 +31,18 @@ def test_match_gains_as_much_as_the_best_assignment_of_all_pairs(n: int, m: int,
     at = np.flatnonzero(found >= 0)
     assert len(set(found[at])) == len(at)
     assert gain[at, found[at]].sum() == pytest.approx(gain[linear_sum_assignment(gain, maximize=True)].sum())
+
+
+@given(st.integers(0, 8), st.integers(0, 8), st.integers(1, 6), st.integers(0, 2**31))
+def test_assignment_of_gains_with_ties_is_as_good_as_the_best(n: int, m: int, n_steps: int, seed: int) -> None:
+    # Few different gains tie; what no pair decides is left to the general solver.
+    gain = np.random.default_rng(seed).integers(-1, n_steps, (n, m)) / n_steps
+    found = assign_all(gain)
+    at = np.flatnonzero(found >= 0)
+    assert len(set(found[at])) == len(at)
+    assert (gain[at, found[at]] > 0).all()
+    positive = np.maximum(gain, 0)
+    assert gain[at, found[at]].sum() == pytest.approx(positive[linear_sum_assignment(positive, maximize=True)].sum())
 
 
 def test_match_without_pseudonyms_finds_nobody() -> None:

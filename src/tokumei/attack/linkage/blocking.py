@@ -7,11 +7,11 @@ compared only with pseudonyms that have a row which agrees in it (`linkage.narro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
 
 from tokumei.attack.linkage.counts import CountEvidence
 from tokumei.attack.linkage.epochs import Epoch
@@ -21,6 +21,10 @@ from tokumei.attack.linkage.matching import ROUNDS, SCORE_BOUNDS, STRANGER, assi
 from tokumei.attack.linkage.narrowing import narrow_keys
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
+
+if TYPE_CHECKING:
+    # Imported where blocks are made, since it takes longer than most attacks.
+    from scipy.sparse import csr_array
 
 # Pairs of customers and pseudonyms whose scores are held at once: 8 bytes each, in a few arrays.
 BLOCK_CELLS = 12_000_000
@@ -33,7 +37,6 @@ N_KEPT = 60
 
 Learn = Callable[[Evidence, Sequence[Epoch], Sequence[Floats]], Agreement]
 CountOdds = Callable[[CountEvidence, Epoch, Floats], Floats]
-Scores = list[csr_array]
 
 
 def some_customers(evidence: Evidence, counts: CountEvidence, chosen: Ints) -> tuple[Evidence, CountEvidence]:
@@ -57,7 +60,7 @@ def some_customers(evidence: Evidence, counts: CountEvidence, chosen: Ints) -> t
 
 def score_in_blocks(
     evidence: Evidence, counts: CountEvidence, epochs: Sequence[Epoch], learn: Learn, count_odds: CountOdds
-) -> Scores:
+) -> list[csr_array]:
     """Give for each epoch the scores of each customer's likeliest pseudonyms: customers by pseudonyms of the epoch."""
     n = len(evidence.compared.customers)
     rates = counts.rates(counts.expected.n_known > 0)
@@ -69,11 +72,11 @@ def score_in_blocks(
         for first in range(0, n, size):
             block = np.arange(first, min(n, first + size))
             part, of_part = some_customers(evidence, counts, block)
-            by_rows = part.by_narrowed(part.compared.known, agreement)
+            narrowed = part.by_narrowed(part.compared.known, agreement)
             for number, scores in enumerate(
                 _dense_scores(part, of_part, epochs, agreement, rates[block], count_odds)
-                if by_rows is None
-                else _narrow_scores(by_rows, of_part, epochs, rates[block])
+                if narrowed is None
+                else _narrow_scores(_summed(narrowed, part), of_part, epochs, rates[block])
             ):
                 kept[number].append((scores[0] + first, *scores[1:]))
             bar.advance(len(block))
@@ -129,6 +132,17 @@ def _dense_scores(
         yield _likeliest(by_rows[:, epoch.names] + count_odds(counts, epoch, rates))
 
 
+def _summed(gains: Iterable[tuple[Ints, Ints, Floats]], part: Evidence) -> csr_array:
+    """Add up what customers (down) and pseudonyms (across) gain."""
+    from scipy.sparse import coo_array, csr_array
+
+    shape = (len(part.compared.customers), len(part.compared.pseudonyms))
+    scores = csr_array(shape)
+    for customers, names, gained in gains:
+        scores = scores + coo_array((gained, (customers, names)), shape=shape).tocsr()
+    return scores
+
+
 def _narrow_scores(
     by_rows: csr_array, counts: CountEvidence, epochs: Sequence[Epoch], rates: Floats
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
@@ -167,6 +181,8 @@ def _likeliest(scores: Floats) -> tuple[Ints, Ints, Floats]:
 
 
 def _joined(parts: Sequence[tuple[Ints, Ints, Floats]], shape: tuple[int, int]) -> csr_array:
+    from scipy.sparse import coo_array
+
     customers, names, values = (np.concatenate(one) for one in zip(*parts, strict=True))
     # A score of exactly nothing is a score.
     return coo_array((np.where(values == 0, 1e-12, values), (customers, names)), shape=shape).tocsr()
@@ -174,6 +190,8 @@ def _joined(parts: Sequence[tuple[Ints, Ints, Floats]], shape: tuple[int, int]) 
 
 def match_sparse(scores: csr_array) -> tuple[Ints, Floats]:
     """Give the pseudonym of each customer, −1 where absence is likelier, and how sure that is; as `matching.match`."""
+    from scipy.sparse import csr_array
+
     n = scores.shape[0]
     found, starts = np.full(n, -1), scores.indptr
     if not scores.nnz:

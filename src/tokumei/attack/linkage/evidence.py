@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from tokumei.attack.linkage.fields import Floats, Ints, Ratios
 from tokumei.attack.linkage.narrowing import LEAST_EQUAL, narrow_keys, score_pairs
@@ -68,11 +67,12 @@ class Evidence:
 
     def by_rows(self, known: Side, agreement: Agreement) -> Floats:
         """Weigh customers (down) against pseudonyms (across) by all that rows have in common."""
+        scores = np.zeros((len(self.compared.customers), len(self.compared.pseudonyms)))
         narrowed = self.by_narrowed(known, agreement)
         if narrowed is not None:
-            found: Floats = narrowed.toarray()
-            return found
-        scores = np.zeros((len(self.compared.customers), len(self.compared.pseudonyms)))
+            for customers, names, gained in narrowed:
+                scores += np.bincount(customers * scores.shape[1] + names, gained, scores.size).reshape(scores.shape)
+            return scores
         if not len(known):
             return scores
         tables = {name: field.weigh(agreement[name]) for name, field in self.compared.fields.items()}
@@ -92,8 +92,11 @@ class Evidence:
                 bar.advance()
         return scores
 
-    def by_narrowed(self, known: Side, agreement: Agreement) -> csr_array | None:
-        """Weigh as `by_rows` only what agrees in fields that hardly ever change; None where every field does."""
+    def by_narrowed(self, known: Side, agreement: Agreement) -> Iterator[tuple[Ints, Ints, Floats]] | None:
+        """Weigh as `by_rows` only what agrees in fields that hardly ever change; None where every field does.
+
+        Customers, pseudonyms and what pairs of them gain come in parts, which add up.
+        """
         keys = narrow_keys(self.compared, known, agreement)
         if keys is None:
             return None

@@ -64,20 +64,17 @@ class FieldLevels:
     @classmethod
     def of(cls, codes: tuple[Ints, Ints], levels: Levels, bands: Ints, kinds: Kinds) -> FieldLevels:
         """Count how often any known row of the kind is at each level of a released value."""
-        across, width, n_values = levels.T, int(levels.max()) + 2, levels.shape[1]
+        n_values, n_kinds = levels.shape[1], int(max(kind.max(initial=0) for kind in kinds)) + 1
         pairs, cases = np.unique(kinds[1] * n_values + codes[1], return_inverse=True)
         of_case, kind_of = pairs % n_values, pairs // n_values
-        overall = _at_levels(across, np.bincount(codes[0], minlength=len(levels)).astype(np.float64), width)
+        n_rows = np.bincount(kinds[0] * len(levels) + codes[0], minlength=n_kinds * len(levels)).astype(np.float64)
+        by_kind = n_rows.reshape(n_kinds, len(levels))
+        runs = _Runs.of(levels)
+        overall = runs.count(np.arange(n_values), by_kind.sum(axis=0, keepdims=True), np.zeros(n_values, np.int64))
         usual = np.bincount(codes[1], minlength=n_values) @ overall
         overall += usual / max(1.0, usual.sum())
         overall /= overall.sum(axis=1, keepdims=True)
-        chance = KIND_PRIOR * overall[of_case]
-        for kind in np.unique(kind_of):
-            here = np.flatnonzero(kind_of == kind)
-            n_rows = np.bincount(codes[0][kinds[0] == kind], minlength=len(levels)).astype(np.float64)
-            told = np.flatnonzero(n_rows)
-            if len(told):
-                chance[here] += _at_levels(across[np.ix_(of_case[here], told)], n_rows[told], width)
+        chance = KIND_PRIOR * overall[of_case] + runs.count(of_case, by_kind, kind_of)
         return cls(codes, levels, bands[of_case], chance / chance.sum(axis=1, keepdims=True), cases)
 
     @property
@@ -108,15 +105,42 @@ class FieldLevels:
         return levels
 
 
-def _at_levels(levels: Levels, n_rows: Floats, width: int) -> Floats:
-    """Count the rows at each level of each value (down); the last column, of what is untold, is cut off."""
-    counts = np.zeros((len(levels), width))
-    for some in _runs_of_values(len(levels), levels.shape[1]):
-        part = levels[some]
-        cells = np.arange(len(part))[:, None] * width + part.astype(np.int64) % width
-        weights = np.broadcast_to(n_rows, part.shape)
-        counts[some] = np.bincount(cells.ravel(), weights.ravel(), len(part) * width).reshape(-1, width)
-    return counts[:, :-1]
+@dataclass(frozen=True)
+class _Runs:
+    """Known values in a row that are at one level beside a released value: a few runs for each, not all the values."""
+
+    levels: Ints  # The level of each run; the runs of one released value stand together.
+    starts: Ints
+    ends: Ints
+    firsts: Ints  # The first run of each released value, and the number of runs.
+    n_levels: int
+
+    @classmethod
+    def of(cls, levels: Levels) -> _Runs:
+        """Find the runs; known values down, released across."""
+        across = np.ascontiguousarray(levels.T)
+        is_start = np.ones(across.shape, np.bool_)
+        np.not_equal(across[:, 1:], across[:, :-1], out=is_start[:, 1:])
+        at = np.flatnonzero(is_start)
+        of_value, starts = np.divmod(at, across.shape[1])
+        ends = starts + np.diff(at, append=is_start.size)
+        firsts = np.searchsorted(of_value, np.arange(len(across) + 1))
+        return cls(across.ravel()[at].astype(np.int64), starts, ends, firsts, int(levels.max()) + 1)
+
+    def count(self, values: Ints, n_rows: Floats, kinds: Ints) -> Floats:
+        """Count the known rows of its kind at each level (across) of released values (down); the untold are left out.
+
+        `n_rows` says by kind (down) how many rows have each known value (across).
+        """
+        until = np.concatenate([np.zeros((len(n_rows), 1)), n_rows.cumsum(axis=1)], axis=1)
+        n_runs = np.diff(self.firsts)[values]
+        case = np.repeat(np.arange(len(values)), n_runs)
+        run = np.arange(len(case)) + np.repeat(self.firsts[values] - np.cumsum(n_runs) + n_runs, n_runs)
+        width = self.n_levels + 1
+        cells = case * width + self.levels[run] % width
+        counted = until[kinds[case], self.ends[run]] - until[kinds[case], self.starts[run]]
+        counts: Floats = np.bincount(cells, counted, len(values) * width).astype(np.float64).reshape(-1, width)
+        return counts[:, :-1]
 
 
 def _runs_of_values(n_values: int, n_others: int) -> Iterator[slice]:

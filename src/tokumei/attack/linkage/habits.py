@@ -8,10 +8,10 @@ that the rows alone have matched (a conditional logistic regression: whose month
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_array
 
 from tokumei.attack.linkage.fields import Floats, Ints
 
@@ -29,6 +29,10 @@ N_STEPS = 20
 # Learning ends when no weight changes by more.
 ENOUGH = 1e-4
 LONGEST_STEP = 2.0
+# So many cells of a table take as long to multiply as one pair of equal values to find.
+CELLS_A_PAIR = 50
+# Pairs of equal values held at once.
+CHUNK_PAIRS = 2_000_000
 
 
 class Habits:
@@ -39,86 +43,178 @@ class Habits:
         self.slot_periods = slot_periods
         self.names = names
         n_slots = len(slot_periods)
-        self.tokens = [_tokens(codes, row_slots, n_slots) for codes in values]
+        self.tokens = [Tokens.of(codes, row_slots, n_slots) for codes in values]
         self.log_sizes = np.log(np.bincount(row_slots, minlength=n_slots))
 
-    def all_features(self, matched: csr_array, before: tuple[csr_array, list[Floats]] | None = None) -> list[Floats]:
-        """Give the features of each period; those of customers who are matched as `before` are taken from there."""
-        periods = range(int(self.slot_periods.max(initial=-1)) + 1)
+    def all_features(self, matched: Ints, before: tuple[Ints, list[Floats]] | None = None) -> list[Floats]:
+        """Give the features of each period: feature, customer, slot of the period.
+
+        `matched` has the slot of each customer (down) in each period (across), −1 where there is none. Features of
+        customers who are matched as `before` are taken from there.
+        """
         if before is None:
-            return [self.features(matched, period) for period in periods]
-        changed = np.unique((matched - before[0]).nonzero()[0])
+            return self._features(matched)
+        changed = np.flatnonzero((matched != before[0]).any(axis=1))
         found = [features.copy() for features in before[1]]
-        for period in periods if len(changed) else ():
-            found[period][changed] = self.features(matched[changed], period)
+        for features, again in zip(found, self._features(matched[changed]) if len(changed) else (), strict=False):
+            features[:, changed] = again
         return found
 
-    def features(self, matched: csr_array, period: int) -> Floats:
-        """Give what each customer's other months say on each slot of the period: customer, slot, feature.
+    def _features(self, matched: Ints) -> list[Floats]:
+        """Give what each customer's other months say on each slot of each period."""
+        profiles = [Profiles.of(tokens, matched) for tokens in self.tokens]
+        features = []
+        for period in range(matched.shape[1]):
+            here = np.flatnonzero(self.slot_periods == period)
+            elsewhere = matched.copy()
+            elsewhere[:, period] = -1
+            n_months = (elsewhere >= 0).sum(axis=1)
+            has_past = n_months > 0
+            usual_size = np.where(elsewhere >= 0, self.log_sizes[elsewhere], 0).sum(axis=1) / np.maximum(n_months, 1)
+            size_gap = np.abs(usual_size[:, None] - self.log_sizes[here])
+            # Who has a past could have bought the same again: the more values a slot has, the more its novelty says.
+            novelty = np.outer(has_past, np.sqrt(self.tokens[-1].n_values[here]))
+            repeats = [of_kind.repeats(matched[:, period], here) for of_kind in profiles]
+            same_name = self._same_name(elsewhere, n_months, here)
+            features.append(np.stack([*repeats, novelty, -size_gap * has_past[:, None], same_name]))
+        return features
 
-        `matched` is customers by slots, 1 where they are matched.
-        """
-        here = np.flatnonzero(self.slot_periods == period)
-        elsewhere = matched @ _diagonal(self.slot_periods != period)
-        has_past = np.asarray(elsewhere.sum(axis=1)).ravel() > 0
-        usual_size = _scale_rows(elsewhere) @ self.log_sizes
-        size_gap = np.abs(usual_size[:, None] - self.log_sizes[here])
-        # Who has a past could have bought the same again: the more values a slot has, the more its novelty says.
-        novelty = np.outer(has_past, np.sqrt(_n_values(self.tokens[-1][here])))
-        repeats = [_repeats(tokens, elsewhere, here) for tokens in self.tokens]
-        return np.stack([*repeats, novelty, -size_gap * has_past[:, None], self._same_name(elsewhere, here)], axis=2)
-
-    def _same_name(self, elsewhere: csr_array, here: Ints) -> Floats:
+    def _same_name(self, elsewhere: Ints, n_months: Ints, here: Ints) -> Floats:
         """Give the share of the customer's other months under the very pseudonym."""
-        n = len(self.names)
-        by_name = csr_array((np.ones(n), (np.arange(n), self.names)), shape=(n, int(self.names.max()) + 1))
-        shares: Floats = (_scale_rows(elsewhere) @ by_name).tocsc()[:, self.names[here]].toarray()
+        shares = np.zeros((len(elsewhere), len(here)))
+        place = np.full(int(self.names.max()) + 1, -1)
+        place[self.names[here]] = np.arange(len(here))
+        customers, periods = np.nonzero(elsewhere >= 0)
+        at = place[self.names[elsewhere[customers, periods]]]
+        np.add.at(shares, (customers[at >= 0], at[at >= 0]), 1 / n_months[customers[at >= 0]])
         return shares
 
 
-def learn_weights(values: Floats, answers: Ints, log_prior: Floats) -> Floats:
+@dataclass(frozen=True)
+class Tokens:
+    """The values of one kind that each slot has, each once."""
+
+    values: Ints  # Those of a slot stand together, in their order.
+    firsts: Ints  # The first value of each slot, and their number.
+    common: Floats  # How often each value occurs.
+
+    @classmethod
+    def of(cls, codes: Ints, slots: Ints, n_slots: int) -> Tokens:
+        """Take the value and the slot of each row."""
+        width = int(codes.max(initial=0)) + 1
+        keys = np.sort(slots * width + codes)
+        slot, values = np.divmod(keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]], width)
+        firsts = np.searchsorted(slot, np.arange(n_slots + 1))
+        return cls(values, firsts, np.bincount(values, minlength=width).astype(np.float64) + 1)
+
+    @property
+    def n_values(self) -> Ints:
+        """Number of values of each slot."""
+        return np.diff(self.firsts)
+
+    def of_slots(self, slots: Ints) -> tuple[Ints, Ints]:
+        """Give the values of some slots, and which of the slots has each."""
+        n = self.n_values[slots]
+        which = np.repeat(np.arange(len(slots)), n)
+        return self.values[np.arange(len(which)) + np.repeat(self.firsts[slots] - np.cumsum(n) + n, n)], which
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """What customers buy in all months that they are matched in: in how many of them they buy each value."""
+
+    tokens: Tokens
+    keys: Ints  # Number of the customer · values + value, in their order.
+    customers: Ints
+    values: Ints
+    n_months: Floats
+
+    @classmethod
+    def of(cls, tokens: Tokens, matched: Ints) -> Profiles:
+        """Count the values of the slots of each customer (down) in each period (across)."""
+        customers, periods = np.nonzero(matched >= 0)
+        values, which = tokens.of_slots(matched[customers, periods])
+        keys = np.sort(customers[which] * len(tokens.common) + values)
+        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+        n_months = np.diff(starts, append=len(keys)).astype(np.float64)
+        return cls(tokens, keys[starts], *np.divmod(keys[starts], len(tokens.common)), n_months)
+
+    def repeats(self, matched: Ints, here: Ints) -> Floats:
+        """Give how much each customer's own values (down) recur in each slot of a period (across), rare ones more.
+
+        A sum of log likelihood ratios: the customer's share of the value, mixed with everybody's, over everybody's.
+        Values of one slot go together, so the sum is worth less than its length. What customers buy in the slots that
+        they are matched with in the period itself counts for nothing.
+        """
+        common, n_months = self.tokens.common, self.n_months.copy()
+        found = np.flatnonzero(matched >= 0)
+        values, which = self.tokens.of_slots(matched[found])
+        n_months[np.searchsorted(self.keys, found[which] * len(common) + values)] -= 1
+        sizes = np.bincount(self.customers, n_months, len(matched))
+        now, slots = self.tokens.of_slots(here)
+        can_recur = np.bincount(now, minlength=len(common)) > 0
+        at = np.flatnonzero((n_months > 0) & can_recur[self.values])
+        customers, own = self.customers[at], self.values[at]
+        worth = np.log1p(OWN / (1 - OWN) * n_months[at] / sizes[customers] * common.sum() / common[own])
+        table = _product((customers, own, worth), (now, slots), (len(matched), len(common), len(here)))
+        return table / np.sqrt(self.tokens.n_values[here])
+
+
+def _product(worth: tuple[Ints, Ints, Floats], has: tuple[Ints, Ints], shape: tuple[int, int, int]) -> Floats:
+    """Add up what values are worth to customers (down) over the values that slots have (across).
+
+    Few values are multiplied as whole tables, many pair by pair; scipy.sparse takes longer to import than this.
+    """
+    customers, own, weights = worth
+    now, slots = has
+    n_customers, n_values, n_slots = shape
+    n_now = np.bincount(now, minlength=n_values)
+    n_pairs = n_now[own]
+    if n_customers * n_values * n_slots <= CELLS_A_PAIR * n_pairs.sum():
+        of_customers, of_slots = np.zeros((n_customers, n_values)), np.zeros((n_values, n_slots))
+        of_customers[customers, own] = weights
+        of_slots[now, slots] = 1
+        return of_customers @ of_slots
+    by_value = slots[np.argsort(now, kind="stable")]
+    firsts = np.cumsum(n_now) - n_now
+    table = np.zeros(n_customers * n_slots)
+    # Cut between customers' values, so that few pairs are held at once.
+    for some in np.split(np.arange(len(own)), np.flatnonzero(np.diff(np.cumsum(n_pairs) // CHUNK_PAIRS)) + 1):
+        n = n_pairs[some]
+        one = np.repeat(some, n)
+        other = np.arange(len(one)) + np.repeat(firsts[own[some]] - np.cumsum(n) + n, n)
+        table += np.bincount(customers[one] * n_slots + by_value[other], weights[one], len(table))
+    return table.reshape(n_customers, n_slots)
+
+
+def learn_weights(values: Floats, answers: Ints, log_prior: Floats, start: Floats | None = None) -> Floats:
     """Learn what each feature is worth from months that are matched for sure.
 
-    `values` holds, for each such month, the features of every customer; `answers` whose month it is; `log_prior` how
-    active each customer is.
+    `values` holds for each feature and such month that of every customer; `answers` whose month it is; `log_prior` how
+    active each customer is. Weights to `start` from make no difference but to how long it takes.
     """
-    n_features = values.shape[2]
-    flat = values.reshape(-1, n_features)
-    of_answers = values[np.arange(len(answers)), answers].sum(axis=0)
-    weights: Floats = np.zeros(n_features)
+    n_features, n_months, _ = values.shape
+    flat = values.reshape(n_features, -1)
+    of_answers = values[:, np.arange(n_months), answers].sum(axis=1)
+    weights: Floats = np.zeros(n_features) if start is None else start
+    weighted = np.empty_like(values)
     # Newton's steps: the loss is convex, and the ridge keeps its curvature from vanishing.
     for _ in range(N_STEPS):
-        scores = values @ weights + log_prior
+        scores = (weights @ flat).reshape(n_months, -1) + log_prior
         chances = np.exp(scores - scores.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
-        expected = np.matmul(chances[:, None, :], values)[:, 0]
-        slope = expected.sum(axis=0) - of_answers + 2 * RIDGE * weights
-        curvature = (flat * chances.reshape(-1, 1)).T @ flat - expected.T @ expected
+        np.multiply(values, chances, out=weighted)
+        expected = weighted.sum(axis=2)
+        slope = expected.sum(axis=1) - of_answers + 2 * RIDGE * weights
+        curvature = weighted.reshape(n_features, -1) @ flat.T - expected @ expected.T
         change = np.linalg.solve(curvature + 2 * RIDGE * np.eye(n_features), slope)
         # Far from the end a step may be too long by far.
         change /= max(1.0, np.abs(change).max() / LONGEST_STEP)
         weights = weights - change
         if np.abs(change).max() < ENOUGH:
-            break
-    return weights
-
-
-def _repeats(tokens: csr_array, elsewhere: csr_array, here: Ints) -> Floats:
-    """Give how much each customer's own values (down) recur in each slot (across), rare ones counting more.
-
-    A sum of log likelihood ratios: the customer's share of the value, mixed with everybody's, over everybody's. Values
-    of one slot go together, so the sum is worth less than its length.
-    """
-    common = np.asarray(tokens.sum(axis=0)).ravel() + 1
-    own = _scale_rows((elsewhere @ tokens).tocsr())
-    own.data = np.log1p(OWN / (1 - OWN) * own.data * common.sum() / common[own.indices])
-    now = tokens[here]
-    repeats: Floats = (own @ now.T).toarray() / np.sqrt(_n_values(now))
-    return repeats
-
-
-def _n_values(tokens: csr_array) -> Floats:
-    return np.diff(tokens.indptr).astype(np.float64)
+            return weights
+    # Far from the truth all curvature may be gone.
+    return weights if start is None else learn_weights(values, answers, log_prior)
 
 
 def habit_codes(released: pl.DataFrame) -> list[Ints]:
@@ -127,25 +223,3 @@ def habit_codes(released: pl.DataFrame) -> list[Ints]:
     return [
         (released.select(pl.struct(kinds).rank("dense")).to_series().to_numpy() - 1).astype(np.int64) for kinds in told
     ]
-
-
-def _tokens(codes: Ints, slots: Ints, n_slots: int) -> csr_array:
-    """Count each value in each slot, once a slot."""
-    shape = (n_slots, int(codes.max(initial=0)) + 1)
-    counts = csr_array((np.ones(len(codes)), (slots, codes)), shape=shape)
-    counts.sum_duplicates()
-    counts.data[:] = 1
-    return counts
-
-
-def _diagonal(is_kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> csr_array:
-    n = np.arange(len(is_kept))
-    return csr_array((is_kept.astype(float), (n, n)))
-
-
-def _scale_rows(counts: csr_array) -> csr_array:
-    """Make each row sum to 1, or 0 where it is empty."""
-    sums = np.asarray(counts.sum(axis=1)).ravel()
-    scaled = counts.tocsr().astype(float)
-    scaled.data = scaled.data / np.repeat(np.maximum(sums, 1e-300), np.diff(scaled.indptr))
-    return scaled

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from tokumei.attack.linkage.blocking import match_sparse, score_in_blocks
 from tokumei.attack.linkage.counts import CountEvidence
@@ -31,6 +30,8 @@ LEARNING_ROWS = 3_000
 LEAST = 0.5
 # Pseudonyms of each customer and epoch that are thought possible, pass by pass.
 N_CANDIDATES = (20, 8, 4, 4)
+# Log odds by which a pseudonym is out of the question beside a better one, as rows say: one in ten million million.
+FAR = 30.0
 # Passes end when no share changes by more.
 SETTLED = 0.01
 # The share of counterparts that are equal where learning starts from fields that agree.
@@ -85,7 +86,8 @@ def join_epochs(
     has_habits = bool(n_rounds and len(epochs) > 1 and evidence.compared.tokens)
     habits = _habits(evidence, epochs, slots) if has_habits else None
     bonus: list[Floats] = [np.zeros(1)] * len(epochs)
-    learned: tuple[csr_array, list[Floats]] | None = None
+    learned: tuple[Ints, list[Floats]] | None = None
+    weights: Floats | None = None
     found = np.full((len(is_found), n_months), -1)
     with step("joining epochs", total=n_rounds + 1) as bar:
         for n_done in range(n_rounds + 1):
@@ -98,7 +100,8 @@ def join_epochs(
                 by_count = [_count_odds(counts, epoch, rates) for epoch in epochs]
                 matched = _matched(matches, slots)
                 learned = matched, habits.all_features(matched, learned)
-                bonus = _learn_habits(habits, slots, matches, epochs, rates, counts.log_missed, learned[1])
+                weights = _learn_habits(habits, slots, matches, epochs, rates, counts.log_missed, learned[1], weights)
+                bonus = _weigh_habits(epochs, rates, learned[1], weights)
     return found
 
 
@@ -169,15 +172,17 @@ def _learn_from(
 
     Everybody of an epoch takes part: who is left to himself believes in a pseudonym that others fit better.
     """
-    least = 0.0
+    least, by_rows = 0.0, scores is not None
     for number, n_candidates in enumerate(passes):
         if number:
-            scores, least = evidence.by_rows(known, agreement), LEAST
+            scores, least, by_rows = evidence.by_rows(known, agreement), LEAST, True
         elif scores is None:
             scores = evidence.by_kinds(known)
             if evidence.compared.n_kinds == 1:
                 n_candidates = max(n_candidates, FIRST_LINKS // max(1, len(known)))
-        found = [_candidates(scores, epoch, odds, n_candidates) for epoch, odds in here]
+        # By kinds alone nobody is ruled out.
+        far = FAR if by_rows else np.inf
+        found = [_candidates(scores, epoch, odds, n_candidates, far) for epoch, odds in here]
         candidates, prior, others = (np.concatenate(part) for part in zip(*found, strict=True))
         before = agreement
         agreement = learn_agreement(evidence, units, candidates, prior, others, agreement, least=least)
@@ -236,8 +241,11 @@ def _epoch_of(epochs: Sequence[Epoch], n_months: int) -> Ints:
     return epoch_of
 
 
-def _candidates(scores: Floats, epoch: Epoch, odds: Floats, n_wanted: int) -> tuple[Ints, Floats, Floats]:
-    """Give the likeliest pseudonyms of each customer, their log odds without rows, and those of anybody else."""
+def _candidates(scores: Floats, epoch: Epoch, odds: Floats, n_wanted: int, far: float) -> tuple[Ints, Floats, Floats]:
+    """Give the likeliest pseudonyms of each customer, their log odds without rows, and those of anybody else.
+
+    Whoever's log odds with rows are by so `far` less than the best is none of them.
+    """
     candidates = np.full((len(scores), n_wanted), -1)
     prior = np.full(candidates.shape, -1e9)
     total = scores[:, epoch.names] + odds
@@ -245,9 +253,11 @@ def _candidates(scores: Floats, epoch: Epoch, odds: Floats, n_wanted: int) -> tu
     total += free
     n = min(n_wanted, len(epoch.names))
     best = np.argpartition(-total, n - 1, axis=1)[:, :n]
-    candidates[:, :n] = epoch.names[best]
-    prior[:, :n] = np.take_along_axis(odds + free, best, axis=1)
-    np.put_along_axis(total, best, -np.inf, axis=1)
+    values = np.take_along_axis(total, best, axis=1)
+    is_near = values >= values.max(axis=1, keepdims=True) - far
+    candidates[:, :n] = np.where(is_near, epoch.names[best], -1)
+    prior[:, :n] = np.where(is_near, np.take_along_axis(odds + free, best, axis=1), -1e9)
+    np.put_along_axis(total, best, np.where(is_near, -np.inf, values), axis=1)
     # Somebody else, or nobody.
     return candidates, prior, np.logaddexp(0, np.logaddexp.reduce(total, axis=1))
 
@@ -289,12 +299,10 @@ def _habits(evidence: Evidence, epochs: Sequence[Epoch], slots: Slots) -> Habits
     return Habits(evidence.compared.tokens, row_slots, slots.epochs, slots.names)
 
 
-def _matched(matches: Sequence[tuple[Ints, Floats]], slots: Slots) -> csr_array:
-    """Give customers by slots, 1 where they are matched."""
+def _matched(matches: Sequence[tuple[Ints, Floats]], slots: Slots) -> Ints:
+    """Give the slot of each customer (down) in each epoch (across), −1 where there is none."""
     found = np.stack([chosen for chosen, _ in matches], axis=1)
-    customers, at = np.nonzero(found >= 0)
-    shape = (len(found), int(slots.firsts[-1]))
-    return csr_array((np.ones(len(customers)), (customers, slots.firsts[at] + found[customers, at])), shape=shape)
+    return np.where(found >= 0, slots.firsts[:-1] + found, -1)
 
 
 def _learn_habits(
@@ -305,29 +313,41 @@ def _learn_habits(
     rates: Floats,
     log_missed: float,
     features: Sequence[Floats],
-) -> list[Floats]:
-    """Give the log likelihood ratio of each customer's habits, as `features`, for each pseudonym of each epoch.
+    start: Floats | None,
+) -> Floats | None:
+    """Learn what each feature of habits is worth; None where no match is sure enough to learn from.
 
     `log_missed` is the log chance that of somebody with one released row in an epoch nothing is known.
     """
     found = np.stack([chosen for chosen, _ in matches], axis=1)
     sure = np.stack([chances for _, chances in matches], axis=1)
-    rate = np.stack([rates[:, epoch.months].max(axis=1) for epoch in epochs], axis=1)
     customers, at = np.nonzero(found >= 0)
     cases = np.flatnonzero(sure[customers, at] > SURE)
     if not len(cases):
-        return [np.zeros(feature.shape[:2]) for feature in features]
+        return None
     n_cases = max(1, LEARNING_CELLS // len(found))
     # Habits decide where little is known, mostly of few rows: such cases are drawn more often. The half keeps others.
     sizes = np.exp(habits.log_sizes[slots.firsts[at] + found[customers, at]][cases])
     luck = generator(0, "linkage").gumbel(size=len(cases)) + sizes * log_missed / 2
     drawn = np.sort(cases[np.argsort(-luck, kind="stable")[:n_cases]])
-    weights = learn_weights(
-        np.stack([features[at[i]][:, found[customers[i], at[i]]] for i in drawn]),
-        customers[drawn],
-        np.log(rate.mean(axis=1)),
-    )
-    return [_against_anybody(feature @ weights, rate[:, number]) for number, feature in enumerate(features)]
+    values = np.stack([features[at[i]][:, :, found[customers[i], at[i]]] for i in drawn], axis=1)
+    return learn_weights(values, customers[drawn], np.log(_epoch_rates(epochs, rates).mean(axis=1)), start)
+
+
+def _weigh_habits(
+    epochs: Sequence[Epoch], rates: Floats, features: Sequence[Floats], weights: Floats | None
+) -> list[Floats]:
+    """Give the log likelihood ratio of each customer's habits, as `features`, for each pseudonym of each epoch."""
+    if weights is None:
+        return [np.zeros(feature.shape[1:]) for feature in features]
+    rate = _epoch_rates(epochs, rates)
+    scores = [np.tensordot(weights, feature, 1) for feature in features]
+    return [_against_anybody(score, rate[:, number]) for number, score in enumerate(scores)]
+
+
+def _epoch_rates(epochs: Sequence[Epoch], rates: Floats) -> Floats:
+    """Give how likely each customer (down) buys in each epoch (across)."""
+    return np.stack([rates[:, epoch.months].max(axis=1) for epoch in epochs], axis=1)
 
 
 def _against_anybody(scores: Floats, rate: Floats) -> Floats:

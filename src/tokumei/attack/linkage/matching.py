@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from tokumei.attack.linkage.fields import Floats, Ints
 
@@ -56,12 +54,43 @@ def match(scores: Floats) -> tuple[Ints, Floats]:
     Of all one-to-one matchings the one with about the most cells expected to be right is taken.
     """
     chances, absent = match_chances(scores)
-    gain = chances - absent[:, None]
-    customers, names = np.nonzero(gain > 0)
-    found = assign(customers, names, gain[customers, names], scores.shape)
+    found = assign_all(chances - absent[:, None])
     sure, at = absent.copy(), np.flatnonzero(found >= 0)
     sure[at] = chances[at, found[at]]
     return found, sure
+
+
+def assign_all(gain: Floats) -> Ints:
+    """Match customers (down) and pseudonyms (across) one to one for the largest gain in all; −1 for who is left.
+
+    A pair that gains as much as the best of its customer's others and the best of its pseudonym's others together is
+    in some best matching: whatever the two were matched with instead, gains no more. Most are found so, and what is
+    left is a smaller matching.
+    """
+    found: Ints = np.full(len(gain), -1)
+    rows, columns = (np.flatnonzero((gain > 0).any(axis=axis)) for axis in (1, 0))
+    table = np.clip(gain[np.ix_(rows, columns)], 0.0, 1.0)
+    while table.size:
+        at, best = np.arange(len(rows)), table.argmax(axis=1)
+        others = [_second(table, axis=1), _second(table, axis=0)[best]]
+        is_sure = (table.argmax(axis=0)[best] == at) & (table[at, best] >= sum(others)) & (table[at, best] > 0)
+        found[rows[is_sure]] = columns[best[is_sure]]
+        rows, columns = rows[~is_sure], np.delete(columns, best[is_sure])
+        table = np.delete(table[~is_sure], best[is_sure], axis=1)
+        if not is_sure.any():
+            customers, names = np.nonzero(table)
+            chosen = assign(customers, names, table[customers, names], table.shape)
+            found[rows] = np.where(chosen >= 0, columns[chosen], -1)
+            break
+    return found
+
+
+def _second(table: Floats, axis: int) -> Floats:
+    """Give the second largest of each line, 0 where there is but one."""
+    if table.shape[axis] == 1:
+        return np.zeros(table.shape[1 - axis])
+    ordered = np.partition(table, -2, axis=axis)
+    return ordered[-2] if axis == 0 else ordered[:, -2]
 
 
 def assign(customers: Ints, names: Ints, gain: Floats, shape: tuple[int, int]) -> Ints:
@@ -69,12 +98,15 @@ def assign(customers: Ints, names: Ints, gain: Floats, shape: tuple[int, int]) -
 
     Gains are above 0 and count as 1 at most.
     """
+    # Here, since it takes longer to import than most attacks; scipy.optimize would take longer still.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
     n, n_names = shape
     # Everybody may also be absent, which is a place of their own at no gain.
     costs = np.concatenate([2.0 - np.minimum(gain, 1.0), np.full(n, 2.0)])
     places = (np.concatenate([customers, np.arange(n)]), np.concatenate([names, n_names + np.arange(n)]))
     table = csr_array((costs, places), shape=(n, n_names + n))
-    # Of scipy.sparse, since scipy.optimize takes as long to import as an attack takes.
     rows, columns = min_weight_full_bipartite_matching(table)
     chosen: Ints = np.full(n, -1)
     chosen[rows] = np.where(columns < n_names, columns, -1)

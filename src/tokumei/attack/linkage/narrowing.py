@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
 
 from tokumei.attack.linkage.fields import BANDS, EQUAL, FieldLevels, Floats, Ints
 from tokumei.attack.linkage.rows import Compared, Side
@@ -88,14 +87,13 @@ def score_pairs(
     agreement: Mapping[str, Floats],
     weight: Floats,
     sizes: Mapping[str, Ints],
-) -> csr_array:
-    """Weigh customers (down) against pseudonyms (across) by the rows that share a key.
+) -> Iterator[tuple[Ints, Ints, Floats]]:
+    """Weigh customers against pseudonyms by the rows that share a key: customers, pseudonyms and what pairs gain.
 
-    `weight` says for each released row what a pair with it is worth besides how far its fields agree; `sizes` how many
-    rows the basket of a known row has, for the fields that are counted once a basket.
+    A pair that has several known rows in common comes several times. `weight` says for each released row what a pair
+    with it is worth besides how far its fields agree; `sizes` how many rows the basket of a known row has, for the
+    fields that are counted once a basket.
     """
-    shape = (len(compared.customers), len(compared.pseudonyms))
-    scores = csr_array(shape)
     tables = {name: field.weigh(agreement[name]) for name, field in compared.fields.items()}
     released = compared.released
     for ours, theirs in _chunks(keys, released.owner):
@@ -108,9 +106,7 @@ def score_pairs(
             ratio *= of_field ** (1 / sizes[name][ours]) if name in sizes else of_field
         owner = released.owner[theirs]
         starts = np.flatnonzero(np.append(True, (ours[1:] != ours[:-1]) | (owner[1:] != owner[:-1])))
-        gained = np.log1p(np.add.reduceat(ratio, starts))
-        scores = scores + coo_array((gained, (known.owner[ours[starts]], owner[starts])), shape=shape).tocsr()
-    return scores
+        yield known.owner[ours[starts]], owner[starts], np.log1p(np.add.reduceat(ratio, starts))
 
 
 def _chunks(keys: tuple[Ints, Ints], owner: Ints) -> Iterator[tuple[Ints, Ints]]:

@@ -65,7 +65,9 @@ class Compared:
         theirs = published.kept.sort(pl.all()).with_row_index("place")
         customers, pseudonyms = knowledge.customers, published.customers
         period = period_of(pl.col("date")).alias("period")
-        months = sorted({*ours.select(period).to_series(), *theirs.select(period).to_series()})
+        months = (
+            pl.concat([side.select(period.unique()) for side in (ours, theirs)])["period"].unique().sort().to_list()
+        )
         kinds = _kinds(ours["item"], theirs["item"])
         fields = {
             name: found for name, make in FIELDS.items() if (found := make(ours[name], theirs[name], kinds)) is not None
