@@ -43,7 +43,7 @@ STORE = "shared"
 BLOCK = 1024 * 1024
 # A version may be replaced and removed while it is being fetched: then the next one is.
 TRIES = 3
-VERSION, SHARING = ".version", ".sharing"
+VERSION = ".version"
 # What is being shared for so long was given up: the largest file takes minutes.
 GIVEN_UP_SECONDS = 60 * ORPHAN_SECONDS
 
@@ -100,6 +100,11 @@ def local(folder: Path) -> Path:
         for part, version in rows.values_list("name", "version"):
             _bring(Path(settings.MEDIA_ROOT) / part, part, version)
     return folder
+
+
+def is_shared(folder: Path) -> bool:
+    """Whether a version of a folder counts for all machines."""
+    return has_store() and _counting(_name(folder)) is not None
 
 
 def copy_of(folder: Path, at: Path) -> Path:
@@ -177,7 +182,7 @@ def sweep_copies() -> int:
     root, depths = Path(settings.MEDIA_ROOT), ("*", "*/*", "*/*/*")
     # In this order: a mark goes when its row is there to be seen.
     stamps = [path for depth in depths for path in root.glob(f"{depth}/.*{VERSION}")]
-    marks = {path: path.read_text("utf-8") for depth in depths for path in root.glob(f"{depth}/.*{SHARING}")}
+    marks = {path: path.read_text("utf-8") for path in _marks().glob("*")}
     known = dict(SharedFolder.objects.values_list("name", "version"))
     shared_now = set()
     for mark, said in marks.items():
@@ -260,10 +265,14 @@ def _note(folder: Path, version: str) -> None:
     draft.replace(_stamp(folder))
 
 
+def _marks() -> Path:
+    return Path(settings.MEDIA_ROOT) / ".sharing"
+
+
 def _mark(folder: Path, version: str) -> Path:
-    """Note beside a folder what is about to be put into the store for it."""
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    mark = folder.with_name(f".{secrets.token_hex(6)}{SHARING}")
+    """Note what is about to be put into the store for a folder."""
+    _marks().mkdir(mode=0o700, exist_ok=True)
+    mark = _marks() / secrets.token_hex(6)
     mark.write_text(f"{version} {_name(folder)}", "utf-8")
     return mark
 

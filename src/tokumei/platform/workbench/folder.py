@@ -33,9 +33,14 @@ from tokumei.job.job_text import write_job
 PIECE, JOB, OUT = "piece.json", "job.toml", "out"
 LOOK, RISK, TREES, FRONTIER = "look.json", "risk.json", "trees.json", "frontier.json"
 RESULT = "result.json"
+# The hierarchies that are drawn, each in a file.
+MADE_TREES = ".trees"
 HIERARCHIES = "hierarchies"
 # Another file to which the recipe is applied: what was asked, what came of it, and the release.
 NEXT, ASKED, APPLIED, NEXT_RELEASE = "next", "asked.json", "applied.json", "next-release.csv"
+
+# File systems take 255, and names of drafts are a little longer.
+MOST_NAME_BYTES = 220
 
 
 def read(folder: Path, name: str) -> Any:
@@ -87,6 +92,8 @@ def plain_name(name: str) -> str:
     """Give the name under which a file is kept: its last part, without what no file system or job file takes."""
     last = name.replace("\\", "/").rpartition("/")[2].strip().lstrip(".")
     kept = "".join(one for one in last if one.isprintable() and one not in '<>:"|?*')[-100:]
+    while len(kept.encode()) > MOST_NAME_BYTES:
+        kept = kept[1:]
     if not Path(kept).stem:
         raise InputError.of("a file with a name", value=name)
     return kept

@@ -62,7 +62,7 @@ class HandedOver:
 
     def hierarchies(self) -> list[UploadedFile[Any]]:
         """Give a file for each hierarchy, named by its column."""
-        made = self.piece.folder / ".trees"
+        made = self.piece.folder / files.MADE_TREES
         return [LyingFile(made / f"{place}.csv", f"{name}.csv") for place, name in enumerate(self.columns)]
 
     def for_offer(self) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def _study_table(folder: Path, frame: pl.DataFrame | None) -> None:
 
 
 def _draw_trees(folder: Path, job: Job, table: Table, said: dict[str, str]) -> None:
-    made = folder / ".trees"
+    made = folder / files.MADE_TREES
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir(mode=0o700)
     trees = {}

@@ -13,6 +13,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from tokumei.platform.files.shared import local
+
 KINDS = ("table", "history")
 
 
@@ -48,6 +50,19 @@ class Piece(models.Model):
         return f"piece {self.pk}"
 
     @property
-    def folder(self) -> Path:
-        """Where its files lie, for the server's eyes only."""
+    def place(self) -> Path:
+        """Where its files lie, on whichever machine, for the server's eyes only."""
         return workbench_folder() / self.key
+
+    @property
+    def folder(self) -> Path:
+        """Its files as they stand, on this machine."""
+        return local(self.place)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether there are files; after a backup was put back there are none."""
+        try:
+            return self.folder.is_dir()
+        except FileNotFoundError:
+            return False

@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from tokumei.data.files.formats import ending_of
 from tokumei.platform.accounts.models import User
 from tokumei.platform.accounts.throttle import allow, alone
 from tokumei.platform.errors import TooMany
+from tokumei.platform.files.shared import has_store, is_shared, share, sweep_shared, unshare
 from tokumei.platform.files.uploads import telling_full_disk
 from tokumei.platform.jobs.limits import ORPHAN_SECONDS
 from tokumei.platform.jobs.models import Job, Outcome
@@ -37,6 +38,14 @@ log = logging.getLogger("tokumei.workbench")
 LOOK, RELEASE, FRONTIER, APPLY = JOBS = tuple(
     f"workbench-{name}" for name in ("look", "release", "frontier", "apply_next")
 )
+# What each writes of the folder; the rest is the person's.
+WRITTEN = {
+    LOOK: (files.LOOK, files.RISK, files.MADE_TREES, files.TREES),
+    RELEASE: (files.OUT, files.RESULT),
+    FRONTIER: (files.FRONTIER,),
+    APPLY: (files.NEXT,),
+}
+SHOWN = "is_shown"
 CANCELLED = gettext_noop("It was cancelled. What was done by then is kept; starting again goes on from there.")
 UPLOADS_AN_HOUR = 60
 # Reports have figures, which are drawn by an engine that reserves this many addresses.
@@ -59,7 +68,7 @@ def begin_piece(
         raise InputError.of(_("a table or a history"), value=kind)
     allow("workbench", str(owner.pk), at_most=UPLOADS_AN_HOUR, within=timedelta(hours=1))
     piece = Piece(owner=owner, kind=kind)
-    folder = piece.folder
+    folder = piece.place
     try:
         with telling_full_disk(), transaction.atomic():
             workbench_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -73,6 +82,8 @@ def begin_piece(
             alone(owner)
             _check_quota(owner, piece.n_bytes)
             piece.save()
+            for one in sorted(folder.iterdir()):
+                share(one)
             begin(LOOK, piece.key)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -101,9 +112,17 @@ def take_next(piece: Piece, upload: UploadedFile[Any] | None, unseen: str) -> No
     except TooMany:
         shutil.rmtree(folder)
         raise
-    Piece.objects.filter(pk=piece.pk).update(n_bytes=n_bytes)
     files.write(folder, files.ASKED, {"file": name, "unseen": unseen})
-    start(piece, APPLY)
+    with transaction.atomic():
+        Piece.objects.filter(pk=piece.pk).update(n_bytes=n_bytes)
+        share(folder)
+        start(piece, APPLY)
+
+
+def edit(piece: Piece, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change the job file; what would not be read again as a job is refused, and the file stays as it was."""
+    files.edit(piece.folder, change)
+    share(piece.place / files.JOB)
 
 
 def _store(chunks: Iterable[bytes], path: Path) -> None:
@@ -140,7 +159,7 @@ def pieces_of(owner: User) -> Any:
 def find_piece(owner: User, key: str) -> Piece:
     """Find one of the person's own; another's is as if it were not there."""
     found: Piece | None = pieces_of(owner).filter(key=key).first()
-    if found is None or not found.folder.is_dir():
+    if found is None or not found.is_here:
         raise NotFound("no such piece of work")
     return found
 
@@ -152,7 +171,7 @@ def start(piece: Piece, kind: str) -> None:
         if kind != LOOK and running.filter(is_done=False).exists():
             return
         running.delete()
-        (piece.folder / files.faults_file(kind)).unlink(missing_ok=True)
+        unshare(piece.place / files.faults_file(kind))
         begin(kind, piece.key)
 
 
@@ -180,11 +199,16 @@ def busy_job(piece: Piece, *, whole: bool = False) -> Job | None:
     whole: until the very end.
     """
     for job in jobs_of(piece).values():
-        trees = piece.folder / files.TREES
-        is_shown = job.kind == LOOK and trees.exists() and trees.stat().st_mtime > job.created_at.timestamp()
-        if not job.is_done and (whole or not is_shown):
+        if not job.is_done and (whole or not _is_shown(job, piece)):
             return job
     return None
+
+
+def _is_shown(job: Job, piece: Piece) -> bool:
+    """Whether a look has drawn its hierarchies: here, or on a machine that told so."""
+    trees = piece.place / files.TREES
+    is_new = trees.exists() and trees.stat().st_mtime > job.created_at.timestamp()
+    return job.kind == LOOK and (is_new or bool(job.payload.get(SHOWN)))
 
 
 def delete_piece(piece: Piece) -> None:
@@ -192,8 +216,8 @@ def delete_piece(piece: Piece) -> None:
     with transaction.atomic():
         Job.objects.filter(subject=piece.key, kind__in=JOBS).delete()
         Piece.objects.filter(pk=piece.pk).delete()
-    shutil.rmtree(piece.folder, ignore_errors=True)
-    if piece.folder.exists():
+    unshare(piece.place)
+    if piece.place.exists():
         # A process that is being ended may just have written; the sweep looks again.
         log.info("files stay for the sweep", extra={"facts": {"piece": piece.pk}})
 
@@ -217,6 +241,7 @@ def sweep() -> int:
             if not Piece.objects.filter(key=folder.name).exists():
                 shutil.rmtree(folder, ignore_errors=True)
                 n_removed += 1
+    n_removed += sweep_shared("workbench", lambda key: Piece.objects.filter(key=key).exists())
     if n_removed:
         log.info("pieces of work removed", extra={"facts": {"pieces": n_removed}})
     return n_removed
@@ -228,21 +253,53 @@ def _piece(job: Job) -> Piece:
 
 def _ask(job: Job) -> dict[str, Any]:
     piece = _piece(job)
-    return {"folder": str(piece.folder), "kind": piece.kind}
+    trees = piece.folder / files.TREES
+    if has_store() and trees.exists():
+        # From before, by the clock of this machine or another.
+        os.utime(trees, (0, 0))
+    return {"folder": str(piece.place), "kind": piece.kind}
+
+
+def _during(job: Job) -> None:
+    """Show on all machines what a look has found by the time that the hierarchies are drawn."""
+    trees = workbench_folder() / job.subject / files.TREES
+    if job.kind != LOOK or SHOWN in job.payload or not has_store() or not trees.exists() or not trees.stat().st_mtime:
+        return
+    job.payload[SHOWN] = True
+    with transaction.atomic():
+        if Job.objects.filter(pk=job.pk, fence=job.fence, is_running=True).update(payload=job.payload):
+            _share(job)
+
+
+def _share(job: Job) -> None:
+    """Let what a job wrote count for all machines: all that was found lies in the folder already."""
+    place = _piece(job).place
+    if not has_store():
+        return
+    written = [place / name for name in WRITTEN[job.kind]]
+    if job.kind == LOOK:
+        # The first look makes these; then they are the person's.
+        written += [one for one in (files.data_file(place), place / files.JOB) if not is_shared(one)]
+    for one in written:
+        if one.exists():
+            share(one)
 
 
 def _write_result(job: Job, result: dict[str, Any]) -> None:
-    # All that was found lies in the folder already.
-    _piece(job)
+    _share(job)
 
 
 def _write_faults(job: Job, answer: ChildAnswer) -> None:
     """Keep what is wrong beside the data, since it may quote it."""
+    _share(job)
     told = {"faults": list(answer.faults), "n_faults": answer.n_faults, "said": answer.said}
-    files.write(_piece(job).folder, files.faults_file(job.kind), told)
+    place = _piece(job).place
+    files.write(place, files.faults_file(job.kind), told)
+    share(place / files.faults_file(job.kind))
 
 
 def _write_failure(job: Job, failure: str) -> None:
+    # Maybe told by another machine, for a process that died: what it has of the folder is older.
     _piece(job)
 
 
@@ -256,6 +313,7 @@ def work_of(name: str) -> Work:
         write_result=_write_result,
         write_faults=_write_faults,
         write_failure=_write_failure,
+        during=_during,
         seconds=settings.WORKBENCH_SECONDS,
         reserved_bytes=FOR_FIGURES if name == "release" else 0,
     )

@@ -16,6 +16,7 @@ from tokumei.data.history_columns import NEEDED, SCHEMA
 from tokumei.hierarchy.builders import BUILDERS
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.files.incoming import uploads_of
+from tokumei.platform.files.shared import share
 from tokumei.platform.workbench import drawing, editing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
@@ -149,6 +150,7 @@ def upload_hierarchy(request: UserRequest, piece: Piece) -> HttpResponse:
     folder.mkdir(mode=0o700, exist_ok=True)
     name = f"{list(trees).index(column)}.csv"
     (folder / name).write_bytes(b"".join(upload.chunks()))
+    share(folder)
 
     def change(found: dict[str, Any]) -> None:
         found.setdefault("hierarchies", {})[column] = f"{files.HIERARCHIES}/{name}"
@@ -160,7 +162,7 @@ def upload_hierarchy(request: UserRequest, piece: Piece) -> HttpResponse:
 def hierarchy_file(request: UserRequest, piece: Piece, place: int) -> FileResponse:
     """Send the hierarchy of a column, in the form of ARX."""
     trees = files.read(piece.folder, files.TREES) or {}
-    path = piece.folder / ".trees" / f"{place}.csv"
+    path = piece.folder / files.MADE_TREES / f"{place}.csv"
     if place >= len(trees) or not path.is_file():
         raise Http404
     return FileResponse(path.open("rb"), as_attachment=True, filename=f"{list(trees)[place]}.csv")

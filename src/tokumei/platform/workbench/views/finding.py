@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 
 from tokumei.core.errors import InputError, NotFound
 from tokumei.platform.access import UserRequest
+from tokumei.platform.jobs.models import Outcome
 from tokumei.platform.telling import in_words
 from tokumei.platform.workbench import editing, services
 from tokumei.platform.workbench import folder as files
@@ -29,7 +30,8 @@ def frame(request: HttpRequest, piece: Piece) -> dict[str, Any]:
     """Give what the head of every page shows: the file, how far work is, what is wrong."""
     folder, jobs = piece.folder, services.jobs_of(piece)
     busy = services.busy_job(piece)
-    faults = {kind: files.read(folder, files.faults_file(f"workbench-{kind}")) for kind in jobs}
+    refused = [job.kind for job in jobs.values() if job.outcome == Outcome.REFUSED]
+    faults = [files.read(folder, files.faults_file(kind)) for kind in refused]
     look = files.read(folder, files.LOOK)
     return {
         "piece": piece,
@@ -39,7 +41,7 @@ def frame(request: HttpRequest, piece: Piece) -> dict[str, Any]:
         "busy": busy
         and {"says": step_in_words(busy), "progress": busy.progress, "can_cancel": "look" not in busy.kind},
         "jobs": jobs,
-        "faults": next((found for found in faults.values() if found), None),
+        "faults": next((found for found in faults if found), None),
         "stopped": next((job for job in jobs.values() if job.is_done and job.reason), None),
         "has_release": (folder / files.OUT / "dossier.json").is_file(),
     }
@@ -48,7 +50,7 @@ def frame(request: HttpRequest, piece: Piece) -> dict[str, Any]:
 def edited(request: UserRequest, piece: Piece, change: editing.Change, to: str, back: str) -> HttpResponse:
     """Change the job file and have the file looked at anew, or say what is wrong with the change."""
     try:
-        files.edit(piece.folder, change)
+        services.edit(piece, change)
     except InputError as error:
         messages.error(request, in_words(error))
         return redirect(back, piece=piece.key)

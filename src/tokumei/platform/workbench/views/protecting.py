@@ -121,7 +121,7 @@ def protect(request: UserRequest, piece: Piece) -> HttpResponse:
         is_table = piece.kind == "table"
         change = editing.set_goal(request.POST, sensitive) if is_table else editing.set_pipeline(request.POST)
         try:
-            files.edit(piece.folder, change)
+            services.edit(piece, change)
         except InputError as error:
             messages.error(request, in_words(error))
             return redirect("workbench:protect", piece=piece.key)
@@ -260,7 +260,7 @@ def choose(request: UserRequest, piece: Piece) -> HttpResponse:
             *others,
         ]
 
-    files.edit(piece.folder, change)
+    services.edit(piece, change)
     services.start(piece, services.RELEASE)
     return redirect("workbench:see", piece=piece.key)
 

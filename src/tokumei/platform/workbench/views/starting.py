@@ -63,7 +63,7 @@ def _shown(request: HttpRequest) -> dict[str, Any]:
     held = services.pieces_of(request.user) if isinstance(request.user, User) else []
     listed = []
     for piece in held:
-        if piece.folder.is_dir():
+        if piece.is_here:
             has_release = (piece.folder / files.OUT / "dossier.json").is_file()
             listed.append(
                 {"piece": piece, "name": files.read(piece.folder, files.PIECE)["file"], "is_done": has_release}
