@@ -56,6 +56,12 @@ def test_no_western_words_are_ever_read_as_other_text(words: list[str]) -> None:
     assert found is None or text.encode("cp1252").decode(found) == text
 
 
+@pytest.mark.parametrize("word", [*KANA, *KANJI])
+def test_no_single_character_of_japanese_is_read_as_western(word: str) -> None:
+    assert find_encoding(table(word).encode(EUC_JP)) != "cp1252"
+    assert find_encoding(table(word).encode(SHIFT_JIS)) != "cp1252"
+
+
 @given(st.lists(st.text(KANA + KANJI, min_size=1, max_size=8), min_size=1, max_size=20), st.booleans())
 def test_japanese_text_is_never_read_as_western(words: list[str], is_euc: bool) -> None:
     text = table(" ".join(words))

@@ -15,6 +15,8 @@ LETTERS = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäå�
 SIGNS = "€‚„…‘’“”–—•™°§£«»¿¡ªº±¹²³µ·¼½¾©®\u00a0´¨¥¢†‰‹›×÷"
 # An apostrophe, and the dot between two l in Catalan.
 SIGNS_IN_WORDS = "’·"
+# Beside a letter beyond ASCII these are the halves of a character of Japanese.
+SIGNS_APART = "·ªº±¹²³µ¼½¾©´¨¥¢£€§°†‰×÷"
 # Both in one text: Czech (ř, ě, ů), Croatian (ć, č) or Hungarian (ő) in cp1250.
 UNLIKELY = (("ø", "ì"), ("ø", "ù"), ("æ", "è"), ("õ", "ö"))
 # Of letters beyond ASCII, at most this share may stand beside another; in Chinese and Korean all do.
@@ -24,6 +26,7 @@ _LETTER = f"[A-Za-z{LETTERS}]"
 _STRANGE = re.compile(f"[^\\x00-\\x7f{LETTERS}{re.escape(SIGNS)}]")
 _SIGN_IN_WORD = re.compile(f"(?<={_LETTER})[{''.join(set(SIGNS) - set(SIGNS_IN_WORDS))}]+(?={_LETTER})")
 _RUN = re.compile(f"[{LETTERS}]{{2,}}")
+_SIGN_BESIDE = re.compile(f"[{LETTERS}][{SIGNS_APART}]|[{SIGNS_APART}][{LETTERS}]")
 # As in São Conceição, whose pairs are many.
 _PORTUGUESE = re.compile("[çÇ][ãõÃÕ]")
 _ANY = re.compile(f"[{LETTERS}]")
@@ -32,7 +35,10 @@ _ANY = re.compile(f"[{LETTERS}]")
 def looks_western(data: bytes) -> bool:
     """Whether a text that is not UTF-8 reads as Western in cp1252."""
     text = data.decode("cp1252", errors="replace")
-    if _STRANGE.search(text) or _SIGN_IN_WORD.search(text):
+    if _STRANGE.search(text) or _SIGN_IN_WORD.search(text) or _SIGN_BESIDE.search(text):
+        return False
+    # What opens is closed, and a question that begins ends.
+    if ("«" in text) != ("»" in text) or ("¿" in text and "?" not in text):
         return False
     if any(one in text.lower() and other in text.lower() for one, other in UNLIKELY):
         return False
