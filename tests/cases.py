@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import zlib
+from collections.abc import Sequence
 from typing import TypeVar
 
 Case = TypeVar("Case")
@@ -35,3 +37,8 @@ def costly_cases(n: int) -> int:
 def with_many(*further: Case) -> tuple[Case, ...]:
     """Give what a test is tried on beside its other cases, where all are asked for."""
     return further if has_many() else ()
+
+
+def one_in(n: int, found: Sequence[Case], *key: object) -> Sequence[Case]:
+    """Give one in n of the cases of a sweep, others for each key: every case is tried with some key in every run."""
+    return found if has_many() else found[zlib.crc32(repr(key).encode()) % min(n, len(found) or 1) :: n]

@@ -569,7 +569,7 @@ def test_an_answer_is_held_against_its_request_its_release_and_the_log(tmp_path:
 
 # All together.
 
-N_OFFERS, MANY_OFFERS, PARTS = 200, 1_000, 4
+N_OFFERS, MANY_OFFERS, PARTS = 100, 1_000, 4
 
 
 @pytest.mark.parametrize("part", range(PARTS))

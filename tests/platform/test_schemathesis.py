@@ -31,7 +31,7 @@ from tokumei.platform.api.server import api
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = 25 if has_many() else 15
+EXAMPLES = 25 if has_many() else 8
 # Without a token every answer is the same.
 EXAMPLES_WITHOUT = 8 if has_many() else 4
 CHECKS = [

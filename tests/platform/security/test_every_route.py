@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import pytest
+from tests.cases import one_in
 from tests.platform.security.world import (
     API,
     PLAYERS,
@@ -41,6 +43,14 @@ def kinds(route: Route) -> tuple[str, ...]:
     return WHOSE if {"contest", "slug", *SUBMISSION} & set(captured(route)) else WHOSE[:1]
 
 
+def tried(route: Route) -> Iterator[tuple[str, str, str]]:
+    """Give every role and method of a route, and one of the things; all of them where they are asked for."""
+    assert route.access is not None
+    for role, method in product(ROLES, sorted(route.access.methods)):
+        for whose in one_in(len(WHOSE), kinds(route), route.pattern, role, method):
+            yield role, method, whose
+
+
 @pytest.mark.parametrize("route", all_routes(), ids=named)
 def test_every_route_can_be_addressed(world: World, route: Route) -> None:
     values = world.values_for(route, "public")
@@ -52,7 +62,7 @@ def test_every_route_can_be_addressed(world: World, route: Route) -> None:
 @pytest.mark.parametrize("route", page_routes(), ids=named)
 def test_page_is_not_there_for_who_may_not_see_it(world: World, route: Route) -> None:
     assert route.access is not None
-    for role, method, whose in product(ROLES, sorted(route.access.methods), kinds(route)):
+    for role, method, whose in tried(route):
         path = address(route, world.values_for(route, whose))
         if role in may_see(route, whose) or (method == "HEAD" and whose != "public"):
             continue
@@ -134,7 +144,7 @@ def others_invitation(world: World, route: Route) -> str:
 def test_operation_is_not_there_for_who_may_not_see_its_object(world: World, route: Route) -> None:
     assert route.access is not None
     names = captured(route)
-    for role, method, whose in product(ROLES, sorted(route.access.methods), kinds(route)):
+    for role, method, whose in tried(route):
         path = address(route, world.values_for(route, whose))
         found, where = world.call(role, method, path, content_type="application/json"), f"{role} {method} {path}"
         assert found.status < 500, where
