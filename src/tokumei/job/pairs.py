@@ -10,6 +10,7 @@ import polars as pl
 
 from tokumei.attack.threat_model import Published
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.beside import read_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -53,8 +54,11 @@ def published(
     if own is not None:
         return Published(table, own)
     if not in_order:
-        expected = f"{option}: the row of the original behind each released row, or that both are in one order"
-        raise InputError.of(expected, file=name)
+        expected = (
+            "{option}: the row of the original behind each released row (in the shell 'anonymize table --rows FILE' writes "
+            "it, and --rows FILE reads it), or in_order (--in-order) where both are in one order"
+        )
+        raise InputError.of(Text(expected, option=option), file=name)
     if table.n_rows != original.n_rows:
         expected = f"the {original.n_rows:,} rows of the original, or {option} with the row of each"
         raise InputError.of(expected, file=name, value=counted(table.n_rows, "row"))
