@@ -355,3 +355,30 @@ def test_label_that_means_nothing_is_told_with_the_file_it_stands_in(
     pair = ("--original", original, "--release", release, "--qi", "age,sex", "--in-order")
     _, measured = tokumei_here(capsys, "measure", "table", *pair)
     assert f"{release}, column age: found '3x'" in str(measured)
+
+
+@pytest.mark.parametrize("method", ["optimal", "mondrian", "min-dis"])
+def test_release_by_hierarchies_that_were_made_is_attacked_from_its_file(
+    method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Postal codes with letters, heights with a dash for none: their ranges are no intervals of numbers."""
+    draw = random.Random(3)
+    frame = pl.DataFrame(
+        {
+            "post": [draw.choice(["1010", "2020", "3500", "8001", "CH-4051", "CH-4058"]) for _ in range(200)],
+            "height": [draw.choice(["-", *(f"{150 + at}.{at % 10}" for at in range(40))]) for _ in range(200)],
+            "illness": [draw.choice(["flu", "cold", "ulcer"]) for _ in range(200)],
+        }
+    )
+    frame.write_csv(tmp_path / "people.csv")
+    files = {name: str(tmp_path / name) for name in ("people.csv", "release.csv", "rows.csv")}
+    made = tokumei_here(
+        capsys,
+        *("anonymize", "table", files["people.csv"], "--qi", "post,height", "--k", "5", "--method", method),
+        *("--keep", "illness", "--out", files["release.csv"], "--rows", files["rows.csv"]),
+    )
+    assert made[0] == 0
+    pair = ("--original", files["people.csv"], "--release", files["release.csv"], "--rows", files["rows.csv"])
+    for what in (("attack", "table", "--sensitive", "illness"), ("measure", "table")):
+        code, found = tokumei_here(capsys, *what, *pair, "--qi", "post,height")
+        assert (code, "a value of the column" in str(found)) == (0, False)

@@ -55,8 +55,8 @@ def published(
         return Published(table, own)
     if not in_order:
         expected = (
-            "{option}: the row of the original behind each released row (in the shell 'anonymize table --rows FILE' writes "
-            "it, and --rows FILE reads it), or in_order (--in-order) where both are in one order"
+            "{option}: the row of the original behind each released row (in the shell 'anonymize table --rows FILE' "
+            "writes it, and --rows FILE reads it), or in_order (--in-order) where both are in one order"
         )
         raise InputError.of(Text(expected, option=option), file=name)
     if table.n_rows != original.n_rows:
@@ -73,10 +73,15 @@ def hierarchies_of(original: Table, release: Any, given: Any) -> dict[str, Hiera
     if isinstance(release, TableRelease):
         return {**release.hierarchies, **found}
     if chosen is None:
-        # Intervals of numbers say what they stand for; months and years do only by the calendar.
-        dates = [name for name in original.quasi_identifiers if is_of_dates(original.distinct(name))]
-        found |= {name: made_hierarchy(name, original.distinct(name))[0] for name in dates}
+        # As `anonymize` makes them: intervals of numbers say what they stand for, months and ranges of texts do only by
+        # their hierarchy.
+        values = {name: original.distinct(name) for name in original.quasi_identifiers}
+        found |= {name: made_hierarchy(name, own)[0] for name, own in values.items() if _needs_hierarchy(own)}
     return found
+
+
+def _needs_hierarchy(values: pl.Series) -> bool:
+    return is_of_dates(values) or (values.dtype == pl.String and not is_of_numbers(values))
 
 
 def numeric_of(original: Table, given: Sequence[str] | None) -> list[str]:

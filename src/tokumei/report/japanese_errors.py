@@ -213,8 +213,8 @@ ERRORS = {
     "A table of {names} cannot be published with {k} rows in each class.": (
         "{names} の表は、各クラス {k} 行では公開できません。"
     ),
-    "{option}: the row of the original behind each released row (in the shell 'anonymize table --rows FILE' writes it, and "
-    "--rows FILE reads it), or in_order (--in-order) where both are in one order": (
+    "{option}: the row of the original behind each released row (in the shell 'anonymize table --rows FILE' writes it, "
+    "and --rows FILE reads it), or in_order (--in-order) where both are in one order": (
         "{option}：加工データの各行が元データの何行目か（シェルでは anonymize table --rows FILE で書き、--rows FILE で"
         "読みます）。両方が同じ順序なら in_order（--in-order）"
     ),
