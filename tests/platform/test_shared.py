@@ -7,19 +7,24 @@ from pathlib import Path
 
 import pytest
 from django.db import transaction
+from tests.platform.sites import wait_until
 from tests.platform.stores import Machines, machines  # noqa: F401 - a fixture.
 
+from tokumei.cli.backup import _fetch_from_store
 from tokumei.platform.files.models import SharedFolder
 from tokumei.platform.files.shared import (
     GIVEN_UP_SECONDS,
     copy_of,
-    fetch_all,
     local,
     share,
     sweep_copies,
     sweep_shared,
     unshare,
 )
+from tokumei.platform.jobs import running
+from tokumei.platform.jobs.lease import claim
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.queue import begin
 from tokumei.platform.jobs.work import Overtaken
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -134,14 +139,38 @@ def test_what_was_put_into_the_store_in_vain_is_swept_away_and_what_is_under_way
     assert not folder.exists()
 
 
-def test_backup_brings_all_but_what_it_leaves_out(machines: Machines) -> None:  # noqa: F811
+def test_backup_brings_all_but_pieces_of_work(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     first = machines.at("one")
-    for name in ("contests/a", "workbench/b/out"):
+    for name in ("contests/a", "exchange/offers/b", "workbench/c/out"):
         share(write(first / name / "file", "x").parent)
     second = machines.at("two")
-    fetch_all(but=["workbench"])
-    assert (second / "contests" / "a" / "file").is_file()
-    assert not (second / "workbench").exists()
+    monkeypatch.setattr("tokumei.platform.start.configure", lambda: None)
+    _fetch_from_store()
+    found = {path.relative_to(second).as_posix() for path in second.rglob("file")}
+    assert found == {"contests/a/file", "exchange/offers/b/file"}
+
+
+def test_what_a_killed_process_was_unpacking_is_swept_away(machines: Machines) -> None:  # noqa: F811
+    first = machines.at("one")
+    left = [
+        write(first / "exchange" / "offers" / name / "private", "x").parent for name in (".a.1.new", ".b.2.new.old")
+    ]
+    young = write(first / "exchange" / "offers" / ".c.3.new" / "private", "x").parent
+    for folder in left:
+        os.utime(folder, (0, 0))
+    sweep_copies()
+    assert not any(folder.exists() for folder in left)
+    assert young.exists()
+
+
+def test_job_shows_signs_of_life_while_its_files_are_brought(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "BEAT_SECONDS", 0.05)
+    job = begin("offer", 1)
+    held = claim(job.pk, "somebody")
+    assert held is not None
+    Job.objects.update(beat_at=None)
+    with running._beating(held):
+        wait_until(lambda: Job.objects.get().beat_at is not None, 20)
 
 
 def test_parts_of_a_folder_that_nobody_knows_are_swept_from_the_store(machines: Machines) -> None:  # noqa: F811

@@ -12,45 +12,45 @@ so, and begins anew.
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import logging
 import secrets
 import shutil
-import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
-from io import BufferedRandom
 from pathlib import Path
 
 from django.conf import settings
-from django.core.files.base import File
-from django.core.files.storage import Storage, storages
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from tokumei.core.errors import PromiseBroken
 from tokumei.platform.files.models import SharedFolder
+from tokumei.platform.files.packed import (
+    DRAFT,
+    VERSION,
+    delete,
+    fetch,
+    has_store,
+    name_of,
+    note,
+    noted,
+    object_of,
+    pack,
+    put,
+    remove,
+)
 from tokumei.platform.jobs.limits import ORPHAN_SECONDS
 from tokumei.platform.jobs.work import Overtaken
 
-log = logging.getLogger("tokumei.store")
-STORE = "shared"
-BLOCK = 1024 * 1024
 # A version may be replaced and removed while it is being fetched: then the next one is.
 TRIES = 3
-VERSION = ".version"
 # What is being shared for so long was given up: the largest file takes minutes.
 GIVEN_UP_SECONDS = 60 * ORPHAN_SECONDS
-
-
-def has_store() -> bool:
-    """Whether files are shared by a store rather than by a disk."""
-    return STORE in settings.STORAGES
+# How deep below the files of the server something is shared.
+DEPTHS = ("*", "*/*", "*/*/*")
 
 
 def share(folder: Path, copy: Path | None = None) -> None:
@@ -60,24 +60,22 @@ def share(folder: Path, copy: Path | None = None) -> None:
     """
     if not has_store():
         return
-    name = _name(folder)
+    name = name_of(folder)
     with tempfile.TemporaryFile(dir=settings.MEDIA_ROOT) as packed, transaction.atomic():
-        version = _pack(copy or folder, packed)
+        version = pack(copy or folder, packed)
         known = SharedFolder.objects.select_for_update().filter(name=name).first()
         before = "" if known is None else known.version
-        if copy is not None and before != _noted(copy):
+        if copy is not None and before != noted(copy):
             raise Overtaken(name)
         # Until it counts, this says what to remove from the store if it never does.
         mark = _mark(folder, version)
-        if not _store().exists(_object(name, version)):
-            packed.seek(0)
-            _store().save(_object(name, version), File(packed))
+        put(folder, packed, version)
         _count(name, version, is_new=copy is not None and known is None)
         if before not in ("", version):
-            transaction.on_commit(lambda: _delete(_object(name, before)))
+            transaction.on_commit(lambda: delete(object_of(name, before)))
         transaction.on_commit(lambda: mark.unlink(missing_ok=True))
     if copy is None:
-        _note(folder, version)
+        note(folder, version)
 
 
 def _count(name: str, version: str, *, is_new: bool) -> None:
@@ -95,7 +93,7 @@ def _count(name: str, version: str, *, is_new: bool) -> None:
 def local(folder: Path) -> Path:
     """Give a folder of this machine with the version in it that counts; one that was never shared as it is."""
     if has_store():
-        name = _name(folder)
+        name = name_of(folder)
         rows = SharedFolder.objects.filter(Q(name=name) | Q(name__startswith=f"{name}/"))
         for part, version in rows.values_list("name", "version"):
             _bring(Path(settings.MEDIA_ROOT) / part, part, version)
@@ -104,14 +102,14 @@ def local(folder: Path) -> Path:
 
 def is_shared(folder: Path) -> bool:
     """Whether a version of a folder counts for all machines."""
-    return has_store() and _counting(_name(folder)) is not None
+    return has_store() and _counting(name_of(folder)) is not None
 
 
 def copy_of(folder: Path, at: Path) -> Path:
     """Give a copy of the version that counts, for one process to change alone; without a store, the folder itself."""
     if not has_store():
         return folder
-    name = _name(folder)
+    name = name_of(folder)
     for is_last in (False,) * (TRIES - 1) + (True,):
         version = _counting(name)
         if version is None:
@@ -119,7 +117,7 @@ def copy_of(folder: Path, at: Path) -> Path:
                 shutil.copytree(folder, at)
             return at
         try:
-            _fetch(at, name, version)
+            fetch(at, name, version)
         except FileNotFoundError:
             # As after a backup was put back: the copy of this machine may be it.
             local(folder)
@@ -133,12 +131,12 @@ def copy_of(folder: Path, at: Path) -> Path:
 def _bring(folder: Path, name: str, version: str) -> None:
     """Put the version that counts in the place of the copy here, if that is another."""
     for is_last in (False,) * (TRIES - 1) + (True,):
-        if _noted(folder) == version and folder.exists():
+        if noted(folder) == version and folder.exists():
             return
         try:
-            _fetch(folder, name, version)
+            fetch(folder, name, version)
         except FileNotFoundError:
-            if _adopt(folder, name, version):
+            if _adopt(folder, version):
                 return
             newer = _counting(name)
             if newer is None:
@@ -152,58 +150,74 @@ def _counting(name: str) -> str | None:
     return SharedFolder.objects.filter(name=name).values_list("version", flat=True).first()
 
 
-def _adopt(folder: Path, name: str, version: str) -> bool:
+def _adopt(folder: Path, version: str) -> bool:
     """Put the copy here into a store that lacks it, if it is the version that counts: a backup was put back."""
     if not folder.exists():
         return False
     with tempfile.TemporaryFile(dir=settings.MEDIA_ROOT) as packed:
-        if _pack(folder, packed) != version:
+        if pack(folder, packed) != version:
             return False
-        packed.seek(0)
-        _store().save(_object(name, version), File(packed))
-    _note(folder, version)
+        put(folder, packed, version)
+    note(folder, version)
     return True
 
 
 def unshare(folder: Path) -> None:
     """Remove a folder with all its parts, here and from the store; other machines sweep their copies away."""
-    _remove(folder)
+    remove(folder)
     if has_store():
-        name = _name(folder)
+        name = name_of(folder)
         for known in SharedFolder.objects.filter(Q(name=name) | Q(name__startswith=f"{name}/")):
             known.delete()
-            transaction.on_commit(partial(_delete, _object(known.name, known.version)))
+            transaction.on_commit(partial(delete, object_of(known.name, known.version)))
 
 
 def sweep_copies() -> int:
     """Bring this disk up to date: copies of what is gone go, too, and so does what was put into the store in vain."""
     if not has_store():
         return 0
-    root, depths = Path(settings.MEDIA_ROOT), ("*", "*/*", "*/*/*")
+    root = Path(settings.MEDIA_ROOT)
     # In this order: a mark goes when its row is there to be seen.
-    stamps = [path for depth in depths for path in root.glob(f"{depth}/.*{VERSION}")]
-    marks = {path: path.read_text("utf-8") for path in _marks().glob("*")}
+    stamps = [path for depth in DEPTHS for path in root.glob(f"{depth}/.*{VERSION}")]
+    shared_now = _marked()
     known = dict(SharedFolder.objects.values_list("name", "version"))
-    shared_now = set()
-    for mark, said in marks.items():
-        version, _, name = said.partition(" ")
-        shared_now.add(name)
-        if time.time() - mark.stat().st_mtime > GIVEN_UP_SECONDS:
-            if name and known.get(name) != version:
-                _delete(_object(name, version))
-            mark.unlink(missing_ok=True)
     n_removed = 0
     for stamp in stamps:
         folder = stamp.with_name(stamp.name[1 : -len(VERSION)])
-        name = _name(folder)
+        name = name_of(folder)
         if name in shared_now:
             continue
         if name not in known:
-            _remove(folder)
+            remove(folder)
             n_removed += 1
-        elif _noted(folder) != known[name]:
+        elif noted(folder) != known[name]:
             _bring(folder, name, known[name])
+    for draft in [path for depth in DEPTHS for path in root.glob(f"{depth}/.*{DRAFT}*")]:
+        if _age(draft) > GIVEN_UP_SECONDS:
+            shutil.rmtree(draft, ignore_errors=True)
     return n_removed
+
+
+def _marked() -> set[str]:
+    """Name what is being shared from here, and remove from the store what was given up."""
+    found = set()
+    for mark in _marks().glob("*"):
+        # It goes when what is shared counts.
+        with suppress(FileNotFoundError):
+            version, _, name = mark.read_text("utf-8").partition(" ")
+            found.add(name)
+            if _age(mark) > GIVEN_UP_SECONDS:
+                if name and _counting(name) != version:
+                    delete(object_of(name, version))
+                mark.unlink()
+    return found
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def sweep_shared(below: str, is_known: Callable[[str], bool]) -> int:
@@ -227,44 +241,6 @@ def fetch_all(*, but: Collection[str] = ()) -> None:
             local(Path(settings.MEDIA_ROOT) / name)
 
 
-def _store() -> Storage:
-    return storages[STORE]
-
-
-def _name(folder: Path) -> str:
-    return folder.relative_to(settings.MEDIA_ROOT).as_posix()
-
-
-def _object(name: str, version: str) -> str:
-    return f"{name}/{version}.tar"
-
-
-def _delete(name: str) -> None:
-    try:
-        _store().delete(name)
-    except Exception:
-        # It costs space, and nothing else.
-        log.exception("an object could not be deleted")
-
-
-def _stamp(folder: Path) -> Path:
-    """Give the file beside a copy that says which version it is."""
-    return folder.with_name(f".{folder.name}{VERSION}")
-
-
-def _noted(folder: Path) -> str:
-    try:
-        return _stamp(folder).read_text("ascii")
-    except FileNotFoundError:
-        return ""
-
-
-def _note(folder: Path, version: str) -> None:
-    draft = folder.with_name(f".{folder.name}.{secrets.token_hex(6)}")
-    draft.write_text(version, "ascii")
-    draft.replace(_stamp(folder))
-
-
 def _marks() -> Path:
     return Path(settings.MEDIA_ROOT) / ".sharing"
 
@@ -273,72 +249,5 @@ def _mark(folder: Path, version: str) -> Path:
     """Note what is about to be put into the store for a folder."""
     _marks().mkdir(mode=0o700, exist_ok=True)
     mark = _marks() / secrets.token_hex(6)
-    mark.write_text(f"{version} {_name(folder)}", "utf-8")
+    mark.write_text(f"{version} {name_of(folder)}", "utf-8")
     return mark
-
-
-def _is_file(folder: Path) -> bool:
-    return bool(folder.suffix)
-
-
-def _remove(folder: Path) -> None:
-    if _is_file(folder):
-        folder.unlink(missing_ok=True)
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
-    _stamp(folder).unlink(missing_ok=True)
-
-
-def _pack(folder: Path, packed: BufferedRandom) -> str:
-    """Pack a folder or a file, the same bytes for the same files, and give the digest."""
-    top, paths = (folder.parent, [folder]) if _is_file(folder) else (folder, sorted(folder.rglob("*")))
-    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for path in paths:
-            member = archive.gettarinfo(path, path.relative_to(top).as_posix())
-            # All of it is the server's alone; a backup that was put back packs to the same bytes.
-            member.mtime = member.uid = member.gid = 0
-            member.uname = member.gname = ""
-            member.mode = 0o700 if member.isdir() else 0o600
-            if member.isreg():
-                with path.open("rb") as content:
-                    archive.addfile(member, content)
-            elif member.isdir():
-                archive.addfile(member)
-    packed.seek(0)
-    return hashlib.file_digest(packed, "sha256").hexdigest()
-
-
-def _fetch(folder: Path, name: str, version: str) -> None:
-    """Put a version from the store in the place of the copy here; one process of a machine at a time."""
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with folder.with_name(f".{folder.name}.fetching").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if _noted(folder) == version and folder.exists():
-            return
-        with tempfile.TemporaryFile(dir=settings.MEDIA_ROOT) as packed:
-            with _store().open(_object(name, version)) as source:
-                shutil.copyfileobj(source, packed, BLOCK)
-            packed.seek(0)
-            if hashlib.file_digest(packed, "sha256").hexdigest() != version:
-                raise PromiseBroken(f"{name}: the store gives other bytes than were put there.")
-            packed.seek(0)
-            _unpack(packed, folder)
-        _note(folder, version)
-
-
-def _unpack(packed: BufferedRandom, folder: Path) -> None:
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    old = draft.with_name(f"{draft.name}.old")
-    try:
-        with tarfile.open(fileobj=packed, mode="r") as archive:
-            archive.extractall(draft, filter="data")
-        if _is_file(folder):
-            (draft / folder.name).replace(folder)
-            return
-        if folder.exists():
-            # Whoever has a file of it open reads on.
-            folder.rename(old)
-        draft.replace(folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)

@@ -7,16 +7,18 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
+from django.db import connections
 
 from tokumei.core.errors import TokumeiError
 from tokumei.platform.jobs import lease, process
 from tokumei.platform.jobs.child import Refused, call, faults_of
 from tokumei.platform.jobs.lease import Lease
+from tokumei.platform.jobs.limits import BEAT_SECONDS
 from tokumei.platform.jobs.models import Job, Outcome
 from tokumei.platform.jobs.process import ChildAnswer, Interrupted, answer_of
 from tokumei.platform.jobs.queue import worn_out
@@ -91,15 +93,38 @@ def _in_child(work: Work, row: Job, held: Lease) -> ChildAnswer:
             work.during(row)
         return is_ours
 
+    with _beating(held):
+        asked = work.ask(row)
     return process.run(
         work.function,
-        work.ask(row),
+        asked,
         seconds=work.seconds,
         memory_bytes=work.memory_bytes,
         reserved_bytes=work.reserved_bytes,
         beat=beat,
         is_stopping=stopping.is_set,
     )
+
+
+@contextmanager
+def _beating(held: Lease) -> Iterator[None]:
+    """Show signs of life while what is worked on is brought to this machine: a large table takes a while."""
+    is_over = threading.Event()
+
+    def beat() -> None:
+        try:
+            while not is_over.wait(BEAT_SECONDS):
+                held.beat()
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 def _here(work: Work, row: Job, held: Lease) -> ChildAnswer:

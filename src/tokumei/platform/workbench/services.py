@@ -24,7 +24,8 @@ from tokumei.data.files.formats import ending_of
 from tokumei.platform.accounts.models import User
 from tokumei.platform.accounts.throttle import allow, alone
 from tokumei.platform.errors import TooMany
-from tokumei.platform.files.shared import has_store, is_shared, share, sweep_shared, unshare
+from tokumei.platform.files.packed import has_store
+from tokumei.platform.files.shared import is_shared, share, sweep_shared, unshare
 from tokumei.platform.files.uploads import telling_full_disk
 from tokumei.platform.jobs.limits import ORPHAN_SECONDS
 from tokumei.platform.jobs.models import Job, Outcome

@@ -20,7 +20,8 @@ from django.db import transaction
 from tokumei.exchange.desk import DeskFolder
 from tokumei.platform.exchange.desk_work import at_desk
 from tokumei.platform.exchange.models import PublishedOffer, exchange_folder
-from tokumei.platform.files.shared import GIVEN_UP_SECONDS, copy_of, has_store, share
+from tokumei.platform.files.packed import has_store
+from tokumei.platform.files.shared import GIVEN_UP_SECONDS, copy_of, share
 from tokumei.platform.jobs.limits import ORPHAN_SECONDS
 from tokumei.platform.jobs.models import Job
 

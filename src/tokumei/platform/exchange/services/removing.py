@@ -17,7 +17,8 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.desk_work import at_desk, desk_key
 from tokumei.platform.exchange.models import OPEN_STATES, OfferState, PublishedOffer, RequestState
 from tokumei.platform.exchange.services.desks import changing_folder
-from tokumei.platform.files.shared import has_store, unshare
+from tokumei.platform.files.packed import has_store
+from tokumei.platform.files.shared import unshare
 
 log = logging.getLogger("tokumei.exchange")
 KEPT = ("public.jsonl", "public.head.json")
