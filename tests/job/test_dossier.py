@@ -213,6 +213,7 @@ def test_dossier_that_must_be_signed_and_is_not_is_told(
     assert said["differences"][0].startswith("signature: none")
 
 
+@pytest.mark.slow
 def test_key_named_in_the_job_file_signs_and_one_that_is_not_there_is_told_by_line(
     folder: Path, tmp_path: Path
 ) -> None:

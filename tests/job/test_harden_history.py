@@ -90,6 +90,7 @@ def test_shorter_lives_cut_those_that_were_there() -> None:
     assert not Change(delete=0.1).is_within(Change(lifetime=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", [0.45])
 def test_no_attack_finds_more_than_the_bound_afterwards(shop: History, yearly: tk.History, bound: float) -> None:
     done = tk.harden(shop, yearly, bound=bound, attacks=FEW, seed=1)

@@ -80,6 +80,7 @@ def check_alike(frame: pl.DataFrame, options: dict[str, Any], engine: str, folde
     }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("never_reads_again")
 @pytest.mark.parametrize("engine", ["local", "duckdb"])
 @MANY
@@ -90,6 +91,7 @@ def test_release_of_random_tables_is_the_one_of_memory(
     check_alike(people, options, engine, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("never_reads_again")
 @pytest.mark.xdist_group("postgres")
 @MANY

@@ -114,6 +114,7 @@ def bank() -> History:
     return tk.History(rows.select("customer", "date", "item", price=amount))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["perturb", "dummies", "pseudonyms"])
 def test_bookings_below_0_are_measured_alike_here_and_on_an_engine(bank: History, method: str, tmp_path: Path) -> None:
     options = {"quantities": 0} if method == "perturb" else {}

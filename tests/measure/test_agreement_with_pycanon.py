@@ -72,6 +72,7 @@ def test_entropy_l_cut_to_a_whole_number_is_that_of_pycanon(rows: Rows) -> None:
         }
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(SOME_ROWS)
 def test_t_is_that_of_pycanon(rows: Rows) -> None:

@@ -112,6 +112,7 @@ def test_requirements_not_strongly_monotone_fail_when_a_good_class_meets_a_bad_o
         assert (requirement.holds_in(fine)[0], above.holds_in(coarse)[0]) == (True, False), name
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(SOME_ROWS)
 def test_measures_do_not_depend_on_the_order_of_rows(rows: Rows) -> None:

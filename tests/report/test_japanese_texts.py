@@ -148,6 +148,7 @@ def _bare(text: str) -> str:
     return re.sub(r"\{[^{}]*\}|\b\d+\b", "{}", text)
 
 
+@pytest.mark.slow
 def test_every_form_of_a_text_has_japanese_words_of_the_same_names() -> None:
     def named(form: str) -> str:
         return re.sub(r"\{(\w+)[^}]*\}", r"{\1}", form)

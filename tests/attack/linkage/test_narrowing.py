@@ -105,6 +105,7 @@ def test_rows_released_as_they_were_are_told_from_rows_met_by_accident() -> None
     assert share_unchanged(evidence.compared, evidence.compared.known) == pytest.approx(0, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "deleted"), [(0, 0.0), (1, 0.2)])
 def test_starting_from_rows_as_they_were_finds_what_starting_from_kinds_finds(
     monkeypatch: pytest.MonkeyPatch, seed: int, deleted: float
