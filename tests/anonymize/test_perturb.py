@@ -72,8 +72,19 @@ def test_perturb_moves_a_basket_together_unless_told_not_to() -> None:
 def test_perturb_keeps_quantities_and_prices_within_their_share() -> None:
     frame = perturbed(quantities=0.1, prices=0.2)
     assert ((frame["quantity"] / ORIGINAL.frame["quantity"] - 1).abs() <= 0.1 + 0.005).all()
-    assert ((frame["price"] / ORIGINAL.frame["price"] - 1).abs() <= 0.2 + 0.005).all()
-    assert frame["price"].equals(frame["price"].round(2))
+    pounds = History(ORIGINAL.frame.with_columns(pl.col("price") + 0.95))
+    changed = Perturb(prices=0.2).change(pounds, seed=1).history.frame["price"]
+    assert ((changed / pounds.frame["price"] - 1).abs() <= 0.2 + 0.005).all()
+    assert changed.equals(changed.round(2))
+    assert not changed.equals(changed.round(0))
+
+
+def test_prices_that_are_all_whole_stay_so() -> None:
+    """A shop that sells in yen has no decimals."""
+    price, own = perturbed(prices=0.2)["price"], ORIGINAL.frame["price"]
+    assert ((price - own).abs() <= 0.2 * own + 0.5).all()
+    assert price.equals(price.round(0))
+    assert not price.equals(own)
 
 
 def test_perturb_never_lets_a_quantity_or_price_fall_to_nothing() -> None:

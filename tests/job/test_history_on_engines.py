@@ -44,7 +44,8 @@ ROW = st.tuples(
     st.sampled_from([0.01, 1.95, 2.5, 100.0, -13.91, 0.0, 0.0012, 250_000.0]),
     st.sampled_from([1, 5, 12, 999_999, -3, 0, 2_000_000]),
 )
-ROWS = st.lists(st.none() | ROW, min_size=1, max_size=25)
+YEN = ROW.map(lambda row: (*row[:3], float(round(100 * row[3])), row[4]))
+ROWS = st.lists(st.none() | ROW, min_size=1, max_size=25) | st.lists(st.none() | YEN, min_size=1, max_size=25)
 KEPT_OPEN = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
 # An example takes seconds, so that shrinking a failure would take an hour.
 PHASES = [Phase.explicit, Phase.generate]
@@ -116,6 +117,7 @@ def scaled(amount: float, factor: float, decimals: tuple[int, ...], most: float)
 def plain_perturb(rows: list[Row | None], seed: int) -> list[Row | None]:
     days, amounts = drawn(seed, "perturb", "days"), drawn(seed, "perturb", "amounts")
     changed: list[Row | None] = []
+    in_yen = all(row is None or row["price"] == round(row["price"]) for row in rows)
     for at, row in enumerate(rows):
         if row is None:
             changed.append(None)
@@ -127,7 +129,7 @@ def plain_perturb(rows: list[Row | None], seed: int) -> list[Row | None]:
         moved = near[0] + datetime.timedelta(days(number, row["customer"])[0] * len(near) >> 32)
         first, second, *_ = (one / 2**32 for one in amounts(at))
         quantity = scaled(row["quantity"], 1 + 0.4 * (2 * first - 1), (0,), 999_999)
-        price = scaled(row["price"], 1 + 0.3 * (2 * second - 1), (2, 4, 6), 99_999.99)
+        price = scaled(row["price"], 1 + 0.3 * (2 * second - 1), (0,) if in_yen else (2, 4, 6), 99_999.99)
         changed.append(
             {
                 **row,

@@ -62,6 +62,8 @@ def plan_history(
     for method in pipeline.methods:
         if isinstance(method, Perturb):
             units += PERTURB_UNITS
+            # Whether all prices are whole.
+            n_passes += bool(method.prices)
         if isinstance(method, Delete):
             rules = [method.once, method.price_deviations, method.random]
             units += DELETE_UNITS + (TELLING_UNITS if method.telling else 0)

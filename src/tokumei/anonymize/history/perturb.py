@@ -21,6 +21,8 @@ from tokumei.data.history import History
 MOST_PRICE, MOST_QUANTITY = 99_999.99, 999_999
 # An amount keeps as many decimals as it had: the first of these that it can be written with, or the last.
 PRICE_DECIMALS, WEIGHT_DECIMALS = (2, 4, 6), (3, 6)
+# Where all are whole, as those in yen.
+WHOLE = (0,)
 # What floating point adds to a whole number of smallest parts.
 HAIR = 1e-6
 # Items that begin alike are of one kind, as far as the contests' attackers know.
@@ -35,10 +37,10 @@ class Perturb(HistoryStep):
     |---------------------------------|---------------------------------|
     | 2011/2/28, 22431, 1.95, 60      | 2011/2/26, 22431, 1.91, 63      |
 
-    A date stays in its month, a price keeps its decimals (two at least) and its sign, as those of refunds, and a
-    quantity never becomes 0 (rounding leaves small quantities as they are). An exchanged item becomes one of the same
-    group, drawn as often as the group's items are bought, which may be the same again; its price and quantity stay. An
-    option of 0 leaves its column alone.
+    A date stays in its month, a price keeps its decimals (two at least, unless all prices are whole) and its sign, as
+    those of refunds, and a quantity never becomes 0 (rounding leaves small quantities as they are). An exchanged item
+    becomes one of the same group, drawn as often as the group's items are bought, which may be the same again; its
+    price and quantity stay. An option of 0 leaves its column alone.
     """
 
     days: int = field(default=3, metadata={"help": "Most days a date moves, within its month."})
@@ -101,14 +103,13 @@ class Perturb(HistoryStep):
         if kept.schema["quantity"].is_float():
             # Weighed goods: decimals stay decimals.
             return kept.with_columns(quantity=pl.Series(_scaled(amounts, factors, WEIGHT_DECIMALS)))
-        changed = _scaled(amounts, factors, (0,), MOST_QUANTITY)
+        changed = _scaled(amounts, factors, WHOLE, MOST_QUANTITY)
         return kept.with_columns(quantity=pl.Series(changed).cast(pl.Int64))
 
     def _change_prices(self, kept: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-        factors = _factors(kept.height, self.prices, rng)
-        return kept.with_columns(
-            price=pl.Series(_scaled(kept["price"].to_numpy(), factors, PRICE_DECIMALS, MOST_PRICE))
-        )
+        amounts, factors = kept["price"].to_numpy(), _factors(kept.height, self.prices, rng)
+        decimals = WHOLE if np.all(np.abs(amounts - np.rint(amounts)) < HAIR) else PRICE_DECIMALS
+        return kept.with_columns(price=pl.Series(_scaled(amounts, factors, decimals, MOST_PRICE)))
 
     def _exchange_items(self, kept: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
         """Give a share of the rows the item of some row of the same group."""

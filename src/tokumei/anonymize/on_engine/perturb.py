@@ -11,6 +11,7 @@ from tokumei.anonymize.history.perturb import (
     MOST_QUANTITY,
     PRICE_DECIMALS,
     WEIGHT_DECIMALS,
+    WHOLE,
     Perturb,
 )
 from tokumei.core.errors import InputError
@@ -34,15 +35,23 @@ def perturb(method: Perturb, history: EngineHistory, *, seed: int, name: str) ->
     if method.quantities:
         amounts, factor = rows.quantity.cast("float64"), _factor(method.quantities, draws.share(0))
         if history.staged.is_whole:
-            cells["quantity"] = _scaled(amounts, factor, (0,), MOST_QUANTITY).cast("int64")
+            cells["quantity"] = _scaled(amounts, factor, WHOLE, MOST_QUANTITY).cast("int64")
         else:
             # Weighed goods: decimals stay decimals.
             cells["quantity"] = _scaled(amounts, factor, WEIGHT_DECIMALS)
     if method.prices:
         factor = _factor(method.prices, draws.share(1))
-        cells["price"] = _scaled(rows.price, factor, PRICE_DECIMALS, MOST_PRICE)
+        decimals = WHOLE if _are_whole(history) else PRICE_DECIMALS
+        cells["price"] = _scaled(rows.price, factor, decimals, MOST_PRICE)
     there = rows.customer.notnull()
     return history.with_cells({column: either(there, cell, None) for column, cell in cells.items()})
+
+
+def _are_whole(history: EngineHistory) -> bool:
+    """Whether all prices are whole, as those in yen."""
+    price = history.kept.price
+    broken = history.kept.filter((price - rounded(price)).abs() >= number(HAIR))
+    return not history.fetch(broken.aggregate(n=broken.count()))["n"][0]
 
 
 def _moved(rows: Any, days: int, draws: Draws) -> Any:
