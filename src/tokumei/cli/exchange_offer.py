@@ -11,6 +11,7 @@ from tokumei.cli.options import DeskOption, EngineOption, ProviderKeyOption, Sou
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_tables
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
+from tokumei.core.text import Text
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 HIDDEN = ("attack", "refused_fails", "lots", "only_what_occurs")
@@ -28,12 +29,17 @@ NOT_COMPARED = (
 def offer(
     file: SourceArgument,
     qi: Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
-    hierarchies: Annotated[
-        Path, typer.Option("--hierarchies", metavar="DIR", help="Folder with one hierarchy file for each column.")
-    ],
     desk: Annotated[Path, typer.Option("--desk", metavar="DIR", help="Folder to make for the offer.")],
     key: ProviderKeyOption,
     name: Annotated[str, typer.Option("--name", help="What the offer is called.")],
+    hierarchies: Annotated[
+        Path | None,
+        typer.Option(
+            "--hierarchies",
+            metavar="DIR",
+            help="Folder with one hierarchy file for each column; made where none is given and nobody is told by them.",
+        ),
+    ] = None,
     criterion: Annotated[
         list[str] | None,
         typer.Option("--criterion", help="cheo-trusted-recipient, cheo-public-release, NAME=K or NAME=RISK."),
@@ -111,16 +117,24 @@ def offer(
     from tokumei.exchange.sources import SourceRegistry
     from tokumei.hierarchy.files import read_hierarchies
     from tokumei.hierarchy.lattice import Lattice
+    from tokumei.job.offered_hierarchies import offered_hierarchies
 
     signing = read_private(key)
-    read = read_hierarchies(hierarchies, names(qi, "--qi")).values()
-    lattice = Lattice.of([each.with_top() for each in read])
+    criteria = [read_criterion(each) for each in criterion] if criterion else [Criterion("own", k)]
+    said: dict[str, Text] = {}
+    if hierarchies is None:
+        strictest = max(each.k for each in criteria)
+        with showing_progress():
+            trees, said = offered_hierarchies(file, names(qi, "--qi"), strictest, engine=engine, reading=reading)
+    else:
+        trees = list(read_hierarchies(hierarchies, names(qi, "--qi")).values())
+    lattice = Lattice.of([each.with_top() for each in trees])
     read_by: dict[str, Any] = {"engine": engine, **reading.as_dict()}
     source = str(Path(file).resolve()) if Path(file).exists() else file
     carried = names(carry, "--carry") if carry else ()
     counted = CountedTable(lattice, source, carried=carried, sensitive=Sensitive(l, t), **read_by)
     decided = OfferTerms(
-        criteria=[read_criterion(each) for each in criterion] if criterion else [Criterion("own", k)],
+        criteria=criteria,
         predictor=method,
         first_levels=level_pairs(levels) if levels else None,
         tables=[level_pairs([each]) for each in table or []],
@@ -145,6 +159,10 @@ def offer(
     _, signed = opened.desk.offer()
     result = {"offer": signed.digest, **opened.as_dict(), "out": str(desk / "offer.json")}
     parts: list[Section] = [Facts(_offered(result))]
+    if said:
+        result["hierarchies_made"] = said
+        told = "; ".join(f"{column}: {text}" for column, text in said.items())
+        parts.append(Sentence(f"No hierarchy was given for these columns, so one was made of each: {told}."))
     if opened.only_what_occurs:
         parts.append(Sentence(f"{', '.join(opened.only_what_occurs)}: {ONLY_WHAT_OCCURS}"))
     show(Answer(result, parts), json=json)

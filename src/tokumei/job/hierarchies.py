@@ -86,7 +86,7 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, Text]:
     if not values.drop_nulls().len():
         return Hierarchy.of_levels(column, [["(no value)"], [SUPPRESSED]]), Text("no values at all")
     # Before numbers, since 19850401 is both.
-    days = _days(values)
+    days = days_of(values)
     if days:
         decades = max(days).year - min(days).year >= MANY_YEARS
         said = "days, months, quarters and years" + (", then decades" if decades else "")
@@ -136,10 +136,10 @@ def is_of_numbers(values: pl.Series) -> bool:
 
 def is_of_dates(values: pl.Series) -> bool:
     """Whether a column holds dates, though it may be read as text."""
-    return bool(_days(values))
+    return bool(days_of(values))
 
 
-def _days(values: pl.Series) -> list[dt.date] | None:
+def days_of(values: pl.Series) -> list[dt.date] | None:
     """Give the days that a column holds, in no order; None where it holds others than days."""
     if values.dtype == pl.Date:
         return values.drop_nulls().unique().to_list()

@@ -218,6 +218,10 @@ ERRORS = {
         "{option}：加工データの各行が元データの何行目か（シェルでは anonymize table --rows FILE で書き、--rows FILE で"
         "読みます）。両方が同じ順序なら in_order（--in-order）"
     ),
+    "a hierarchy (--hierarchies): one that is made here is published, and would tell of {n} values that occur in fewer "
+    "than {k} rows": (
+        "階層（--hierarchies）。ここで作ると公開され、{k} 行未満にしか現れない {n} 個の値があることがわかってしまいます"
+    ),
     # Hierarchies.
     "a width above 0": "0 より大きい幅",
     "a top above the bottom {n}": "下端 {n} より大きい上端",
