@@ -35,7 +35,7 @@ def test_days_are_those_of_whole_years(as_text: bool) -> None:
 
 def test_texts_that_few_rows_have_are_not_told() -> None:
     assert set(leaves(["north", "south"] * 3)) == {"north", "south"}
-    with pytest.raises(InputError, match="column x: expected a hierarchy .* would tell of 2 values .* than 3 rows"):
+    with pytest.raises(InputError, match=r"column x: expected a hierarchy .* would tell of 2 values .* than 3 rows"):
         leaves(["north"] * 3 + ["Ann", "Bob", None])
     # Neither are numbers with decimals, of which nobody knows which there can be.
     with pytest.raises(InputError, match="would tell of 3 values"):
