@@ -10,6 +10,8 @@ ROUNDS = 60
 # Weight of a pseudonym being nobody's whom the attacker knows of.
 STRANGER = 0.02
 SCORE_BOUNDS = (-80.0, 250.0)
+# Pairs beyond which the general solver, which sees only those that gain, is as fast and needs less memory.
+MOST_CELLS = 1_000_000
 
 
 def match_chances(scores: Floats) -> tuple[Floats, Floats]:
@@ -67,6 +69,9 @@ def assign_all(gain: Floats) -> Ints:
     in some best matching: whatever the two were matched with instead, gains no more. Most are found so, and what is
     left is a smaller matching.
     """
+    if gain.size > MOST_CELLS:
+        customers, names = np.nonzero(gain > 0)
+        return assign(customers, names, gain[customers, names], gain.shape)
     found: Ints = np.full(len(gain), -1)
     rows, columns = (np.flatnonzero((gain > 0).any(axis=axis)) for axis in (1, 0))
     table = np.clip(gain[np.ix_(rows, columns)], 0.0, 1.0)
