@@ -11,8 +11,8 @@ import contextlib
 import errno
 import io
 import socket
-import tempfile
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -34,7 +34,7 @@ N_WAITING = 128
 # Those that look at passwords, which takes long on purpose: everybody may log in at once and pages still come.
 N_HASHING = 2
 HASHING = ("/login", "/sign-up", "/reset", "/account", "/api/v1/tokens")
-# Seconds after which a thread lets others run. Each statement of a page lets go and waits for its turn again, behind all
+# Seconds after which a thread lets others run. Each statement of a page lets go and waits for its turn again behind all
 # that came meanwhile: by Python's own 5 ms a page of twenty statements, or a log-in, waits longer than it works.
 TURN_SECONDS = 0.001
 # Seconds within which the head of a request comes; its body comes, and the answer goes, at the slowest pace that is
