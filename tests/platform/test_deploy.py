@@ -19,7 +19,7 @@ from tokumei.cli.main import built
 from tokumei.platform import settings as platform_settings
 from tokumei.platform.jobs import limits
 from tokumei.platform.serving import N_WEB_PROCESSES
-from tokumei.platform.web_worker import N_ANSWERING, N_WAITING
+from tokumei.platform.web_worker import N_ANSWERING, N_FETCHING, N_HASHING, N_WAITING
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY, PAGE = ROOT / "deploy", ROOT / "docs" / "howto" / "platform.md"
@@ -117,7 +117,7 @@ def test_unit_is_confined_as_systemd_judges_it(path: Path, tmp_path: Path) -> No
 
 
 def test_threads_of_the_pages_are_within_what_their_unit_allows() -> None:
-    n_threads = N_WEB_PROCESSES * (N_WAITING + N_ANSWERING + 2)
+    n_threads = N_WEB_PROCESSES * (N_WAITING + N_ANSWERING + N_HASHING + N_FETCHING)
     assert int(read_unit(UNITS[0])["Service"]["TasksMax"]) > 2 * n_threads
 
 

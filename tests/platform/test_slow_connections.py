@@ -110,16 +110,18 @@ def _is_over(sock: socket.socket) -> bool:
         return False
 
 
-def test_log_ins_have_threads_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("path", ["/login", "/exchange/publish", "/workbench/begin"])
+def test_what_takes_long_has_threads_of_its_own(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.setswitchinterval", lambda _: None)
     worker = PatientWorker.__new__(PatientWorker)
     worker.deadlines, worker.deadlines_lock = {}, threading.Lock()
     monkeypatch.setattr(ThreadWorker, "init_process", lambda self: None)
     monkeypatch.setattr(ThreadWorker, "load_wsgi", lambda self: None, raising=False)
-    everybody_logs_in = threading.Event()
+    all_are_here = threading.Event()
 
     def application(environ: dict[str, str], start_response: object) -> list[bytes]:
         if environ["REQUEST_METHOD"] == "POST":
-            everybody_logs_in.wait(60)
+            all_are_here.wait(60)
         return [b"a page"]
 
     worker.wsgi = application
@@ -131,9 +133,9 @@ def test_log_ins_have_threads_of_their_own(monkeypatch: pytest.MonkeyPatch) -> N
         def ask(method: str, path: str) -> bytes:
             return b"".join(worker.wsgi({"REQUEST_METHOD": method, "PATH_INFO": path, "gunicorn.socket": ours}, None))
 
-        log_ins = [visitors.submit(ask, "POST", "/login") for _ in range(10)]
+        posts = [visitors.submit(ask, "POST", path) for _ in range(10)]
         # All of them wait, and a page comes.
         assert ask("GET", "/contests/") == b"a page"
-        assert not any(each.done() for each in log_ins)
-        everybody_logs_in.set()
-        assert [each.result(60) for each in log_ins] == [b"a page"] * 10
+        assert not any(each.done() for each in posts)
+        all_are_here.set()
+        assert [each.result(60) for each in posts] == [b"a page"] * 10

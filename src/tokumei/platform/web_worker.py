@@ -34,6 +34,9 @@ N_WAITING = 128
 # Those that look at passwords, which takes long on purpose: everybody may log in at once and pages still come.
 N_HASHING = 2
 HASHING = ("/login", "/sign-up", "/reset", "/account", "/api/v1/tokens")
+# Those that may wait for another process or a store: offers and logs are read apart, tables are brought here.
+N_FETCHING = 2
+FETCHING = ("/exchange/", "/workbench/", "/api/v1/exchange/")
 # Seconds after which a thread lets others run. Each statement of a page lets go and waits for its turn again behind all
 # that came meanwhile: by Python's own 5 ms a page of twenty statements, or a log-in, waits longer than it works.
 TURN_SECONDS = 0.001
@@ -55,6 +58,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         sys.setswitchinterval(TURN_SECONDS)
         self.answering = ThreadPoolExecutor(N_ANSWERING, thread_name_prefix="answering")
         self.hashing = ThreadPoolExecutor(N_HASHING, thread_name_prefix="hashing")
+        self.fetching = ThreadPoolExecutor(N_FETCHING, thread_name_prefix="fetching")
         self.deadlines: dict[socket.socket, float] = {}
         self.deadlines_lock = threading.Lock()
         super().init_process()
@@ -66,12 +70,16 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
 
         def call(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
             self._take_in(environ)
-            is_hashing = environ["REQUEST_METHOD"] == "POST" and environ.get("PATH_INFO", "").startswith(HASHING)
-            threads = self.hashing if is_hashing else self.answering
-            answer = threads.submit(application, environ, start_response).result()
+            answer = self._threads_for(environ).submit(application, environ, start_response).result()
             return self.given_out(answer, environ["gunicorn.socket"])
 
         self.wsgi: Callable[..., Iterable[bytes]] = call
+
+    def _threads_for(self, environ: Environ) -> ThreadPoolExecutor:
+        path = environ.get("PATH_INFO", "")
+        if environ["REQUEST_METHOD"] == "POST" and path.startswith(HASHING):
+            return self.hashing
+        return self.fetching if path.startswith(FETCHING) else self.answering
 
     def handle(self, conn: Any) -> Any:
         """Wait for a request and have it answered; its head must come in time."""
