@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tokumei.core.errors import InputError
+from tokumei.platform.processes import STARTED_BY
 from tokumei.platform.serving import bind
 
 SERVE = [sys.executable, "-m", "tokumei", "serve", "--port", "0"]
@@ -124,3 +125,11 @@ def test_listening_at_all_addresses_asks_for_names(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 2
     assert "TOKUMEI_HOSTS" in done.stderr
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_process_whose_starter_was_gone_before_it_could_ask_ends(is_gone: bool) -> None:
+    words = "from tokumei.platform.processes import end_with_parent as end; end(); print('goes on', end='')"
+    environment = {**os.environ, STARTED_BY: "1" if is_gone else str(os.getpid())}
+    done = subprocess.run([sys.executable, "-c", words], env=environment, check=True, stdout=subprocess.PIPE)
+    assert done.stdout == (b"" if is_gone else b"goes on")

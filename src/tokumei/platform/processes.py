@@ -22,6 +22,8 @@ TIME_TO_END = 20.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 30.0
 # Linux's number for "signal me when my parent dies".
 PR_SET_PDEATHSIG = 1
+# Tells a process who started it.
+STARTED_BY = "TOKUMEI_STARTED_BY"
 
 
 class Kept:
@@ -38,7 +40,11 @@ class Kept:
         command = [sys.executable, "-m", *self.command, *more]
         # A session of its own: Ctrl-C reaches the supervisor only, which then ends the others in order.
         return subprocess.Popen(  # noqa: S603 - our own programs.
-            command, pass_fds=self._pass_fds, stdin=subprocess.DEVNULL, start_new_session=True
+            command,
+            pass_fds=self._pass_fds,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            env={**os.environ, STARTED_BY: str(os.getpid())},
         )
 
     def keep_alive(self) -> None:
@@ -95,6 +101,9 @@ def end_with_parent() -> None:
     """Ask Linux to end this process when the one that started it is gone, even if it was killed."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    # Python takes a moment to start, in which the other may have gone: of that nobody tells any more.
+    if os.environ.get(STARTED_BY, "") not in ("", str(os.getppid())):
+        raise SystemExit
 
 
 def job_processes(n_evaluations: int, queues: Sequence[str] = ("exchange", "workbench")) -> list[Kept]:
