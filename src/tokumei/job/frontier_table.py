@@ -109,6 +109,6 @@ def _try(
     try:
         done = anonymize_table(table, method=name, k=k, suppress=share, seed=seed, **asked, **options).to_dict()
     except CannotAnonymize as error:
-        return {"error": str(error)}
+        return {"error": error.text}
     told = {key: done.get(key) for key in ("loss", "loss_name", "suppressed", "classes", "levels")}
     return told | {"k_found": done.get("k"), "found": (done.get("classes") or 0) / max(1, table.n_rows)}

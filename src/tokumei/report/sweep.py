@@ -18,7 +18,7 @@ import polars as pl
 from tokumei.anonymize.pipeline import Pipeline, pipeline_of
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
-from tokumei.core.text import Text
+from tokumei.core.text import Text, from_json, to_json
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.toml import read_toml
 from tokumei.data.history import History
@@ -137,16 +137,23 @@ def sweep(
                 else results / f"{_key(original, knowledge, settings, seed, attacks, hierarchy)}.json"
             )
             if file is not None and file.exists():
-                row = json.loads(file.read_text(encoding="utf-8"))
+                row = json.loads(file.read_text(encoding="utf-8"), object_hook=from_json)
             else:
                 row = _measured(pipelines[name], original, knowledge, attacks, not_tried, hierarchy, seed)
                 row |= {"name": name, "pipeline": settings}
                 if file is not None:
-                    write_text(file, json.dumps(row) + "\n")
+                    write_text(file, json.dumps(to_json(row)) + "\n")
             rows.append({**row, "name": name})
             bar.advance()
     table = pl.DataFrame([_line(row) for row in rows], schema=LINE)
     return table.with_columns(is_on_frontier=frontier(table))
+
+
+def reasons(folder: Path) -> dict[str, Text]:
+    """Give why something was left out of a sweep, with the forms of the sentences, which a frame does not keep."""
+    rows = [json.loads(file.read_text("utf-8"), object_hook=from_json) for file in (folder / "results").glob("*.json")]
+    found = [why for row in rows for why in row["evaluation"].get("left_out", {}).values()]
+    return {str(why): why for why in found if isinstance(why, Text)}
 
 
 def _measured(
@@ -162,7 +169,7 @@ def _measured(
     try:
         release = pipeline.anonymize(original, seed=seed)
     except CannotAnonymize as error:
-        return {"utility": None, "found": None, "attack": None, "evaluation": {"left_out": {"way": str(error)}}}
+        return {"utility": None, "found": None, "attack": None, "evaluation": {"left_out": {"way": error.text}}}
     done = evaluate(
         original, History(release.frame), knowledge, attacks=attacks, not_tried=not_tried, hierarchy=hierarchy
     )

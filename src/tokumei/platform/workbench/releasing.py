@@ -27,7 +27,7 @@ from tokumei.job.run_job import SECRET, SEED, run_job
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.column_pictures import first_rows
-from tokumei.report.sweep import default_grid, possible_ways
+from tokumei.report.sweep import default_grid, possible_ways, reasons
 
 STARTED = ".started"
 # What is varied by the frontier itself.
@@ -119,7 +119,7 @@ def _sweep(history: History, folder: Path) -> dict[str, Any]:
     grid = dict(list(ways.items())[::every])
     swept = sweep_history(history, folder, grid=grid, minutes=FRONTIER_MINUTES).to_dict()
     # As the grid names them, since the columns of a frame keep no forms of texts.
-    named = {name: name for name in grid}
+    named, why = {name: name for name in grid}, reasons(folder)
     releases = [
         {
             "method": named[one["name"]],
@@ -127,7 +127,11 @@ def _sweep(history: History, folder: Path) -> dict[str, Any]:
             "loss": one["utility"],
             "found": one["found"],
             "is_on_frontier": one["is_on_frontier"],
-            **({"error": one["left_out"]} if one["utility"] is None or one["found"] is None else {}),
+            **(
+                {"error": why.get(one["left_out"], one["left_out"])}
+                if one["utility"] is None or one["found"] is None
+                else {}
+            ),
         }
         for one in swept["ways"]
     ]
