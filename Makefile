@@ -74,13 +74,15 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
 
+# The locks name everything, so nothing is left to resolve: older versions of pip take `name[extra]` for a requirement that
+# no line pins as soon as a newer version of it is out, and refuse the whole file.
 $(VENV)/ready-to-run: locks/run.txt pyproject.toml | $(BIN)/python
-	$(PIP) install --quiet --require-hashes -r locks/run.txt
+	$(PIP) install --quiet --require-hashes --no-deps -r locks/run.txt
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
 # Has all of ready-to-run as well, so that one environment serves both.
 $(VENV)/ready-to-develop: locks/dev.txt pyproject.toml | $(BIN)/python
-	$(PIP) install --quiet --require-hashes -r locks/dev.txt
+	$(PIP) install --quiet --require-hashes --no-deps -r locks/dev.txt
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	touch $@ $(VENV)/ready-to-run
