@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -27,12 +28,15 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 )
 from tests.platform.sites import upload
 
-from tokumei.core.errors import NotAllowed
+from tokumei.contest.fault_words import found_in_japanese
+from tokumei.core.errors import Fault, InputError, NotAllowed
+from tokumei.core.text import Text
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import CheckState, Contest, FileCheck, Phase, Submission
 from tokumei.platform.contests.services import checking, submitting
 from tokumei.platform.contests.services.results import sweep_uploads
 from tokumei.platform.errors import TooMany
+from tokumei.platform.jobs.child import faults_of
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -185,3 +189,10 @@ def test_faults_of_an_upload_are_in_the_readers_language(contest: Contest, log_i
     answer = log_in(alice).post("/contests/cup/check", {}, headers=script)
     assert answer.status_code == 400
     assert answer.json()["message"] == "R.csv：必要なもの：ファイル R.csv"
+
+
+def test_what_was_found_keeps_its_form_from_a_job_to_its_page() -> None:
+    """An empty line is told in the reader's language though nothing stands in its form."""
+    fault = Fault(Text("{n} cells", n=3), file="R.csv", line=2, value=Text("an empty line"))
+    told = json.loads(json.dumps(faults_of(InputError([fault]))))
+    assert found_in_japanese(Fault.from_json(told["faults"][0])) == "空の行"

@@ -11,7 +11,6 @@ from tokumei.cli.options import DeskOption, EngineOption, ProviderKeyOption, Sou
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_tables
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
-from tokumei.core.text import Text
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 HIDDEN = ("attack", "refused_fails", "lots", "only_what_occurs")
@@ -115,19 +114,17 @@ def offer(
     from tokumei.exchange.opening import open_offer
     from tokumei.exchange.sensitive import Sensitive
     from tokumei.exchange.sources import SourceRegistry
-    from tokumei.hierarchy.files import read_hierarchies
     from tokumei.hierarchy.lattice import Lattice
+    from tokumei.job.hierarchies import told_of_made
     from tokumei.job.offered_hierarchies import offered_hierarchies
 
     signing = read_private(key)
     criteria = [read_criterion(each) for each in criterion] if criterion else [Criterion("own", k)]
-    said: dict[str, Text] = {}
-    if hierarchies is None:
-        strictest = max(each.k for each in criteria)
-        with showing_progress():
-            trees, said = offered_hierarchies(file, names(qi, "--qi"), strictest, engine=engine, reading=reading)
-    else:
-        trees = list(read_hierarchies(hierarchies, names(qi, "--qi")).values())
+    strictest = max(each.k for each in criteria)
+    with showing_progress():
+        trees, made = offered_hierarchies(
+            *(file, names(qi, "--qi"), strictest), given=hierarchies, engine=engine, reading=reading
+        )
     lattice = Lattice.of([each.with_top() for each in trees])
     read_by: dict[str, Any] = {"engine": engine, **reading.as_dict()}
     source = str(Path(file).resolve()) if Path(file).exists() else file
@@ -159,10 +156,9 @@ def offer(
     _, signed = opened.desk.offer()
     result = {"offer": signed.digest, **opened.as_dict(), "out": str(desk / "offer.json")}
     parts: list[Section] = [Facts(_offered(result))]
-    if said:
-        result["hierarchies_made"] = said
-        told = "; ".join(f"{column}: {text}" for column, text in said.items())
-        parts.append(Sentence(f"No hierarchy was given for these columns, so one was made of each: {told}."))
+    if made:
+        result["hierarchies_made"] = made
+        parts += told_of_made(made)
     if opened.only_what_occurs:
         parts.append(Sentence(f"{', '.join(opened.only_what_occurs)}: {ONLY_WHAT_OCCURS}"))
     show(Answer(result, parts), json=json)

@@ -15,7 +15,7 @@ from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.tables import decide
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name, part_options
-from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section
 from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
@@ -25,6 +25,7 @@ from tokumei.data.table import Table
 from tokumei.job.anonymize_table import known_of, split_wishes
 from tokumei.job.asked import split_asked
 from tokumei.job.goal import Known, Trees, check_is_possible, goal_of, refuse_left, trees_of
+from tokumei.job.hierarchies import told_of_made
 from tokumei.predict.predictor import PREDICTORS
 
 LEFT_OUT = ("exhaustive",)
@@ -64,10 +65,7 @@ class MethodComparison(Result):
         ]
         columns = ["method", f"loss ({self.loss_name})", *(name.replace("_", " ") for name in SHOWN[1:]), ""]
         parts: list[Section] = [Facts({"rows": self.n_rows, "classes": self.n_classes}), Rows(columns, rows)]
-        if self.made:
-            said = "; ".join(f"{name}: {what}" for name, what in self.made.items())
-            parts.append(Sentence(f"No hierarchy was given for these columns, so one was made of each: {said}."))
-        return parts
+        return [*parts, *told_of_made(self.made)]
 
     @property
     def found(self) -> list[Mapping[str, Any]]:

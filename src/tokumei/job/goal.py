@@ -94,7 +94,7 @@ def known_on_engine(
         for column in qi:
             check_column(column, columns, "a quasi-identifier", relation.name)
         values = {column: relation.distinct(column) for column in qi}
-    return Known(str(source), columns, qi, values.__getitem__, hierarchies, numeric, reading)
+    return Known(relation.name, columns, qi, values.__getitem__, hierarchies, numeric, reading)
 
 
 def counted_on_engine(
@@ -117,7 +117,7 @@ def counted_on_engine(
         for column in qi:
             check_column(column, columns, "a quasi-identifier", relation.name)
         counts = count_relation(relation, qi, most=most_classes(len(qi))) if along is None else along.over(qi)
-    return Known(str(source), columns, qi, counts.domain, hierarchies, numeric, reading), counts
+    return Known(relation.name, columns, qi, counts.domain, hierarchies, numeric, reading), counts
 
 
 def method_of(method: Any, options: Mapping[str, Any]) -> tuple[TableAnonymizer, dict[str, Any]]:

@@ -13,6 +13,7 @@ import polars as pl
 
 from tokumei.anonymize.local.encoding import flat_hierarchy
 from tokumei.core.errors import InputError
+from tokumei.core.result import Section, Sentence
 from tokumei.core.text import Text
 from tokumei.data.table import check_column
 from tokumei.data.written_numbers import read_amounts
@@ -106,6 +107,14 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, Text]:
             fan_out = max(2, math.ceil(len(ordered.labels) / INTERVALS))
             return FromData(fan_out=fan_out).build(column, values), told_of_labels(ordered, fan_out)
     return flat_hierarchy(column, values), Text("unordered: the value or nothing")
+
+
+def told_of_made(made: Mapping[str, Text | str]) -> list[Section]:
+    """Say which hierarchies were made and as what; nothing where all were given."""
+    if not made:
+        return []
+    said = "; ".join(f"{column}: {what}" for column, what in made.items())
+    return [Sentence(f"No hierarchy was given for these columns, so one was made of each: {said}.")]
 
 
 def _of_amounts(column: str, texts: Sequence[str], amounts: Sequence[float]) -> tuple[Hierarchy, Text]:

@@ -4,76 +4,105 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
-from tokumei.counting.count import count_relation
-from tokumei.counting.engine import connect
 from tokumei.data.files.reading import Reading
-from tokumei.data.table import check_column
+from tokumei.hierarchy.files import read_hierarchies
 from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchy.written_dates import read_days
+from tokumei.job.goal import counted_on_engine
 from tokumei.job.hierarchies import days_of, is_of_numbers, made_hierarchy
 
 # More numbers or days than this are not written out: the offer would be megabytes.
 MOST_VALUES = 40_000
-LONGEST = dt.timedelta(days=MOST_VALUES)
+WRITTEN_DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y/%-m/%-d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
 
 
 def offered_hierarchies(
-    source: Any, qi: Sequence[str], k: int, *, engine: str = "local", reading: Reading
+    source: Any, qi: Sequence[str], k: int, *, given: Path | None = None, engine: str = "local", reading: Reading
 ) -> tuple[list[Hierarchy], dict[str, Text]]:
-    """Make a hierarchy of each column, and say what it is.
+    """Read the hierarchies of an offer from the folder given, or make one of each column and say what it is.
 
-    Whole numbers and days are those that there can be, not those that occur. Of texts nobody knows which there can be:
-    one that fewer than k rows have would be told to occur, and is refused.
+    Whole numbers and days are those that there can be, not those that occur, and end where k rows end. Of texts nobody
+    knows which there can be: one that fewer than k rows have would be told to occur, and is refused.
     """
+    if given is not None:
+        return list(read_hierarchies(given, qi).values()), {}
+    known, counts = counted_on_engine(source, qi, engine=engine, reading=reading)
     hierarchies, said = [], {}
-    with connect(engine) as opened:
-        relation = opened.open(source, reading)
-        for column in qi:
-            check_column(column, list(relation.schema), "a quasi-identifier", relation.name)
-            counts = count_relation(relation, [column])
-            values = counts.domain(column)
-            possible = _possible(values)
-            is_rare = (counts.sizes < k) & values.is_not_null().to_numpy()[counts.codes[0]]
-            if possible is None and is_rare.any():
-                expected = (
-                    "a hierarchy (--hierarchies): one that is made here is published, and would tell of {n:,} values "
-                    "that occur in fewer than {k:,} rows"
-                )
-                raise InputError.of(Text(expected, n=int(is_rare.sum()), k=k), file=relation.name, column=column)
-            made, said[column] = made_hierarchy(column, values if possible is None else possible)
-            hierarchies.append(made)
+    for column in qi:
+        of_column = counts.over([column])
+        values, sizes = of_column.domain(column)[of_column.codes[0]], of_column.sizes
+        sizes = sizes[values.is_not_null().to_numpy()]
+        values = values.drop_nulls()
+        possible = _possible(values, sizes, k)
+        if possible is None and (sizes < k).any():
+            expected = (
+                "a hierarchy (--hierarchies): one that is made here is published, and would tell of {n:,} values "
+                "that occur in fewer than {k:,} rows"
+            )
+            raise InputError.of(Text(expected, n=int((sizes < k).sum()), k=k), file=known.name, column=column)
+        made, said[column] = made_hierarchy(column, values if possible is None else possible)
+        hierarchies.append(made)
     return hierarchies, said
 
 
-def _possible(values: pl.Series) -> pl.Series | None:
-    """Give the whole numbers or days that there can be; None where nobody knows, or there are too many."""
-    days = days_of(values)
-    if days:
-        first, last = dt.date(min(days).year, 1, 1), dt.date(max(days).year, 12, 31)
-        return _written(pl.date_range(first, last, eager=True), values) if last - first < LONGEST else None
+def _possible(values: pl.Series, sizes: np.ndarray, k: int) -> pl.Series | None:
+    """Give the whole numbers or days that there can be, as the column writes them.
+
+    None where nobody knows, where there are too many, and where fewer than k rows would tell how far they reach.
+    """
+    if days_of(values):
+        days = read_days(values.cast(pl.String).to_list()) or ()
+        reach = _reach(np.array([day.year for day in days]), sizes, k, step=1)
+        if reach is None or (reach[1] - reach[0]) * 366 > MOST_VALUES or not dt.MINYEAR <= reach[0] < reach[1] <= 9999:
+            return None
+        span = pl.date_range(dt.date(reach[0], 1, 1), dt.date(reach[1], 1, 1), closed="left", eager=True)
+        return _holding(values, (_written_days(span, form, values.dtype) for form in WRITTEN_DAYS))
     if not is_of_numbers(values):
         return None
-    numbers = values.cast(pl.Float64).drop_nulls()
-    if not numbers.equals(numbers.round()):
+    numbers = values.cast(pl.Float64)
+    if not (numbers.is_finite().all() and numbers.equals(numbers.round())):
         return None
-    # To the next round number, and one more step: ages up to 97 are written up to 109.
-    least, most = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]
-    step = 10 ** max(0, math.floor(math.log10(max(1, most - least))))
-    ends = least // step * step, (most // step + 2) * step
-    if ends[1] - ends[0] > MOST_VALUES:
+    reach = _reach(numbers.to_numpy(), sizes, k)
+    if reach is None or reach[1] - reach[0] > MOST_VALUES:
         return None
-    return _written(pl.int_range(*ends, eager=True), values)
+    return _holding(values, [pl.int_range(*reach, eager=True).cast(values.dtype, strict=False).drop_nulls()])
 
 
-def _written(possible: pl.Series, values: pl.Series) -> pl.Series | None:
-    """Give what there can be as the column writes it; None where the column writes it in another way, such as 007."""
-    if values.dtype != pl.String:
-        return possible
-    texts = possible.cast(pl.String)
-    return texts if values.drop_nulls().is_in(texts.implode()).all() else None
+def _reach(numbers: np.ndarray, sizes: np.ndarray, k: int, *, step: int | None = None) -> tuple[int, int] | None:
+    """Give round ends, the upper one excluded, by what the k rows at each end have in common; None if one lies beyond.
+
+    A step is round and at least half of the way between them, and there is one more on either side: ages of which k
+    rows reach down to 22 and k up to 88 are written from 0 to 149.
+    """
+    order = np.argsort(numbers)
+    below, above = np.cumsum(sizes[order]), np.cumsum(sizes[order][::-1])
+    if not len(below) or below[-1] < k:
+        return None
+    least = int(numbers[order][np.searchsorted(below, k)])
+    most = int(numbers[order][::-1][np.searchsorted(above, k)])
+    if step is None:
+        half = max(1, (most - least) / 2)
+        size = 10 ** math.floor(math.log10(half))
+        step = next(size * one for one in (1, 2, 5, 10) if size * one >= half)
+    start, stop = (least // step - 1) * step, (most // step + 2) * step
+    # Of what is counted from nothing, such as ages, there is nothing below it.
+    start = max(start, 0) if least >= 0 else start
+    return (start, stop) if numbers.min() >= start and numbers.max() < stop else None
+
+
+def _written_days(days: pl.Series, form: str, dtype: pl.DataType) -> pl.Series:
+    return days if dtype == pl.Date else days.dt.strftime(form).cast(dtype, strict=False).drop_nulls()
+
+
+def _holding(values: pl.Series, ways: Iterable[pl.Series]) -> pl.Series | None:
+    """Give the first of the ways to write what there can be that holds every value; 007 is written by none."""
+    return next((way for way in ways if values.is_in(way.implode()).all()), None)

@@ -19,6 +19,7 @@ from tokumei.hierarchy.lattice import Lattice
 from tokumei.job.anonymize_table import known_of
 from tokumei.job.asked import Asked, whole_number
 from tokumei.job.goal import Known, counted_on_engine, trees_of
+from tokumei.job.hierarchies import told_of_made
 from tokumei.predict.compare import Comparison, compare, predictors_for
 from tokumei.predict.predictor import PREDICTORS
 
@@ -66,10 +67,7 @@ class NodePredictions(Result):
         columns = ["predictor", "mean error ratio", "classes counted", "numbers published", "α", "β", "γ", "δ"]
         rows = [[name, *summary[name].values(), *list(self._quadrants(name).values())[:4]] for name in self.names]
         parts.append(Rows(columns, rows, title))
-        if self.made:
-            said = "; ".join(f"{name}: {what}" for name, what in self.made.items())
-            parts.append(Sentence(f"No hierarchy was given for these columns, so one was made of each: {said}."))
-        return parts
+        return [*parts, *told_of_made(self.made)]
 
     def figure(self) -> Drawing | None:
         """Draw the k that was predicted over the k that counting gives."""

@@ -22,6 +22,7 @@ from tokumei.data.files.row_numbers import write_rows
 from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Table
 from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.job.hierarchies import told_of_made
 
 
 def not_released(columns: Sequence[str], why: str) -> Sentence:
@@ -111,9 +112,7 @@ class TableRelease(Result):
             parts.append(Rows(list(self.columns[0]), [list(one.values()) for one in self.columns]))
         if self.promises:
             parts.append(Rows(["promise", "value"], [[name, one.value] for name, one in self.promises.items()]))
-        if self.made:
-            said = "; ".join(f"{name}: {what}" for name, what in self.made.items())
-            parts.append(Sentence(f"No hierarchy was given for these columns, so one was made of each: {said}."))
+        parts += told_of_made(self.made)
         if self.left_out:
             parts.append(not_released(self.left_out, "neither named nor kept (option keep)"))
         return parts

@@ -172,11 +172,11 @@ def _storable_values(values: Mapping[str, Any]) -> dict[str, Any]:
 def _storable(text: str) -> str:
     """Cut a text that somebody else wrote, and show what no database takes or no reader sees.
 
-    Those are NUL, halves of characters, and what turns the text around it or tells a terminal what to do. A text with a
-    form is the library's own, and keeps it.
+    Those are NUL, halves of characters, and what turns the text around it or tells a terminal what to do. A text keeps
+    its form, by which it is said in another language.
     """
-    if isinstance(text, Text) and text.values:
-        return Text(text.form, **_storable_values(text.values))
+    if isinstance(text, Text):
+        return Text(text.form, **_storable_values(text.values)) if text.values else Text(_storable(str(text)))
     cut = text if len(text) <= LONGEST_QUOTED else text[: LONGEST_QUOTED - 1] + "…"
     storable = cut.replace("\0", "␀").encode("utf-8", "replace").decode()
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in storable)
