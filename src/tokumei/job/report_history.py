@@ -28,7 +28,7 @@ from tokumei.report.history_page import add_frontier, attack_figure, history_pag
 from tokumei.report.needs import lacks
 from tokumei.report.page import Page
 from tokumei.report.sampling import REPORT_ROWS, SWEEP_ROWS, sample_customers
-from tokumei.report.sweep import default_grid, possible_ways, read_grid, rolled_ways
+from tokumei.report.sweep import LINE, default_grid, possible_ways, read_grid, rolled_ways
 from tokumei.report.sweep import sweep as run_sweep
 
 REPORT_SHARES, SWEEP_SHARES = (25, 50, 75, 100), (25,)
@@ -86,16 +86,21 @@ class HistoryReport(Result):
 class Sweep(Result):
     """Many ways to anonymize one history, each with the use it lost and the customers found."""
 
-    ways: pl.DataFrame
+    lines: Sequence[Mapping[str, Any]]
     seconds: float
     sampled: str | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def ways(self) -> pl.DataFrame:
+        """The ways as a frame."""
+        return pl.DataFrame(self.lines, schema={**LINE, "is_on_frontier": pl.Boolean})
+
     def to_dict(self) -> dict[str, Any]:
         """Give the ways, the safest first, as `tokumei sweep --json` prints them."""
-        ordered = self.ways.sort("found", "utility")
+        order = self.ways.with_row_index().sort("found", "utility")["index"]
         said = {"left_out": dict(self.left_out), "sampled": self.sampled}
-        return {"ways": ordered.to_dicts(), **said, "seconds": self.seconds}
+        return {"ways": [dict(self.lines[at]) for at in order], **said, "seconds": self.seconds}
 
     def sections(self) -> Sequence[Section]:
         """Give the ways, the safest first."""

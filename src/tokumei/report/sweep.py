@@ -116,8 +116,8 @@ def sweep(
     attacks: Sequence[str],
     not_tried: Mapping[str, str] | None = None,
     hierarchy: Hierarchy | None = None,
-) -> pl.DataFrame:
-    """Anonymize, measure and attack in every way; give a row for each: name, utility, safety, the best attack.
+) -> list[dict[str, Any]]:
+    """Anonymize, measure and attack in every way; give a line for each: name, utility, safety, the best attack.
 
     A way that a history does not allow, as groups under a bound may not be found, is left out with the reason.
     """
@@ -145,15 +145,9 @@ def sweep(
                     write_text(file, json.dumps(to_json(row)) + "\n")
             rows.append({**row, "name": name})
             bar.advance()
-    table = pl.DataFrame([_line(row) for row in rows], schema=LINE)
-    return table.with_columns(is_on_frontier=frontier(table))
-
-
-def reasons(folder: Path) -> dict[str, Text]:
-    """Give why something was left out of a sweep, with the forms of the sentences, which a frame does not keep."""
-    rows = [json.loads(file.read_text("utf-8"), object_hook=from_json) for file in (folder / "results").glob("*.json")]
-    found = [why for row in rows for why in row["evaluation"].get("left_out", {}).values()]
-    return {str(why): why for why in found if isinstance(why, Text)}
+    lines = [_line(row) for row in rows]
+    unbeaten = frontier(pl.DataFrame(lines, schema=LINE))
+    return [{**line, "is_on_frontier": is_best} for line, is_best in zip(lines, unbeaten, strict=True)]
 
 
 def _measured(
@@ -178,10 +172,11 @@ def _measured(
 
 
 def _line(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what is compared of a way, with why its use or its attacks were left out."""
-    left_out = dict.fromkeys(row["evaluation"].get("left_out", {}).values())
+    """Give what is compared of a way, with why its use or its attacks were left out; one reason keeps its form."""
+    reasons = list(dict.fromkeys(row["evaluation"].get("left_out", {}).values()))
+    said = reasons[0] if len(reasons) == 1 else "; ".join(reasons)
     is_whole = row["utility"] is not None and row["found"] is not None
-    return {**{key: row[key] for key in LINE if key in row}, "left_out": None if is_whole else "; ".join(left_out)}
+    return {**{key: row[key] for key in LINE if key in row}, "left_out": None if is_whole else said}
 
 
 def frontier(points: pl.DataFrame) -> pl.Series:

@@ -27,7 +27,7 @@ from tokumei.job.run_job import SECRET, SEED, run_job
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.column_pictures import first_rows
-from tokumei.report.sweep import default_grid, possible_ways, reasons
+from tokumei.report.sweep import default_grid, possible_ways
 
 STARTED = ".started"
 # What is varied by the frontier itself.
@@ -118,20 +118,14 @@ def _sweep(history: History, folder: Path) -> dict[str, Any]:
     every = max(1, -(-len(ways) // FRONTIER_WAYS))
     grid = dict(list(ways.items())[::every])
     swept = sweep_history(history, folder, grid=grid, minutes=FRONTIER_MINUTES).to_dict()
-    # As the grid names them, since the columns of a frame keep no forms of texts.
-    named, why = {name: name for name in grid}, reasons(folder)
     releases = [
         {
-            "method": named[one["name"]],
+            "method": one["name"],
             "pipeline": grid[one["name"]]["step"],
             "loss": one["utility"],
             "found": one["found"],
             "is_on_frontier": one["is_on_frontier"],
-            **(
-                {"error": why.get(one["left_out"], one["left_out"])}
-                if one["utility"] is None or one["found"] is None
-                else {}
-            ),
+            **({"error": one["left_out"]} if one["utility"] is None or one["found"] is None else {}),
         }
         for one in swept["ways"]
     ]
