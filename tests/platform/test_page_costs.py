@@ -14,14 +14,15 @@ from django.utils import timezone
 from tests.platform.conftest import LogIn
 from tests.platform.contest_plays import odd_edition, open_contest, release  # noqa: F401 - fixtures among them.
 
+from tokumei.contest.counting_rule import which_counts
 from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore, Standing, TeamEntry
 from tokumei.contest.places import place_teams
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests.models import Contest, Kind, State, Submission
-from tokumei.platform.contests.services import scoreboard
+from tokumei.platform.contests.models import Contest, Counts, Kind, State, Submission
+from tokumei.platform.contests.services import score_history, scoreboard
 from tokumei.platform.contests.services.editions import edition_of
 from tokumei.platform.contests.services.phase_work import counting_key, counting_releases
-from tokumei.platform.contests.services.scoreboard import HistoryPoint
+from tokumei.platform.contests.services.score_history import HistoryPoint
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -42,13 +43,16 @@ def add(contest: Contest, team: Team, by: User, at: datetime, target: Team | Non
 
 def plain_history(contest: Contest) -> list[HistoryPoint]:
     """Rank anew after each submission, as an organizer sees it."""
+    came: dict[str, list[ReleaseScore]] = {}
     counted: dict[str, ReleaseScore] = {}
     guesses: dict[str, list[Attempt]] = {}
     shown: dict[str, tuple[float | None, int]] = {}
     points = []
     for one in contest.submissions.filter(state=State.SCORED).order_by("at", "pk"):
         if one.target is None:
-            counted[one.team.slug] = ReleaseScore.of(one.score or {})
+            scores = came.setdefault(one.team.slug, [])
+            scores.append(ReleaseScore.of(one.score or {}))
+            counted[one.team.slug] = scores[which_counts(contest.counts, scores, edition_of(contest).rank)]
         else:
             made = Attempt(one.team.slug, one.knowledge, GuessScore.of(one.score or {}))
             guesses.setdefault(one.target.slug, []).append(made)
@@ -60,31 +64,34 @@ def plain_history(contest: Contest) -> list[HistoryPoint]:
     return points
 
 
+@pytest.mark.parametrize("counts", [Counts.LATEST, Counts.BEST])
 def test_history_that_is_kept_is_the_one_that_is_made_anew(
-    contest: Contest, organizer: User, team: Team, other_team: Team, alice: User, mallory: User
+    contest: Contest, organizer: User, team: Team, other_team: Team, alice: User, mallory: User, counts: str
 ) -> None:
+    contest.counts = counts
+    contest.save()
     draw, now = random.Random(3), timezone.now()
     for _ in range(25):
         (one, by), (other, _whose) = draw.sample([(team, alice), (other_team, mallory)], 2)
         # Some are scored later than others that came after them.
         at = now + timedelta(seconds=draw.randrange(1000))
         add(contest, one, by, at, draw.choice([None, other]), draw.choice([0.1, 0.2, 0.3]))
-        assert scoreboard.history(contest, organizer) == plain_history(contest)
+        assert score_history.history(contest, organizer) == plain_history(contest)
 
 
 def test_history_of_very_many_ends_as_the_board(
     contest: Contest, organizer: User, team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scoreboard, "MOST_MOMENTS", 4)
+    monkeypatch.setattr(score_history, "MOST_MOMENTS", 4)
     now = timezone.now()
     for number in range(11):
         add(contest, team, alice, now + timedelta(seconds=number), value=number / 20)
         board = {line.team: (line.value, line.place) for line in scoreboard.standings(contest, organizer).lines}
-        last = {point.team: (point.value, point.place) for point in scoreboard.history(contest, organizer)}
+        last = {point.team: (point.value, point.place) for point in score_history.history(contest, organizer)}
         assert last == board
     # Of 13 with what was there before, at most four and the last are ranked: every fourth.
-    assert scoreboard._spread(13) == {3, 7, 11, 12}
-    assert scoreboard._spread(4) == {0, 1, 2, 3}
+    assert score_history._spread(13) == {3, 7, 11, 12}
+    assert score_history._spread(4) == {0, 1, 2, 3}
 
 
 def test_what_counts_is_found_alike_for_one_team_and_for_all(
@@ -119,7 +126,10 @@ def test_queries_and_rankings_of_a_page_do_not_grow_with_submissions(
     for n_more in (2, 20):
         for number in range(n_more):
             add(contest, team, alice, timezone.now() + timedelta(seconds=number))
-        client.get(f"/{page}")
+        with CaptureQueriesContext(connection) as asked:
+            client.get(f"/{page}")
+        # Whoever comes first after a score asks for what was scored, but not for each of them.
+        assert len(asked) <= N_QUERIES[page] + N_AFTER_A_SCORE
         ranked.clear()
         with CaptureQueriesContext(connection) as asked:
             assert client.get(f"/{page}").status_code == 200
@@ -130,6 +140,7 @@ def test_queries_and_rankings_of_a_page_do_not_grow_with_submissions(
 
 
 # The session, who is logged in, their notices, and of a contest its row, its teams and its organizers make six of them.
+N_AFTER_A_SCORE = 5
 N_QUERIES = {"": 15, "contests/cup": 10, "contests/cup/submissions": 11, "contests/cup/scoreboard": 8}
 
 

@@ -23,7 +23,7 @@ from tokumei.core.errors import InputError, NotAllowed
 from tokumei.data.files.reading import Reading
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest, Phase, Submission
-from tokumei.platform.contests.services import contests, joining, scoreboard, showing
+from tokumei.platform.contests.services import contests, joining, score_history, scoreboard, showing
 from tokumei.platform.contests.services.export import export_folder
 from tokumei.platform.contests.services.phase_work import begin_due_work, phase_jobs
 from tokumei.platform.errors import NotReady
@@ -275,7 +275,7 @@ def test_scoreboard_shows_what_the_organizer_set(site: Site) -> None:
     contests.change_board(contest, board="hidden", digits_shown=1, shows_guess_scores=True)
     hidden = scoreboard.standings(contest, None)
     assert (hidden.lines, hidden.seen.is_hidden) == ([], True)
-    assert scoreboard.history(contest, None) == []
+    assert score_history.history(contest, None) == []
     contests.change_board(contest, board="live", digits_shown=1, shows_guess_scores=True)
     assert len(scoreboard.standings(contest, None).lines) == 2
 

@@ -22,7 +22,7 @@ from tokumei.contest.edition import AttackRule
 from tokumei.data.files.atomic import write_text
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest
-from tokumei.platform.contests.services import scoreboard
+from tokumei.platform.contests.services import score_history, scoreboard
 from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.words import said
 
@@ -45,7 +45,7 @@ class ScoreFacts:
     board: scoreboard.Scoreboard
     attacks: Mapping[tuple[str, str], float]
     attacks_on: list[scoreboard.AttackSeen]
-    history: list[scoreboard.HistoryPoint]
+    history: list[score_history.HistoryPoint]
     # How guesses count, in the reader's language when it is read.
     rule: AttackRule
 
@@ -63,7 +63,7 @@ def facts_of(contest: Contest, viewer: User | None) -> ScoreFacts:
             scoreboard.standings(contest, viewer),
             scoreboard.attack_matrix(contest, viewer),
             scoreboard.attacks_on(contest, viewer),
-            scoreboard.history(contest, viewer),
+            score_history.history(contest, viewer),
             terms_of(contest).attack_rule,
         )
 
@@ -97,7 +97,7 @@ def _history(facts: ScoreFacts) -> Rows:
     return [{"team": facts.name(point.team), "at": _clock(point), "best": point.value} for point in facts.history]
 
 
-def _clock(point: scoreboard.HistoryPoint) -> str:
+def _clock(point: score_history.HistoryPoint) -> str:
     """Give when it was by the clock of the schedule, which is the server's."""
     return timezone.localtime(point.at).replace(tzinfo=None, microsecond=0).isoformat()
 

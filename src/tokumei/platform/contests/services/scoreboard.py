@@ -18,16 +18,14 @@ from django.db.models import Count, Max
 from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore, Standing, TeamEntry
 from tokumei.platform.accounts.models import User
 from tokumei.platform.compiled import CompiledQuery
-from tokumei.platform.contests.models import Board, Contest, Kind, State, Submission
+from tokumei.platform.contests.models import Board, Contest, State, Submission
 from tokumei.platform.contests.services.bands import in_band
 from tokumei.platform.contests.services.changed_teams import changed_teams, teams_that_count_no_more
 from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.contests.services.editions import edition_of, terms_of
 from tokumei.platform.contests.services.phase_work import (
-    chosen_releases,
     counting_releases,
     scored_guesses,
-    the_one_that_counts,
 )
 from tokumei.platform.once import once
 
@@ -46,8 +44,6 @@ SCORED = CompiledQuery(
 )
 # Seconds that a ranking is kept in a process, unless something changes it.
 KEPT_FOR = 300
-# A ranking takes a moment: of more moments than this some are left out of the history.
-MOST_MOMENTS = 200
 # Held while something is made that many will ask for; making one thing takes up others.
 _making = threading.RLock()
 
@@ -70,16 +66,6 @@ class Scoreboard:
     lines: list[Standing]
     names: dict[str, str]
     seen: Visibility
-
-
-@dataclass(frozen=True)
-class HistoryPoint:
-    """The score that a team was ranked by since a moment, and its place; no score where it was not ranked."""
-
-    at: datetime
-    team: str
-    value: float | None
-    place: int
 
 
 @dataclass(frozen=True)
@@ -153,7 +139,7 @@ def _ranked(contest: Contest, seen: Visibility) -> list[Standing]:
 
 def kept(what: str, contest: Contest, seen: object, make: Callable[[], Made]) -> Made:
     """Give what follows from the scores of a contest, made once for all who see the same until something changes."""
-    key, version = _name(what, contest, seen), version_of(contest)
+    key, version = name_of(what, contest, seen), version_of(contest)
     found: tuple[tuple[object, ...], Made] | None = cache.get(key)
     if found is None or found[0] != version:
         # Whoever comes meanwhile waits: that is sooner than if each made it.
@@ -165,7 +151,8 @@ def kept(what: str, contest: Contest, seen: object, make: Callable[[], Made]) ->
     return found[1]
 
 
-def _name(what: str, contest: Contest, seen: object) -> str:
+def name_of(what: str, contest: Contest, seen: object) -> str:
+    """Name what is kept of a contest for all who see the same."""
     return f"{what}-{contest.folder_key}-{hash(seen)}"
 
 
@@ -200,69 +187,6 @@ def attack_matrix(contest: Contest, viewer: User | None) -> dict[tuple[str, str]
         found.setdefault((one.attacker, one.target), []).append((one.level, one.success))
     rule = terms_of(contest).attack_rule
     return {pair: rule.found(guesses) for pair, guesses in sorted(found.items())}
-
-
-def history(contest: Contest, viewer: User | None) -> list[HistoryPoint]:
-    """Give the scores that teams were ranked by after each scored submission: the last are those of the board."""
-    seen = seen_by(contest, viewer)
-    return [] if seen.is_hidden else kept("history", contest, seen, lambda: _history(contest, seen))
-
-
-def _history(contest: Contest, seen: Visibility) -> list[HistoryPoint]:
-    edition, moments = edition_of(contest), _moments(contest, seen)
-    releases: dict[str, ReleaseScore] = {}
-    came: dict[str, list[Submission]] = {}
-    chosen = chosen_releases(contest, seen.until)
-    guesses: dict[str, list[Attempt]] = {}
-    shown: dict[str, tuple[float | None, int]] = {}
-    points = []
-    wanted = _spread(len(moments))
-    # What follows from the submissions up to one of them is worked out once, however many come after it.
-    known: dict[int, list[tuple[str, float | None, int]]] = cache.get(_name("ranked", contest, seen), {})
-    ranked, so_far = {}, hash(tuple(sorted(chosen)))
-    for number, one in enumerate(moments):
-        so_far = hash((so_far, one.pk, one.finished_at))
-        if one.kind == Kind.RELEASE:
-            came.setdefault(one.team.slug, []).append(one)
-            counts = the_one_that_counts(contest, came[one.team.slug], chosen)
-            releases[one.team.slug] = ReleaseScore.of(counts.score or {})
-        elif one.target is not None:
-            attempt = Attempt(one.team.slug, one.knowledge, GuessScore.of(one.score or {}))
-            guesses.setdefault(one.target.slug, []).append(attempt)
-        if number not in wanted:
-            continue
-        if so_far not in known:
-            entered = [TeamEntry(team, score, tuple(guesses.get(team, ()))) for team, score in releases.items()]
-            lines = edition.rank(entered)
-            known[so_far] = [(line.team, rounded(line.value, seen.digits), line.place) for line in lines]
-        ranked[so_far] = known[so_far]
-        for team, value, place in ranked[so_far]:
-            if shown.get(team) != (value, place):
-                shown[team] = (value, place)
-                points.append(HistoryPoint(one.at, team, value, place))
-    cache.set(_name("ranked", contest, seen), ranked, KEPT_FOR)
-    return points
-
-
-def _moments(contest: Contest, seen: Visibility) -> list[Submission]:
-    """Give the scored submissions that a viewer's board follows from, in the order in which they came."""
-    gone = teams_that_count_no_more(contest)
-    kinds = [Kind.RELEASE, Kind.GUESS] if seen.has_attacks else [Kind.RELEASE]
-    scored = contest.submissions.filter(kind__in=kinds, state=State.SCORED).exclude(team__in=gone)
-    needed = ("kind", "at", "finished_at", "knowledge", "score", "team__slug", "target__slug")
-    found = scored.select_related("team", "target").only(*needed).order_by("at", "pk")
-    return [one for one in found if _is_early(one, seen.until) and one.score is not None]
-
-
-def _spread(n: int) -> set[int]:
-    """Choose the moments that are ranked: all of a few, else every second, fourth and so on, and the last.
-
-    Of those that were chosen once, the next one leaves all or every second in.
-    """
-    step = 1
-    while n > step * MOST_MOMENTS:
-        step *= 2
-    return {*range(step - 1, n, step), n - 1}
 
 
 def rounded(value: Any, digits: int | None) -> Any:

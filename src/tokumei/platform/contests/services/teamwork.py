@@ -15,7 +15,7 @@ from tokumei.core.errors import Fault, NotAllowed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Counts, Kind, Participation, Phase, State, Submission
 from tokumei.platform.contests.services.actions import record
-from tokumei.platform.contests.services.scoreboard import history
+from tokumei.platform.contests.services.score_history import history
 from tokumei.platform.contests.services.showing import Shown
 
 # The latest changes are those that matter.
