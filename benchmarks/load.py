@@ -34,7 +34,7 @@ MOST_MEGABYTES, MOST_DESCRIPTORS = 20.0, 20.0
 # An evaluation is overtaken by those that run beside it, of which some take longer than others.
 MOST_OVERTAKEN = 10
 # Seconds to wait for what is left to be evaluated: after a quarter of an hour it would be most of another hour.
-TIME_TO_DRAIN = 300.0
+TIME_TO_DRAIN = 120.0
 
 
 def run() -> list[Figure]:

@@ -327,7 +327,11 @@ class Submission(models.Model):
         """Newest first."""
 
         ordering = ("-at", "-id")
-        indexes = (models.Index(fields=["contest", "kind", "state"]),)
+        indexes = (
+            models.Index(fields=["contest", "kind", "state"]),
+            # Every page with a place on it asks how many are scored, and when the last one was.
+            models.Index(fields=["contest", "state", "finished_at"]),
+        )
 
     def __str__(self) -> str:
         return f"{self.kind} {self.key}"

@@ -70,7 +70,7 @@ def _mine(participation: Participation, user: User) -> MyContest:
         Phase.ATTACK: contest.closes_at,
     }
     place, n_teams = place_of(contest, user, participation.team.slug)
-    last = [showing.show(one, user) for one in showing.submissions_of(participation)[:N_LAST]]
+    last = [showing.show(one, user, in_a_list=True) for one in showing.submissions_of(participation)[:N_LAST]]
     return MyContest(
         contest,
         phase,

@@ -19,6 +19,9 @@ from tokumei.platform.contests.services.editions import terms_of
 from tokumei.platform.contests.services.phase_work import counting_releases
 from tokumei.platform.contests.services.scoreboard import rounded
 
+# What sums up the score of a release or a guess.
+SUMS = {"utility", "safety", "success"}
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -62,17 +65,23 @@ def submissions_of(participation: Participation, kind: str | None = None) -> Que
     return found.select_related("team", "target", "job", "by")
 
 
-def show(submission: Submission, viewer: User) -> Shown:
-    """Give a submission as somebody may see it who may see it at all."""
+def show(submission: Submission, viewer: User, *, in_a_list: bool = False) -> Shown:
+    """Give a submission as somebody may see it who may see it at all.
+
+    in_a_list: of its score what sums it up alone.
+    """
     job = submission.job
     progress = dict(job.progress) if job is not None and not submission.is_final else {}
-    score = _shown_score(submission, viewer)
+    score = submission.score
+    if score is not None:
+        told = {name: score[name] for name in SUMS & score.keys()} if in_a_list else score
+        score = _shown_score(submission, told, viewer)
     return Shown(submission, score, submission.state == State.SCORED and score is None, progress)
 
 
-def _shown_score(submission: Submission, viewer: User) -> dict[str, Any] | None:
-    contest, score = submission.contest, submission.score
-    if score is None or contest.shows_results or is_organizer(contest, viewer):
+def _shown_score(submission: Submission, score: dict[str, Any], viewer: User) -> dict[str, Any] | None:
+    contest = submission.contest
+    if contest.shows_results or is_organizer(contest, viewer):
         return score
     if submission.kind == Kind.RELEASE:
         return dict(rounded(score, contest.digits_shown))

@@ -145,7 +145,7 @@ def submissions(request: UserRequest, contest: Contest, participation: Participa
     shown = frame(request, contest) | {
         "page": page,
         "kind": kind,
-        "listed": [showing.show(one, request.user) for one in page.object_list],
+        "listed": [showing.show(one, request.user, in_a_list=True) for one in page.object_list],
         "counts": counting_key(contest, participation.team_id),
         "places": places_of(contest, participation.team.slug, request.user),
     }
