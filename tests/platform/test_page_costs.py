@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -145,18 +147,30 @@ N_QUERIES = {"": 15, "contests/cup": 10, "contests/cup/submissions": 11, "contes
 
 
 def test_figure_is_at_most_a_moment_behind_and_drawn_no_more_often(
-    contest: Contest, log_in: LogIn, alice: User, team: Team, monkeypatch: pytest.MonkeyPatch
+    contest: Contest, log_in: LogIn, alice: User, team: Team
 ) -> None:
-    cache.clear()
-    clock = [1000.0]
-    monkeypatch.setattr("tokumei.platform.contests.figures.time.monotonic", lambda: clock[0])
     client, address = log_in(alice), "/contests/cup/figures/standings.svg"
     first = client.get(address)
-    assert first["Cache-Control"] == "private, max-age=10"
+    assert first["Cache-Control"] == "private, max-age=30"
     release(contest, team, alice, "60 60 60 60 60 10")
     assert client.get(address).content == first.content
-    clock[0] += 11
+    _let_pass(contest, 31)
     assert client.get(address).content != first.content
+    # The one before is kept for those who come while another is drawn; what was drawn before that is forgotten.
+    _let_pass(contest, 301)
+    release(contest, team, alice, "60 60 60 60 60 20")
+    client.get(address)
+    assert len(_drawn(contest)) == 2
+
+
+def _let_pass(contest: Contest, seconds: float) -> None:
+    """Make all that was drawn older by so many seconds."""
+    for path in _drawn(contest):
+        os.utime(path, times=(path.stat().st_mtime - seconds,) * 2)
+
+
+def _drawn(contest: Contest) -> list[Path]:
+    return list((Path(settings.MEDIA_ROOT) / "figures" / contest.folder_key).glob("*.svg"))
 
 
 def test_equal_values_share_a_place_and_the_next_is_as_many_lower() -> None:

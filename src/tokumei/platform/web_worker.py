@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import io
 import socket
 import sys
@@ -20,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any, cast
 
 from django.conf import settings
+from django.urls import get_resolver
 from gunicorn.http.wsgi import FileWrapper
 from gunicorn.workers.gthread import ThreadWorker
 
@@ -34,9 +36,11 @@ N_WAITING = 128
 # Those that look at passwords, which takes long on purpose: everybody may log in at once and pages still come.
 N_HASHING = 2
 HASHING = ("/login", "/sign-up", "/reset", "/account", "/api/v1/tokens")
-# Those that may wait for another process or a store: offers and logs are read apart, tables are brought here.
+# Those that may wait for another process or a store: offers and logs are read apart, tables are brought here; and those
+# that draw, and wait for each other.
 N_FETCHING = 2
 FETCHING = ("/exchange/", "/workbench/", "/api/v1/exchange/")
+DRAWING = ".svg"
 # Seconds after which a thread lets others run. Each statement of a page lets go and waits for its turn again behind all
 # that came meanwhile: by Python's own 5 ms a page of twenty statements, or a log-in, waits longer than it works.
 TURN_SECONDS = 0.001
@@ -74,12 +78,17 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
             return self.given_out(answer, environ["gunicorn.socket"])
 
         self.wsgi: Callable[..., Iterable[bytes]] = call
+        # The views are imported now, and not while the first visitor waits.
+        _ = get_resolver().url_patterns
+        # What was read until here stays: nobody waits while the garbage collector looks through all of it again.
+        gc.collect()
+        gc.freeze()
 
     def _threads_for(self, environ: Environ) -> ThreadPoolExecutor:
         path = environ.get("PATH_INFO", "")
         if environ["REQUEST_METHOD"] == "POST" and path.startswith(HASHING):
             return self.hashing
-        return self.fetching if path.startswith(FETCHING) else self.answering
+        return self.fetching if path.startswith(FETCHING) or path.endswith(DRAWING) else self.answering
 
     def handle(self, conn: Any) -> Any:
         """Wait for a request and have it answered; its head must come in time."""

@@ -190,7 +190,7 @@ def check_headers(answer: Answer, where: str) -> None:
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin", where
     assert not {"Server", "X-Powered-By", "Via", "X-AspNet-Version"} & set(headers), where
     # A figure may stay in the visitor's own browser for a moment.
-    assert "no-store" in headers["Cache-Control"] or headers["Cache-Control"] == "private, max-age=10", where
+    assert "no-store" in headers["Cache-Control"] or headers["Cache-Control"] == "private, max-age=30", where
     kind = headers.get("Content-Type", "").partition(";")[0]
     if answer.status == 200 and kind not in SHOWN_IN_BROWSER:
         assert headers["Content-Disposition"].startswith("attachment;"), f"{where} gives {kind}"

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.cache import cache
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
@@ -30,10 +29,12 @@ Rows = list[dict[str, Any]]
 
 # A figure is described in words up to so many of its rows.
 MOST_DESCRIBED = 8
-# Seconds; a figure that changed since is of no more use.
+# Seconds; a figure that changed since is of no more use, and much sooner where one was drawn after it.
 KEPT_FOR = 24 * 3600.0
-# Seconds that a figure may be behind the scores: browsers keep it as long, and the server draws it no more often.
-BEHIND = 10
+KEPT_BESIDE = 300.0
+# Seconds that a figure may be behind the scores: browsers keep it as long, and a machine draws it no more often, since
+# its pages wait for that.
+BEHIND = 30
 # Drawing takes all of a processor for a moment, so that two at once are no quicker than one after the other.
 _drawing = threading.Lock()
 
@@ -206,35 +207,48 @@ def draw(name: str, contest: Contest, viewer: User | None) -> str | None:
     rows = FIGURES[name].rows(facts_of(contest, viewer))
     if not rows:
         return None
-    # Drawing takes a second and looking it up takes none, so that a busy scoreboard stays quick.
-    shown = json.dumps([name, get_language(), rows], sort_keys=True).encode()
-    kept = _folder(contest) / f"{hashlib.sha256(shown).hexdigest()}.svg"
-    last = f"figure-{contest.folder_key}-{hash((name, get_language(), scoreboard.seen_by(contest, viewer)))}"
+    # Drawing takes a second and looking it up takes none, so that a busy scoreboard stays quick. All processes of this
+    # machine share what was drawn, and nobody gets what is drawn for others.
+    drawn_for = _digest([name, get_language(), repr(scoreboard.seen_by(contest, viewer))])
+    kept = _folder(contest) / f"{drawn_for}-{_digest(rows)}.svg"
     if not kept.is_file():
-        drawn: tuple[float, Path] | None = cache.get(last)
-        if drawn is not None and drawn[1].is_file():
-            if time.monotonic() < drawn[0] + BEHIND:
-                return drawn[1].read_text("utf-8")
+        before = max(_folder(contest).glob(f"{drawn_for}-*.svg"), key=_drawn_at, default=None)
+        if before is not None:
+            if time.time() < _drawn_at(before) + BEHIND:
+                return before.read_text("utf-8")
             # Whoever comes while this one is drawn gets the one before.
-            cache.set(last, (time.monotonic(), drawn[1]), KEPT_FOR)
+            before.touch()
         _draw(name, rows, kept)
-        cache.set(last, (time.monotonic(), kept), KEPT_FOR)
     return kept.read_text("utf-8")
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _drawn_at(path: Path) -> float:
+    """Give when a figure was drawn; of one that was removed meanwhile, before all others."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _draw(name: str, rows: Rows, kept: Path) -> None:
     with _drawing:
         if not kept.is_file():
             kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _forget_old(kept.parent)
             write_text(kept, FIGURES[name].draw(rows))
+            _forget_old(kept)
 
 
 def _folder(contest: Contest) -> Path:
     return Path(settings.MEDIA_ROOT) / "figures" / contest.folder_key
 
 
-def _forget_old(folder: Path) -> None:
-    for path in folder.glob("*.svg"):
-        if path.stat().st_mtime < time.time() - KEPT_FOR:
+def _forget_old(kept: Path) -> None:
+    drawn_for = kept.name.partition("-")[0]
+    for path in kept.parent.glob("*.svg"):
+        age = time.time() - _drawn_at(path)
+        if age > KEPT_FOR or (age > KEPT_BESIDE and path.name.startswith(drawn_for) and path != kept):
             path.unlink(missing_ok=True)
