@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 # Where the demo's server keeps its data and listens; git ignores the folder and `make clean` removes it.
 DEMO := tokumei-demo
 PORT ?= 8000
-# Three at a time, of one thread each, on the two cores this is made for: one of them waits for a server at any moment,
-# but for the quick ones, which wait for nobody.
+# Four at a time, of one thread each, on the two cores this is made for: two of them wait for a server or a browser at
+# most moments, but the quick ones wait for nobody.
 # Bytecode is kept, or each of the hundreds of processes that tests start would compile all that it imports.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
-	$(BIN)/python -m pytest -n 3 --dist loadfile
+	$(BIN)/python -m pytest -n 4 --dist loadfile
 QUICK := $(addprefix tests/,core data hierarchy measure predict anonymize attack report job cli)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
