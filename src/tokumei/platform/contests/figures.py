@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -216,8 +218,9 @@ def draw(name: str, contest: Contest, viewer: User | None) -> str | None:
         if before is not None:
             if time.time() < _drawn_at(before) + BEHIND:
                 return before.read_text("utf-8")
-            # Whoever comes while this one is drawn gets the one before.
-            before.touch()
+            # Whoever comes while this one is drawn gets the one before; it may be removed in this very moment.
+            with suppress(FileNotFoundError):
+                os.utime(before)
         _draw(name, rows, kept)
     return kept.read_text("utf-8")
 
