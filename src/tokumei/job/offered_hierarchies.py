@@ -74,6 +74,7 @@ def _possible(values: pl.Series, sizes: np.ndarray, k: int) -> pl.Series | None:
     reach = _reach(numbers.to_numpy(), sizes, k)
     if reach is None or reach[1] - reach[0] > MOST_VALUES:
         return None
+    # What the type of the column cannot hold cannot be in it, and is none of what there can be.
     return _holding(values, [pl.int_range(*reach, eager=True).cast(values.dtype, strict=False).drop_nulls()])
 
 

@@ -100,7 +100,7 @@ def _after(
     ranked = {}
     for number, one in enumerate(moments):
         if one.kind == Kind.RELEASE:
-            came[one.team] = [one.pk] if is_latest else [*came.get(one.team, ()), one.pk]
+            came.setdefault(one.team, []).append(one.pk)
             releases.pop(one.team, None)
         elif one.target is not None:
             attempt = Attempt(one.team, one.knowledge, GuessScore.of(scored[one.pk].score or {}))
@@ -108,7 +108,8 @@ def _after(
         if number not in wanted:
             continue
         for team in came.keys() - releases.keys():
-            counts = the_one_that_counts(contest, [scored[pk] for pk in came[team]], chosen)
+            own = came[team][-1:] if is_latest else came[team]
+            counts = the_one_that_counts(contest, [scored[pk] for pk in own], chosen)
             releases[team] = ReleaseScore.of(counts.score or {})
         entered = [TeamEntry(team, releases[team], tuple(guesses.get(team, ()))) for team in came]
         ranked[number] = [(line.team, rounded(line.value, digits), line.place) for line in edition.rank(entered)]
