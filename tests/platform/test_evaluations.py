@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.urls import clear_url_caches, get_resolver
 from django.utils import timezone
 from tests.platform.odd_edition import ENDLESS, KILLED, SLOW, end_of_slow_work
 from tests.platform.sites import Site, evaluated_apart, make_contest, release
@@ -83,6 +84,15 @@ def test_result_that_cannot_be_written_whole_is_not_written(waiting: Job) -> Non
     waiting.refresh_from_db()
     assert not waiting.is_done
     assert Submission.objects.get().state == State.RUNNING
+
+
+def test_pages_are_imported_before_a_result_holds_the_database(waiting: Job) -> None:
+    def look(_row: Job) -> None:
+        assert "url_patterns" in vars(get_resolver())
+
+    clear_url_caches()
+    assert "url_patterns" not in vars(get_resolver())
+    assert take(waiting).finish(look)
 
 
 def test_work_given_back_costs_no_attempt_and_is_free_at_once(waiting: Job) -> None:

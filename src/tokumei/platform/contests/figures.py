@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
@@ -22,6 +23,7 @@ from django.utils.translation import gettext as _
 from tokumei.contest.edition import AttackRule
 from tokumei.data.files.atomic import write_text
 from tokumei.platform.accounts.models import User
+from tokumei.platform.contests.drawing import Drawer
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services import score_history, scoreboard
 from tokumei.platform.contests.services.editions import terms_of
@@ -35,10 +37,10 @@ MOST_DESCRIBED = 8
 KEPT_FOR = 24 * 3600.0
 KEPT_BESIDE = 300.0
 # Seconds that a figure may be behind the scores: browsers keep it as long, and a machine draws it no more often, since
-# its pages wait for that.
+# that takes a processor for a moment.
 BEHIND = 30
-# Drawing takes all of a processor for a moment, so that two at once are no quicker than one after the other.
-_drawing = threading.Lock()
+_drawer, _drawing = Drawer(), threading.Lock()
+atexit.register(_drawer.end)
 
 
 @dataclass(frozen=True)
@@ -105,33 +107,6 @@ def _clock(point: score_history.HistoryPoint) -> str:
     return timezone.localtime(point.at).replace(tzinfo=None, microsecond=0).isoformat()
 
 
-def _draw_standings(rows: Rows) -> str:
-    import polars as pl
-
-    from tokumei.report.contest_figures import standings_figure
-
-    return standings_figure(pl.DataFrame(rows), x_title=_("use lost"), y_title=_("safety lost"))
-
-
-def _draw_attacks(rows: Rows) -> str:
-    import polars as pl
-
-    from tokumei.report.contest_figures import attack_figure
-
-    return attack_figure(
-        pl.DataFrame(rows), attacker_title=_("attacker"), target_title=_("release of"), success_title=_("found")
-    )
-
-
-def _draw_history(rows: Rows) -> str:
-    import polars as pl
-
-    from tokumei.report.contest_figures import history_figure
-
-    points = pl.DataFrame(rows, schema_overrides={"best": pl.Float64}).with_columns(pl.col("at").str.to_datetime())
-    return history_figure(points, time_title=_("handed in"), value_title=_("score"), team_title=_("team"))
-
-
 def _tell_standings(row: dict[str, Any]) -> str:
     words = _("%(team)s: use lost %(utility).3f, safety lost %(safety).3f")
     return words % row
@@ -147,30 +122,45 @@ def _tell_history(row: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class ScoreFigure:
-    """A figure: its title, what it says, its rows, how they are drawn, and how one of them is told in words."""
+    """A figure: its title, what it says, its rows, how one of them is told in words, and what draws them."""
 
     title: str | Promise
     says: str | Promise
     rows: Callable[[ScoreFacts], Rows]
-    draw: Callable[[Rows], str]
     tell: Callable[[dict[str, Any]], str]
+    drawn_by: str
+    titles: Mapping[str, str | Promise]
 
 
 FIGURES: Mapping[str, ScoreFigure] = {
     "standings": ScoreFigure(
         gettext_lazy("Use and safety lost, by team"),
         gettext_lazy("The nearer to the lower left corner, the better; grey teams are not ranked."),
-        *(_standings, _draw_standings, _tell_standings),
+        *(_standings, _tell_standings),
+        "standings_figure",
+        {"x_title": gettext_lazy("use lost"), "y_title": gettext_lazy("safety lost")},
     ),
     "attacks": ScoreFigure(
         gettext_lazy("Who found whom"),
         gettext_lazy("What each attacker found in each release, counted as on the board: 0 is nobody, 1 is everybody."),
-        *(_attacks, _draw_attacks, _tell_attack),
+        *(_attacks, _tell_attack),
+        "attack_figure",
+        {
+            "attacker_title": gettext_lazy("attacker"),
+            "target_title": gettext_lazy("release of"),
+            "success_title": gettext_lazy("found"),
+        },
     ),
     "history": ScoreFigure(
         gettext_lazy("The scores so far"),
         gettext_lazy("The score that teams are ranked by, lower is better, after each submission that moved it."),
-        *(_history, _draw_history, _tell_history),
+        *(_history, _tell_history),
+        "history_figure",
+        {
+            "time_title": gettext_lazy("handed in"),
+            "value_title": gettext_lazy("score"),
+            "team_title": gettext_lazy("team"),
+        },
     ),
 }
 
@@ -238,10 +228,13 @@ def _drawn_at(path: Path) -> float:
 
 
 def _draw(name: str, rows: Rows, kept: Path) -> None:
+    figure = FIGURES[name]
+    titles = {key: str(title) for key, title in figure.titles.items()}
     with _drawing:
+        # Somebody else may have asked for the same one meanwhile.
         if not kept.is_file():
             kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_text(kept, FIGURES[name].draw(rows))
+            write_text(kept, _drawer.draw(figure.drawn_by, rows, titles))
             _forget_old(kept)
 
 

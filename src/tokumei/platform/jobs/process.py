@@ -76,7 +76,7 @@ def run(
         start_new_session=True,
     ) as process:
         try:
-            _stand_back(process.pid)
+            stand_back(process.pid)
             _ask(process, {"function": function, "asked": dict(asked), "limits": limits})
             return _hear(process, seconds, beat, is_stopping)
         finally:
@@ -85,7 +85,7 @@ def run(
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def _stand_back(pid: int) -> None:
+def stand_back(pid: int) -> None:
     """Let whoever waits for a page go first, from the process's first moment: to start takes it longer than a page."""
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + NICENESS)
