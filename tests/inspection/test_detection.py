@@ -130,11 +130,39 @@ def test_unit_of_a_header_stands_apart_from_its_word(header: str, unit: str | No
     assert column_facts(pl.Series(header, ["1.2.2020", "unknown"])).unit is None
 
 
-@pytest.mark.parametrize("module", ["check_digits", "kinds", "patterns", "person_names", "separation"])
+@pytest.mark.parametrize(
+    "module", ["check_digits", "european_words", "kinds", "patterns", "person_names", "separation"]
+)
 def test_examples_in_docstrings_hold(module: str) -> None:
     done = doctest.testmod(importlib.import_module(f"tokumei.inspection.{module}"))
     assert done.attempted
     assert not done.failed
+
+
+@pytest.mark.parametrize(
+    ("header", "values", "role", "kind"),
+    [
+        ("Geschlecht", ["m", "w", "d"], "quasi-identifier", "sex"),
+        ("Sexe", ["H", "F"], "quasi-identifier", "sex"),
+        ("Geburtsdatum", ["01.02.1980", "17.11.1975", "03.05.1999"], "quasi-identifier", "birth-date"),
+        ("Date de naissance", ["1980-02-01", "1975-11-17"], "quasi-identifier", "birth-date"),
+        ("PLZ", ["01067", "10115", "80331", "01067"], "quasi-identifier", "postal-code"),
+        ("Größe (cm)", ["172,5", "181,0", "165,5", "172,5"], "quasi-identifier", "body"),
+        ("Estado civil", ["soltera", "casado", "casado"], "quasi-identifier", "marital"),
+        ("Diagnose", ["Grippe", "Bruch", "Grippe"], "sensitive", "illness"),
+        ("Número de teléfono", ["030 1234567", "089 7654321", "040 5551234"], "identifier", "phone"),
+        ("Kundennummer", ["K-1", "K-2", "K-3"], "identifier", "code"),
+        ("Kosten €", ["1.234,50", "99,00", "12.000,10"], "other", "number"),
+    ],
+)
+def test_headers_and_values_of_other_languages_are_read(header: str, values: list[str], role: str, kind: str) -> None:
+    found = column(header, *values * 4)
+    assert (found.role, found.kind) == (role, kind)
+
+
+@pytest.mark.parametrize("header", ["genre", "report", "data", "estado del pedido", "television", "mobility"])
+def test_english_words_are_not_taken_for_those_of_other_languages(header: str) -> None:
+    assert column(header, *["Action", "Comedy", "Drama"] * 10).role == "other"
 
 
 def test_numbers_of_customers_are_no_postal_codes() -> None:

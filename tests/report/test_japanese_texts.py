@@ -76,7 +76,10 @@ def test_reason_of_a_role_is_said_in_japanese(name: str) -> None:
     assert not any(word in said for word in ("its", "values", "header", "rows"))
 
 
-@pytest.mark.parametrize("values", [["1", "2", "30", "45"], ["2024-01-01", "2024-02-01"], ["a", "b"], [None]])
+@pytest.mark.parametrize(
+    "values",
+    [["1", "2", "30", "45"], ["2024-01-01", "2024-02-01"], ["01067", "01069", "10115", "80331"], ["a", "b"], [None]],
+)
 def test_hierarchy_that_was_made_is_said_in_japanese(values: list[str | None]) -> None:
     said = made_hierarchy("x", pl.Series(values, dtype=pl.String))[1]
     assert in_japanese(said) is not None, said

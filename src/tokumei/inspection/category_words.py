@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from tokumei.hierarchy.build.japan_prefecture import REGIONS
+from tokumei.inspection import european_words
 
 _PREFECTURES = [words for _, _, listed in REGIONS for words in [listed.split()]]
 PREFECTURES = frozenset(
@@ -18,7 +19,10 @@ _SEX = frozenset(
     "m f male female man woman men women boy girl 男 女 男性 女性 男子 女子 オス メス 不明 その他 "
     "other unknown nonbinary x".split()
 )
-_SEX_CORE = frozenset("m f male female man woman men women boy girl 男 女 男性 女性 男子 女子".split())
+_SEX_CORE = frozenset(
+    "m f male female man woman men women boy girl mannlich weiblich mann frau homme femme hombre mujer uomo donna "
+    "男 女 男性 女性 男子 女子".split()
+)
 _FLAGS = frozenset(
     "yes no y n true false t f 0 1 0.0 1.0 on off 有 無 あり なし はい いいえ ○ × ✓ 済 未 有り 無し".split()
 )
@@ -106,13 +110,13 @@ def _spread(words: frozenset[str]) -> Callable[[str], bool]:
 
 # Each kind with the test of a value in small letters; a column is of a kind if most of its values are.
 TESTS: dict[str, Callable[[str], bool]] = {
-    "sex": _one_of(_SEX),
+    "sex": _one_of(_SEX | european_words.SEX),
     "flag": _one_of(_FLAGS),
     "prefecture": _one_of(PREFECTURES),
-    "marital": _spread(_MARITAL),
+    "marital": _spread(_MARITAL | european_words.MARITAL),
     "religion": lambda value: value in _RELIGION or value.endswith(("教", "宗", "教徒")),
     "origin": _spread(_ORIGIN),
-    "country": _spread(_COUNTRIES),
+    "country": _spread(_COUNTRIES | european_words.COUNTRIES),
     "illness": lambda value: _ILLNESS.fullmatch(value) is not None,
     "occupation": lambda value: _OCCUPATION.fullmatch(value) is not None,
     "education": lambda value: _EDUCATION.fullmatch(value) is not None,
@@ -125,7 +129,7 @@ LEAST_ICD = 0.95
 
 def category_seen(values: Sequence[str]) -> tuple[str, float] | None:
     """Give the kind that most of the different values are of, and their share; values that say nothing are no sign."""
-    told = [value.lower().strip() for value in values]
+    told = [european_words.without_accents(value.lower().strip()) for value in values]
     told = [value for value in told if value not in _UNKNOWN]
     if not told:
         return None
@@ -133,7 +137,7 @@ def category_seen(values: Sequence[str]) -> tuple[str, float] | None:
         return ("flag", 1.0) if len(told) <= 2 else None
     if set(told) <= _BLOOD and len(told) >= 3:
         return "body", 1.0
-    if set(told) <= _SEX and set(told) & _SEX_CORE:
+    if all(map(TESTS["sex"], told)) and set(told) & _SEX_CORE:
         return "sex", 1.0
     codes = [_ICD.fullmatch(value.upper()) is not None for value in told]
     if (

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from tokumei.data.files.columns import NUMBER
+from tokumei.data.written_numbers import read_amounts
 from tokumei.inspection.patterns import EMBEDDED, plain
 
 # So many different values of a column are looked at one by one.
@@ -96,7 +97,9 @@ def _numbers(values: pl.Series) -> pl.Series | None:
     if values.dtype != pl.String or not len(values):
         return None
     if not values.head(100).str.contains(NUMBER.pattern).all() or not values.str.contains(NUMBER.pattern).all():
-        return None
+        # Amounts as people write them, such as 1.234,50.
+        amounts = read_amounts(values.to_list())
+        return None if amounts is None else pl.Series(amounts, dtype=pl.Float64)
     if values.str.contains(r"^[+-]?0[0-9]").any():
         return None
     found = values.str.strip_prefix("+").cast(pl.Float64, strict=False)

@@ -7,6 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
+from tokumei.inspection.european_words import says
+
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 IDENTIFIER, QUASI, SENSITIVE, OTHER = Role.__args__  # type: ignore[attr-defined]
 
@@ -38,7 +40,10 @@ _LISTED = (
         r"|商品|品名|品番|品目|製品|カテゴリ|分類|科目|ファイル|銘柄|型番|機種|ブランド|プラン",
     ),
     Kind(
-        "phone", IDENTIFIER, "telephone numbers", r"\b(tele)?(phone|tel|fax|mobile|cell)s?\b|電話|携帯|ＴＥＬ|TEL|FAX"
+        "phone",
+        IDENTIFIER,
+        "telephone numbers",
+        r"\b(tele)?(phone|tel|fax|mobile|cell)s?\b|電話|携帯|(?<![a-z])(tel|fax)(?![a-z])",
     ),
     Kind(
         "card",
@@ -262,7 +267,7 @@ def header_kind(header: str) -> Kind | None:
     """Give the kind that the words of a header say, or None where they say none."""
     words = header_words(header)
     for kind in _LISTED:
-        if kind.header and re.search(kind.header, words, re.IGNORECASE):
+        if (kind.header and re.search(kind.header, words, re.IGNORECASE)) or says(kind.name, words):
             if kind.name == "code" and _NOT_OF_PEOPLE.search(words):
                 return KINDS["thing"]
             return kind

@@ -21,6 +21,7 @@ from tokumei.hierarchy.build.calendar import Calendar
 from tokumei.hierarchy.build.from_data import FromData, told_of_labels
 from tokumei.hierarchy.build.intervals import Intervals
 from tokumei.hierarchy.build.magnitudes import LARGEST, Magnitudes
+from tokumei.hierarchy.build.prefix import Prefix
 from tokumei.hierarchy.files import has_hierarchy, read_hierarchies, read_hierarchy
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchy.leaves import LARGEST_NUMBER, are_numbers, leaf_texts, unreadable
@@ -35,6 +36,8 @@ FEWEST_NUMBERS = 4
 MOST_IN_ONE = 0.75
 # More distinct texts than this are not looked at for an order.
 MOST_LABELS = 10_000
+# Codes have so many characters, so many digits among them, and are masked in so many levels at most.
+SHORTEST_CODE, LONGEST_CODE, DIGITS_OF_CODE, MOST_MASKS = 3, 16, 2, 8
 # Dates over more calendar years than this are joined by decade, too, before nothing is said of them.
 MANY_YEARS = 10
 
@@ -106,6 +109,9 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, Text]:
         if ordered is not None and len(ordered.labels) >= FEWEST_NUMBERS:
             fan_out = max(2, math.ceil(len(ordered.labels) / INTERVALS))
             return FromData(fan_out=fan_out).build(column, values), told_of_labels(ordered, fan_out)
+        if _are_codes(texts):
+            step = math.ceil(len(texts[0]) / MOST_MASKS)
+            return Prefix(step).build(column, values), Text("codes: masked from the right")
     return flat_hierarchy(column, values), Text("unordered: the value or nothing")
 
 
@@ -128,6 +134,18 @@ def _of_amounts(column: str, texts: Sequence[str], amounts: Sequence[float]) -> 
     levels = [[level[place[number]] for number, _ in ordered] for level in labels]
     hierarchy = Hierarchy.of_levels(column, [[text for _, text in ordered], *levels])
     return hierarchy, Text("amounts: {told}", told=told)
+
+
+def _are_codes(texts: Sequence[str]) -> bool:
+    """Whether texts are codes whose beginning says most, as postal codes: digits and letters stand alike in all."""
+    if len(texts) < FEWEST_NUMBERS or not SHORTEST_CODE <= len(texts[0]) <= LONGEST_CODE:
+        return False
+    shape = _shape(texts[0])
+    return shape.count("9") >= DIGITS_OF_CODE and all(_shape(text) == shape for text in texts)
+
+
+def _shape(text: str) -> str:
+    return "".join("9" if one.isdecimal() else "a" if one.isalpha() else one for one in text)
 
 
 def is_of_numbers(values: pl.Series) -> bool:

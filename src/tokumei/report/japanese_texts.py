@@ -127,6 +127,7 @@ FORMS = {
     ),
     "days, months, quarters and years": "日・月・四半期・年",
     "days, months, quarters and years, then decades": "日・月・四半期・年・年代",
+    "codes: masked from the right": "コード：右から順に伏せます",
     "unordered: the value or nothing": "順序なし：値そのものか、示さないか",
     "labels in the order of the {what} in them, joined in {how}": "ラベルに含まれる{what}の順に並べ、{how}まとめます",
     "labels in the order of the {what} in them, joined in {how}; {apart} apart": (
