@@ -30,7 +30,9 @@ from tokumei.platform.teams.models import Team
 pytestmark = pytest.mark.django_db
 
 
-def add(contest: Contest, team: Team, by: User, at: datetime, target: Team | None = None, value: float = 0.5) -> None:
+def add(
+    contest: Contest, team: Team, by: User, at: datetime, target: Team | None = None, value: float = 0.5
+) -> Submission:
     """Enter a scored release, or a guess at somebody's."""
     if target is None:
         facts: dict[str, Any] = {"kind": Kind.RELEASE}
@@ -38,7 +40,7 @@ def add(contest: Contest, team: Team, by: User, at: datetime, target: Team | Non
     else:
         facts = {"kind": Kind.GUESS, "target": target, "knowledge": "half"}
         score = {"success": value, "details": {}, "is_proof": None}
-    Submission.objects.create(
+    return Submission.objects.create(
         contest=contest, team=team, by=by, at=at, state=State.SCORED, finished_at=timezone.now(), score=score, **facts
     )
 
@@ -79,6 +81,21 @@ def test_history_that_is_kept_is_the_one_that_is_made_anew(
         at = now + timedelta(seconds=draw.randrange(1000))
         add(contest, one, by, at, draw.choice([None, other]), draw.choice([0.1, 0.2, 0.3]))
         assert score_history.history(contest, organizer) == plain_history(contest)
+
+
+def test_submission_that_is_deleted_while_history_is_made_is_not_in_it(
+    contest: Contest, organizer: User, team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = add(contest, team, alice, timezone.now(), value=0.1)
+    needed = score_history._needed
+
+    def delete_meanwhile(*given: Any, **how: Any) -> list[int]:
+        found = needed(*given, **how)
+        Submission.objects.filter(pk=gone.pk).delete()
+        return found
+
+    monkeypatch.setattr(score_history, "_needed", delete_meanwhile)
+    assert score_history.history(contest, organizer) == plain_history(contest)
 
 
 def test_history_of_very_many_ends_as_the_board(

@@ -64,6 +64,8 @@ def _history(contest: Contest, seen: Visibility) -> list[HistoryPoint]:
     known: dict[int, Ranking] = cache.get(name, {})
     new = [number for number, mark in marks.items() if mark not in known]
     made = _after(contest, moments, new, chosen, seen.digits) if new else {}
+    if made is None:
+        return _history(contest, seen)
     ranked = {mark: known[mark] if mark in known else made[number] for number, mark in marks.items()}
     cache.set(name, ranked, KEPT_FOR)
     shown: dict[str, tuple[float | None, int]] = {}
@@ -89,11 +91,14 @@ def _moments(contest: Contest, seen: Visibility) -> list[Moment]:
 
 def _after(
     contest: Contest, moments: Sequence[Moment], numbers: Sequence[int], chosen: set[int], digits: int | None
-) -> dict[int, Ranking]:
-    """Rank the teams after some of the moments."""
+) -> dict[int, Ranking] | None:
+    """Rank the teams after some of the moments; None where a submission was deleted for good meanwhile."""
     edition, is_latest = edition_of(contest), contest.counts == Counts.LATEST
     moments, wanted = moments[: numbers[-1] + 1], set(numbers)
-    scored = Submission.objects.only("score").in_bulk(_needed(moments, wanted, is_latest=is_latest))
+    needed = _needed(moments, wanted, is_latest=is_latest)
+    scored = Submission.objects.only("score").in_bulk(needed)
+    if len(scored) < len(needed):
+        return None
     came: dict[str, list[int]] = {}
     releases: dict[str, ReleaseScore] = {}
     guesses: dict[str, list[Attempt]] = {}
