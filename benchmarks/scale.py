@@ -18,7 +18,7 @@ from benchmarks.measure import Figure, in_new_process
 from tokumei.data.made.survey import make_survey
 
 N_ROWS = int(os.environ.get("BENCHMARK_ROWS", "1000000"))
-N_COLUMNS, PART_ROWS = 9, 500_000
+N_COLUMNS, PART_ROWS, MIXED_ROWS = 9, 500_000, 1_000_000
 FULL_ROWS = 100_000_000
 
 TIMED = """
@@ -122,16 +122,19 @@ def _groups(folder: Path, rows: tuple[str, list[str]]) -> list[Figure]:
 
 
 def _made(folder: Path, n_rows: int, *, is_mixed: bool = False) -> tuple[str, list[str]]:
-    """Write a survey of many rows as a folder; with mixed columns, most rows are classes of their own."""
+    """Write a survey of many rows as a folder; with mixed columns, of a million rows most are classes of their own."""
     survey = make_survey(30_000, seed=1)
     columns = survey.columns[:N_COLUMNS]
     table = survey.select(pl.col(columns).cast(pl.String))
+    if is_mixed:
+        many = table.sample(MIXED_ROWS, with_replacement=True, seed=0)
+        table = many.select(pl.col(one).shuffle(at) for at, one in enumerate(columns))
     folder.mkdir()
     for number, start in enumerate(range(0, n_rows, PART_ROWS)):
         n = min(PART_ROWS, n_rows - start)
-        drawn = table.sample(n, with_replacement=True, seed=number)
-        if is_mixed:
-            drawn = drawn.select(pl.col(one).shuffle(number + at) for at, one in enumerate(columns))
+        # Of no more rows than there are to draw from each is there once.
+        is_once = is_mixed and n_rows <= MIXED_ROWS
+        drawn = table.slice(start, n) if is_once else table.sample(n, with_replacement=True, seed=number)
         drawn.write_parquet(folder / f"{number:04}.parquet")
     return str(folder), columns
 

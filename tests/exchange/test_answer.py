@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +175,9 @@ class WatchedRelation:
     def distinct(self, column: str) -> pl.Series:
         self.engine.n_passes += 1
         return self.inside.distinct(column)
+
+    def within(self, column: str, values: pl.Series) -> WatchedRelation:
+        return replace(self, inside=self.inside.within(column, values))
 
     def write(self, plan: WritePlan, out: Path) -> None:
         self.engine.n_passes += 1

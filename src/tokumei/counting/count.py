@@ -25,6 +25,10 @@ from tokumei.data.table import Table
 CLASS_BYTES = 160
 
 
+class TooManyClasses(InputError):
+    """There are more classes than fit into the memory of this machine."""
+
+
 def most_classes(n_columns: int) -> int:
     """Give how many classes of so many columns fit into the memory of this machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (CLASS_BYTES * max(1, n_columns))
@@ -85,7 +89,7 @@ def count_relation(
     sensitive: Sequence[str] = (),
     most: int | None = None,
 ) -> ClassCounts:
-    """Count the classes of some columns of rows that are open already; more classes than `most` are an InputError."""
+    """Count the classes of some columns of rows that are open already; more than `most` are TooManyClasses."""
     used = {recoding.column: recoding for recoding in recodings}
     check_has_columns([*columns, *sensitive, *used], list(relation.schema), relation.name)
     _check_once([*columns, *sensitive])
@@ -113,7 +117,7 @@ def _check_fits(n_classes: int, most: int | None, relation: Relation, columns: S
             f"at most {most:,} combinations of values, which fit into the memory of this machine: leave a column out, "
             "or make its values coarser first"
         )
-        raise InputError.of(expected, file=relation.name, column=", ".join(columns))
+        raise TooManyClasses.of(expected, file=relation.name, column=", ".join(columns))
 
 
 def with_histograms(
@@ -184,15 +188,19 @@ def write_recoded(
         check_has_columns([*used, *written], list(relation.schema), relation.name)
         for column, recoding in () if is_covered else used.items():
             _check_covered(relation.distinct(column), recoding)
-        plan = WritePlan(written, used, without, is_shuffled, classes)
-        known = None
-        if counts is not None and is_shuffled and not relation.writes_there:
-            known = combinations_of(counts, written)
-        if known is None:
-            relation.write(plan, Path(out))
-        else:
-            rows = LocalEngine().open(known).planned(replace(plan, columns=[*written, SIZE]))
-            write_made(rows.collect(), Path(out))
+        write_relation(relation, WritePlan(written, used, without, is_shuffled, classes), Path(out), counts=counts)
+
+
+def write_relation(relation: Relation, plan: WritePlan, out: Path, *, counts: ClassCounts | None = None) -> None:
+    """Write rows that are open already as planned, from their counts where these tell all that is released."""
+    known = None
+    if counts is not None and plan.is_shuffled and not relation.writes_there:
+        known = combinations_of(counts, plan.columns)
+    if known is None:
+        relation.write(plan, out)
+    else:
+        rows = LocalEngine().open(known).planned(replace(plan, columns=[*plan.columns, SIZE]))
+        write_made(rows.collect(), out)
 
 
 def _check_once(columns: Sequence[str]) -> None:

@@ -82,6 +82,9 @@ class Relation(Protocol):
     def distinct(self, column: str) -> pl.Series:
         """Give the distinct values of a column, in any order."""
 
+    def within(self, column: str, values: pl.Series) -> Relation:
+        """Give the rows whose value of a column is one of these, as counting gives them; missing is a value too."""
+
     def write(self, plan: WritePlan, out: Path) -> None:
         """Write rows as planned, as Parquet or CSV by the name of the file."""
 

@@ -14,7 +14,7 @@ from polars._typing import MaintainOrderJoin
 
 from tokumei.core.progress import step
 from tokumei.counting.engine import NO_LABEL, WritePlan
-from tokumei.counting.kept_work import kept_work
+from tokumei.counting.kept_work import kept_work, part_name
 from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.counting.shuffling import write_shuffled, write_slices_shuffled
 from tokumei.data.files.formats import scan_frame, write_file_or_folder
@@ -31,6 +31,8 @@ class LocalRelation:
 
     rows: pl.LazyFrame
     name: str
+    # Which of the rows of its source these are, by a text that is another for others; empty for all.
+    part: str = ""
     writes_there = False
 
     @cached_property
@@ -45,8 +47,8 @@ class LocalRelation:
         work = kept_work(self.name)
         if work is None or recodings:
             return self._group_sizes(columns, recodings, most)
-        key = repr((list(columns), most))
-        if not work.slices:
+        key = repr((list(columns), most)) + self.part
+        if not work.slices or self.part:
             return work.frame(key, lambda: self._group_sizes(columns, recodings, most))
         parts = []
         with step("counting rows", len(work.slices)) as bar:
@@ -92,9 +94,14 @@ class LocalRelation:
         """Give the distinct values of a column."""
         return self.rows.select(self._recoded(column, {}).unique()).collect(engine="streaming").to_series()
 
+    def within(self, column: str, values: pl.Series) -> LocalRelation:
+        """Give the rows whose value of a column is one of these."""
+        is_one = self._recoded(column, {}).is_in(values.implode(), nulls_equal=True)
+        return replace(self, rows=self.rows.filter(is_one), part=part_name(self.part, column, values))
+
     def write(self, plan: WritePlan, out: Path) -> None:
         """Write rows as planned, in their order or shuffled."""
-        work = kept_work(self.name)
+        work = None if self.part else kept_work(self.name)
         if not plan.is_shuffled:
             write_file_or_folder(self.planned(plan), out)
         elif work is None or not work.slices:

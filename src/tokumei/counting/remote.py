@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,7 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
 from tokumei.counting.engine import NO_LABEL, WritePlan, without_password
-from tokumei.counting.kept_work import kept_work
+from tokumei.counting.kept_work import kept_work, part_name
 from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, header_names
@@ -66,6 +66,8 @@ class RemoteRelation:
     engine: RemoteEngine
     table: Any
     name: str
+    # Which of the rows of its source these are, by a text that is another for others; empty for all.
+    part: str = ""
 
     @cached_property
     def schema(self) -> Mapping[str, pl.DataType]:
@@ -84,7 +86,8 @@ class RemoteRelation:
         work = kept_work(self.name)
         if work is None or recodings:
             return self._group_sizes(columns, recodings, most)
-        return work.frame(repr((list(columns), most)), lambda: self._group_sizes(columns, recodings, most))
+        key = repr((list(columns), most)) + self.part
+        return work.frame(key, lambda: self._group_sizes(columns, recodings, most))
 
     def _group_sizes(self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None) -> pl.DataFrame:
         used = {column: recoding for column, recoding in recodings.items() if column in columns}
@@ -117,6 +120,13 @@ class RemoteRelation:
             )
         )
         return {name: int(number or 0) for name, number in found.row(0, named=True).items()}
+
+    def within(self, column: str, values: pl.Series) -> RemoteRelation:
+        """Give the rows whose value of a column is one of these."""
+        name = f"tokumei_value_{secrets.token_hex(4)}"
+        wanted = self.engine.labels(values.alias(name).to_frame())
+        rows = self.table.semi_join(wanted, _alike(self.table[column], wanted[name], values))
+        return replace(self, table=rows, part=part_name(self.part, column, values))
 
     def write(self, plan: WritePlan, out: Path) -> None:
         """Write rows as planned."""

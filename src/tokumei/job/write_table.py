@@ -14,7 +14,7 @@ import polars as pl
 
 from tokumei.anonymize.goal import Goal, released_columns
 from tokumei.anonymize.on_engine.changed_rows import ChangedRows
-from tokumei.anonymize.on_engine.local_recoding import write_regrouped
+from tokumei.anonymize.on_engine.local_recoding import WrittenRelease, write_in_parts, write_regrouped
 from tokumei.anonymize.on_engine.microaggregate import write_microaggregated
 from tokumei.anonymize.registry import LocalRecoder, Perturber, TableSearch
 from tokumei.anonymize.search.problem import recoded_requirement
@@ -25,6 +25,7 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
+from tokumei.counting.count import TooManyClasses, most_classes
 from tokumei.counting.count_along import count_along
 from tokumei.counting.engine import connect, without_password
 from tokumei.counting.kept_work import keeping
@@ -43,10 +44,12 @@ from tokumei.job.anonymize_table import (
 from tokumei.job.asked import split_asked
 from tokumei.job.goal import (
     DEFAULT_METHOD,
+    Known,
     Trees,
     check_is_possible,
     counted_on_engine,
     goal_of,
+    known_on_engine,
     method_of,
     refuse_left,
     trees_of,
@@ -56,6 +59,8 @@ from tokumei.job.resuming import resumable
 from tokumei.job.table_release import TableRelease
 
 log = logging.getLogger("tokumei.notes")
+# Methods that take one part of the rows after another, where all classes do not fit into memory.
+IN_PARTS = ("mondrian", "partition", "min-dis", "utility-clustering")
 
 
 def write_table_on_engine(
@@ -130,8 +135,17 @@ def _write(
         along = None
         if not keep_order and not isinstance(made, Perturber):
             along = count_along(source, qi, [*asked.sensitive_columns(), *keep], **where)
-        known, counts = counted_on_engine(source, qi, hierarchies=hierarchies, numeric=numeric, along=along, **where)
-    check_is_possible(counts.n_rows, asked, source)
+        found: dict[str, Any] = {"hierarchies": hierarchies, "numeric": numeric, **where}
+        counts: ClassCounts | None = None
+        try:
+            known, counts = counted_on_engine(source, qi, along=along, **found)
+        except TooManyClasses:
+            # In their own order rows are read as they come, and in parts they do not.
+            if part_name(made) not in IN_PARTS or keep_order:
+                raise
+            known = known_on_engine(source, qi, **found)
+    if counts is not None:
+        check_is_possible(counts.n_rows, asked, source)
     for column in keep:
         check_column(column, known.columns, "a column to keep", source)
     if keep and not keep_anyway:
@@ -143,6 +157,11 @@ def _write(
         refuse_singling(told, source)
     trees = trees_of(known, made, asked)
     goal = goal_of(known, made, asked, wishes, trees)
+    there = released_columns(known.columns, qi, goal, keep)
+    if counts is None:
+        return _finished(
+            _in_parts(source, qi, goal, known, trees, out, keep=keep, seed=seed, **where), known.columns, there, started
+        )
     how: dict[str, Any] = {"keep": keep, "counts": counts, **where}
     order: dict[str, Any] = {"is_shuffled": not keep_order}
     if seed is not None and not keep_order and (engine == "local" or not isinstance(made, Perturber)):
@@ -158,7 +177,7 @@ def _write(
         done = _by_groups(source, goal, trees, out, seed=seed, along=along, **order, **how)
     else:
         done = _by_levels(source, goal, trees, out, along=along, **order, **how)
-    return _finished(done, known.columns, released_columns(known.columns, qi, goal, keep), started)
+    return _finished(done, known.columns, there, started)
 
 
 def runs_as_stream(method: Any) -> bool:
@@ -220,7 +239,26 @@ def _drawn(
 
 
 def _by_groups(source: str, goal: Goal, trees: Trees, out: Path, *, counts: ClassCounts, **how: Any) -> TableRelease:
-    made = write_regrouped(source, counts.columns, trees.of_columns, goal, out, counts=counts, **how)
+    return _regrouped(
+        write_regrouped(source, counts.columns, trees.of_columns, goal, out, counts=counts, **how), goal, trees
+    )
+
+
+def _in_parts(
+    source: str, qi: Sequence[str], goal: Goal, known: Known, trees: Trees, out: Path, **how: Any
+) -> TableRelease:
+    most = most_classes(len(qi))
+    made, n_parts = write_in_parts(source, qi, trees.of_columns, goal, out, values=known.values, most=most, **how)
+    log.info(
+        "There are more combinations of values than the %s that fit into memory: rows were cut into %s parts, each "
+        "anonymized by itself.",
+        f"{most:,}",
+        f"{n_parts:,}",
+    )
+    return _regrouped(made, goal, trees)
+
+
+def _regrouped(made: WrittenRelease, goal: Goal, trees: Trees) -> TableRelease:
     facts = row_facts(goal.method, made.loss, made.counts.n_rows, made.counts, made.n_suppressed, made.recipe)
     return TableRelease(
         None,

@@ -36,6 +36,23 @@ def split_groups(task: LocalTask, *, is_relaxed: bool = False, n_rounds: int | N
     return splitting.group_of, done
 
 
+def first_cut(tasks: Sequence[LocalTask], weights: Floats) -> tuple[int, Ints] | None:
+    """Say along which attribute all rows are cut first, and the part of each of its values; None if nothing holds.
+
+    Each task has one attribute alone, with its weight among them all: more need not be known of rows to cut them, so
+    that this can be told of more classes than anybody could count. No row is left out here. Where several numbers
+    would leave the same rows on the smaller side, values stand for the classes that nobody counted.
+    """
+    each = [_Splitting(task, is_relaxed=False) for task in tasks]
+    wishes = [one.open.wish[0] if one.open.n_groups else np.zeros(2) for one in each]
+    wish = np.concatenate([weight * own for weight, own in zip(weights, wishes, strict=True)])
+    for way in np.argsort(-wish, kind="stable")[: int((wish > 0).sum())]:
+        part_of = each[way // 2].cut_along(int(way % 2))
+        if part_of is not None:
+            return int(way // 2), part_of
+    return None
+
+
 @dataclass(eq=False)
 class _Open:
     """The groups that may still be cut. Their classes stand group by group."""
@@ -106,6 +123,16 @@ class _Splitting:
         if is_cut.any():
             self._replace(parts, holds, is_cut, n_gone)
         self.close(self._is_done())
+
+    def cut_along(self, way: int) -> Ints | None:
+        """Give the part of each class if the one open group is cut in this way; None if not all parts would hold."""
+        parts = self._cut(np.array([way]))
+        holds = groups_hold(self.task, self.open.classes[parts.order], parts.at_classes(), parts.rows)
+        if len(parts.starts) < 2 or not holds.all():
+            return None
+        part_of = np.empty(self.task.n_classes, np.int64)
+        part_of[self.open.classes[parts.order]] = parts.at_classes()
+        return part_of
 
     def close(self, is_closed: Bools) -> None:
         """Give groups that are not cut any more their numbers, and forget them."""

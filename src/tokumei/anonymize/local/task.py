@@ -109,9 +109,7 @@ class LocalTask:
     @cached_property
     def column_weights(self) -> Floats:
         """How much each attribute's loss counts; they add up to 1."""
-        weights = np.array([(self.weights or {}).get(one.name, 1.0) for one in self.attributes])
-        total = weights.sum()
-        return weights / total if total else np.full(len(weights), 1 / max(1, len(weights)))
+        return column_weights([one.name for one in self.attributes], self.weights)
 
     def holds(self, group_of: Ints, n_groups: int) -> Bools:
         """Say for each group of classes whether it meets every requirement; a class in group −1 is in none."""
@@ -153,6 +151,13 @@ class LocalTask:
         is_in = group_of >= 0
         people = population.sizes[classes][is_in]
         return with_population(requirement, counts_of_groups(np.bincount(group_of[is_in], people, n_groups)))
+
+
+def column_weights(columns: Sequence[str], given: Mapping[str, float] | None) -> Floats:
+    """Give how much the loss of each column counts, 1 where nothing is given; they add up to 1."""
+    weights = np.array([(given or {}).get(one, 1.0) for one in columns])
+    total = weights.sum()
+    return weights / total if total else np.full(len(weights), 1 / max(1, len(weights)))
 
 
 def histogram_of_groups(histogram: Histogram, group_of: Ints, n_groups: int) -> Histogram:
