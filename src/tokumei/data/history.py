@@ -130,7 +130,10 @@ class History:
     @cached_property
     def kept(self) -> pl.DataFrame:
         """The rows that are not deleted."""
-        return self.frame.filter(pl.col("customer").is_not_null())
+        # Of millions of rows a copy that is the same costs as much again.
+        return (
+            self.frame.filter(pl.col("customer").is_not_null()) if self.frame["customer"].null_count() else self.frame
+        )
 
     @cached_property
     def customers(self) -> list[str]:

@@ -15,7 +15,7 @@ from tokumei.attack.judge import judge
 from tokumei.attack.linkage import joining, narrowing
 from tokumei.attack.linkage.epochs import find_epochs
 from tokumei.attack.linkage.evidence import Evidence
-from tokumei.attack.linkage.narrowing import LEAST_EQUAL, narrow_keys, share_unchanged
+from tokumei.attack.linkage.narrowing import LEAST_EQUAL, Narrowed, narrow_keys, share_unchanged
 from tokumei.attack.truth import published
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
@@ -61,9 +61,9 @@ def test_scores_of_narrowed_rows_are_those_of_all_rows_where_other_days_say_noth
     agreement = told(evidence, equal=1.0)
     known = evidence.compared.known
     monkeypatch.setattr(narrowing, "CHUNK_PAIRS", 50)
-    assert evidence.by_narrowed(known, agreement) is not None
+    assert Narrowed.of(evidence.compared, known, agreement) is not None
     narrowed = evidence.by_rows(known, agreement)
-    monkeypatch.setattr(Evidence, "by_narrowed", lambda *_: None)
+    monkeypatch.setattr(Narrowed, "of", lambda *_: None)
     plain = evidence.by_rows(known, agreement)
     assert narrowed == pytest.approx(plain, rel=1e-4, abs=1e-4)
 

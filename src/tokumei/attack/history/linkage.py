@@ -26,12 +26,13 @@ PAIR_SECONDS = 1.2e-7
 CELL_SECONDS = 2e-6
 MATCH_SECONDS = 2e-10
 ROW_SECONDS = 1.5e-5
-ROW_BYTES = 600.0
+ROW_BYTES = 300.0
 # To learn from a block: eight passes over its pairs of customers and pseudonyms, in so many arrays at once.
 LEARNED_CELL_SECONDS = 6e-7
 LEARNED_CELL_BYTES = 8 * 7
 # Where so many known rows are released as they were, days and times hardly changed.
 AS_IT_WAS = 0.5
+ROWS_LOOKED_AT = 20_000
 # Nobody is sure to know everything.
 MOST_KNOWN = 0.98
 
@@ -59,24 +60,25 @@ class Linkage:
             raise InputError.of("0 or more", option="rounds", value=self.rounds)
         if not knowledge.customers or not published.customers:
             return pl.DataFrame(schema=SCHEMA)
-        evidence, counts = weigh(knowledge, published)
+        is_in_blocks = len(knowledge.customers) * len(published.customers) > LARGEST_CELLS
+        evidence, counts = weigh(knowledge, published, has_habits=not is_in_blocks)
         compared = evidence.compared
         epochs = find_epochs(evidence.n_rows, len(compared.customers))
-        if len(compared.customers) * len(compared.pseudonyms) > LARGEST_CELLS:
+        if is_in_blocks:
             return guesses_of(compared, join_in_blocks(evidence, counts, epochs))
         return guesses_of(compared, join_epochs(evidence, counts, epochs, n_rounds=self.rounds))
 
     def estimate(self, knowledge: History, published: History) -> Cost:
         """Say what an attack will take: pairs of rows of one month and kind, and pairs of customers and pseudonyms."""
         kind = pl.col("item").str.slice(0, KIND_CHARACTERS).alias("kind")
+        # Lazily, since each column of millions of rows is as large as all that is counted here.
         ours, theirs = (
-            side.kept.with_columns(kind, period=period_of(pl.col("date"))) for side in (knowledge, published)
+            side.kept.lazy().with_columns(kind, period=period_of(pl.col("date"))) for side in (knowledge, published)
         )
-        is_narrow = _is_as_it_was(ours, theirs)
+        is_narrow = _is_as_it_was(ours, theirs, len(knowledge.kept))
         keys = ["date", "time", "kind"] if is_narrow else ["period", "kind"]
-        both = (
-            ours.group_by(keys).agg(n=pl.len()).join(theirs.group_by(keys).agg(n=pl.len()), on=keys, nulls_equal=True)
-        )
+        counted = (side.group_by(keys).agg(n=pl.len()).collect(engine="streaming") for side in (ours, theirs))
+        both = next(counted).join(next(counted), on=keys, nulls_equal=True)
         n_pairs = float((both["n"].cast(pl.Float64) * both["n_right"].cast(pl.Float64)).sum())
         n_customers, n_names = len(knowledge.customers), len(published.customers)
         n_cells = float(n_customers) * n_names
@@ -85,7 +87,7 @@ class Linkage:
         if n_cells > LARGEST_CELLS:
             # Agreement is learned from one block whatever is compared afterwards.
             learning = 2 + BLOCK_CELLS * LEARNED_CELL_SECONDS
-            n_rows = float(ours.height + theirs.height)
+            n_rows = float(len(knowledge.kept) + len(published.kept))
             if is_narrow:
                 held = max(n_rows * ROW_BYTES, BLOCK_CELLS * LEARNED_CELL_BYTES)
                 return Cost(learning + n_pairs * PAIR_SECONDS + n_rows * ROW_SECONDS, held)
@@ -96,11 +98,14 @@ class Linkage:
         return Cost(seconds, n_bytes)
 
 
-def _is_as_it_was(known: pl.DataFrame, released: pl.DataFrame) -> bool:
+def _is_as_it_was(known: pl.LazyFrame, released: pl.LazyFrame, n_known: int) -> bool:
     """Tell whether most known rows are released with their day, time, price and quantity unchanged."""
     fields = ["date", "time", "kind", "price", "quantity"]
-    n_met = known.join(released.select(fields).unique(), on=fields, how="semi", nulls_equal=True).height
-    return n_met >= AS_IT_WAS * known.height
+    # A share is known well enough by some thousands of rows, and few are met by millions sooner than the other way.
+    some = known.select(fields).gather_every(max(1, n_known // ROWS_LOOKED_AT)).collect()
+    same = released.select(fields).join(some.unique().lazy(), on=fields, how="semi", nulls_equal=True)
+    met = same.unique().collect(engine="streaming")
+    return some.join(met, on=fields, how="semi", nulls_equal=True).height >= AS_IT_WAS * some.height
 
 
 def guesses_of(compared: Compared, found: Ints) -> pl.DataFrame:
@@ -114,9 +119,9 @@ def guesses_of(compared: Compared, found: Ints) -> pl.DataFrame:
     return pl.DataFrame(guesses, schema=SCHEMA).sort("customer", "period")
 
 
-def weigh(knowledge: History, published: History) -> tuple[Evidence, CountEvidence]:
-    """Prepare what rows and their numbers say."""
-    compared = Compared.of(knowledge, published)
+def weigh(knowledge: History, published: History, *, has_habits: bool = True) -> tuple[Evidence, CountEvidence]:
+    """Prepare what rows and their numbers say, and what rows buy where habits are asked for."""
+    compared = Compared.of(knowledge, published, has_habits=has_habits)
     n_known, n_released = len(compared.known), len(compared.released)
     # What is not released of all the rows the attacker counts was deleted; unknown rows are counted where marked.
     is_counted = knowledge.n_rows > n_known or n_known >= n_released

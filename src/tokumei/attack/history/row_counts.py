@@ -27,7 +27,7 @@ class RowCounts:
         """Give the pseudonym of each customer and month in which absence is less likely."""
         if not knowledge.customers or not published.customers:
             return pl.DataFrame(schema=SCHEMA)
-        evidence, counts = weigh(knowledge, published)
+        evidence, counts = weigh(knowledge, published, has_habits=False)
         epochs = find_epochs(evidence.n_rows, len(evidence.compared.customers))
         return guesses_of(evidence.compared, match_counts(counts, epochs))
 

@@ -18,7 +18,7 @@ from tokumei.attack.linkage.epochs import Epoch
 from tokumei.attack.linkage.evidence import Agreement, Evidence
 from tokumei.attack.linkage.fields import Floats, Ints
 from tokumei.attack.linkage.matching import ROUNDS, SCORE_BOUNDS, STRANGER, assign
-from tokumei.attack.linkage.narrowing import narrow_keys
+from tokumei.attack.linkage.narrowing import Narrowed
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
 
@@ -65,18 +65,22 @@ def score_in_blocks(
     n = len(evidence.compared.customers)
     rates = counts.rates(counts.expected.n_known > 0)
     agreement = _learn_from_some(evidence, counts, epochs, rates, learn, count_odds)
-    is_narrow = narrow_keys(evidence.compared, evidence.compared.known, agreement) is not None
-    size = NARROW_CUSTOMERS if is_narrow else max(1, BLOCK_CELLS // max(1, len(evidence.compared.pseudonyms)))
+    narrowed = Narrowed.of(evidence.compared, evidence.compared.known, agreement)
+    size = (
+        NARROW_CUSTOMERS if narrowed is not None else max(1, BLOCK_CELLS // max(1, len(evidence.compared.pseudonyms)))
+    )
     kept: list[list[tuple[Ints, Ints, Floats]]] = [[] for _ in epochs]
     with step("comparing customers", total=n) as bar:
         for first in range(0, n, size):
             block = np.arange(first, min(n, first + size))
             part, of_part = some_customers(evidence, counts, block)
-            narrowed = part.by_narrowed(part.compared.known, agreement)
             for number, scores in enumerate(
                 _dense_scores(part, of_part, epochs, agreement, rates[block], count_odds)
                 if narrowed is None
-                else _narrow_scores(_summed(narrowed, part), of_part, epochs, rates[block])
+                else _narrow_scores(
+                    _summed(part.by_narrowed(part.compared.known, agreement, narrowed), part),
+                    *(of_part, epochs, rates[block]),
+                )
             ):
                 kept[number].append((scores[0] + first, *scores[1:]))
             bar.advance(len(block))
@@ -110,7 +114,7 @@ def only_epoch(evidence: Evidence, counts: CountEvidence, epoch: Epoch) -> tuple
     released = replace(released, owner=np.searchsorted(epoch.names, released.owner))
     names = [compared.pseudonyms[one] for one in epoch.names]
     fields = {
-        name: replace(field, cases=released.cases[name], codes=(known.codes[name], released.codes[name]))
+        name: field.of_rows(known.codes[name], released.codes[name], released.cases[name])
         for name, field in compared.fields.items()
     }
     fewer = replace(compared, known=known, released=released, fields=fields, pseudonyms=names)

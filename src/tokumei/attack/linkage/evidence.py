@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tokumei.attack.linkage.fields import Floats, Ints, Ratios
-from tokumei.attack.linkage.narrowing import LEAST_EQUAL, narrow_keys, score_pairs
+from tokumei.attack.linkage.narrowing import LEAST_EQUAL, Narrowed, score_pairs
 from tokumei.attack.linkage.rows import OF_BASKETS, Compared, Side, basket_sizes
 from tokumei.core.progress import step
 
@@ -68,9 +68,9 @@ class Evidence:
     def by_rows(self, known: Side, agreement: Agreement) -> Floats:
         """Weigh customers (down) against pseudonyms (across) by all that rows have in common."""
         scores = np.zeros((len(self.compared.customers), len(self.compared.pseudonyms)))
-        narrowed = self.by_narrowed(known, agreement)
+        narrowed = Narrowed.of(self.compared, known, agreement)
         if narrowed is not None:
-            for customers, names, gained in narrowed:
+            for customers, names, gained in self.by_narrowed(known, agreement, narrowed):
                 scores += np.bincount(customers * scores.shape[1] + names, gained, scores.size).reshape(scores.shape)
             return scores
         if not len(known):
@@ -92,19 +92,20 @@ class Evidence:
                 bar.advance()
         return scores
 
-    def by_narrowed(self, known: Side, agreement: Agreement) -> Iterator[tuple[Ints, Ints, Floats]] | None:
-        """Weigh as `by_rows` only what agrees in fields that hardly ever change; None where every field does.
+    def by_narrowed(self, known: Side, agreement: Agreement, narrowed: Narrowed) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Weigh as `by_rows` only what agrees in fields that hardly ever change.
 
         Customers, pseudonyms and what pairs of them gain come in parts, which add up.
         """
-        keys = narrow_keys(self.compared, known, agreement)
-        if keys is None:
-            return None
-        released = self.compared.released
-        weight = (1 - self.deleted) / self.deleted / self.n_rows[released.owner, released.month]
-        weight /= self.kind_shares[released.month, released.kind]
+        released, kept = self.compared.released, (1 - self.deleted) / self.deleted
+
+        def worth(rows: Ints) -> Floats:
+            owner, month = released.owner[rows], released.month[rows]
+            found: Floats = kept / self.n_rows[owner, month] / self.kind_shares[month, released.kind[rows]]
+            return found
+
         counted = {name: basket_sizes(known) for name in agreement if counts_once(name, agreement)}
-        return score_pairs(self.compared, known, keys, agreement, weight, counted)
+        return score_pairs(self.compared, known, narrowed, agreement, worth, counted)
 
     def _ratios(
         self, tables: Mapping[str, Ratios], sizes: Mapping[str, Ints], known: Side, ours: slice, theirs: slice

@@ -13,7 +13,7 @@ and then everybody is one of the few customers who buy dear things.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from tokumei.data.history import period_of
 Floats = npt.NDArray[np.float64]
 Ratios = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
+# Of values: as small as they can be, since of millions of rows nothing takes more.
+Codes = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 Levels = npt.NDArray[np.int8]
 
 Kinds = tuple[Ints, Ints]
@@ -42,6 +44,8 @@ STRONGEST = 1e5
 PRIOR = 2.0
 # So many rows of any kind help to say how common a value is in its own kind.
 KIND_PRIOR = 5.0
+# No field has more levels.
+MOST_LEVELS = 32
 # Pairs of distinct values beyond which numbers are compared by three digits.
 LARGEST_TABLE = 20_000_000
 # Pairs of distinct values that are compared in one go.
@@ -55,11 +59,11 @@ class FieldLevels:
     A `case` is a released value in a kind of item; both decide how often any known row of the kind is at a level.
     """
 
-    codes: tuple[Ints, Ints]
+    codes: tuple[Codes, Codes]
     levels: Levels | None  # Known values (down) by released (across), UNTOLD where nothing is said; None: equal or not.
     bands: Ints  # The band of each case.
     chance: Floats  # Cases (down) by level: how often any known row of the kind is there.
-    cases: Ints  # The case of each released row.
+    cases: Codes  # The case of each released row.
 
     @classmethod
     def of(cls, codes: tuple[Ints, Ints], levels: Levels, bands: Ints, kinds: Kinds) -> FieldLevels:
@@ -75,7 +79,12 @@ class FieldLevels:
         overall += usual / max(1.0, usual.sum())
         overall /= overall.sum(axis=1, keepdims=True)
         chance = KIND_PRIOR * overall[of_case] + runs.count(of_case, by_kind, kind_of)
-        return cls(codes, levels, bands[of_case], chance / chance.sum(axis=1, keepdims=True), cases)
+        chance /= chance.sum(axis=1, keepdims=True)
+        return cls((_small(codes[0]), _small(codes[1])), levels, bands[of_case], chance, _small(cases))
+
+    def of_rows(self, known: Codes, released: Codes, cases: Codes) -> FieldLevels:
+        """Give the field with other rows: their codes on both sides, and the cases of those released."""
+        return replace(self, codes=(known, released), cases=cases)
 
     @property
     def n_levels(self) -> int:
@@ -96,13 +105,18 @@ class FieldLevels:
         ratios = np.minimum(agreement[self.bands] / np.maximum(self.chance, 1e-9), STRONGEST)
         return np.concatenate([ratios, np.ones((len(ratios), 1))], axis=1).astype(np.float32)
 
-    def levels_of(self, known: Ints, released: Ints) -> Levels:
+    def levels_of(self, known: Codes, released: Codes) -> Levels:
         """Give the levels of some pairs of codes."""
         if self.levels is None:
             unequal: Levels = (known != released).astype(np.int8)
             return unequal
         levels: Levels = self.levels[known, released]
         return levels
+
+
+def _small(codes: Ints) -> Codes:
+    """Give codes in half the bytes, unless some dozens of levels of each would have greater numbers than fit."""
+    return codes.astype(np.int32) if codes.max(initial=0) < 2**31 // MOST_LEVELS else codes
 
 
 @dataclass(frozen=True)
@@ -247,7 +261,8 @@ def item_levels(known: pl.Series, released: pl.Series, kinds: Kinds) -> FieldLev
     of_kind[other] = np.bincount(kinds[0], minlength=int(kinds[1].max()) + 1)[kinds[1]]
     equal = np.minimum(n_known / (of_kind + 1), 0.999)
     bands = np.zeros(len(names), np.int64)
-    return FieldLevels((one, other), None, bands, np.stack([equal, 1 - equal], axis=1), other)
+    codes = _small(one), _small(other)
+    return FieldLevels(codes, None, bands, np.stack([equal, 1 - equal], axis=1), codes[1])
 
 
 Compare = Callable[[pl.Series, pl.Series, Kinds], FieldLevels | None]

@@ -6,7 +6,8 @@ change is taken for deleted, which is at most a hundredth of the rows for each f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -80,24 +81,59 @@ def _equal_values(field: FieldLevels, level: int) -> tuple[Ints, int]:
     return np.where(is_equal.any(axis=0), is_equal.argmax(axis=0), -1), len(field.levels)
 
 
+@dataclass(frozen=True)
+class Narrowed:
+    """Known and released rows by a key that is equal where they may be counterparts: found once for all customers."""
+
+    ours: Ints  # The key of each known row, by its place.
+    order: Ints  # Released rows that agree with something known, by key and owner.
+    theirs: Ints  # The key of each of these.
+
+    @classmethod
+    def of(cls, compared: Compared, known: Side, agreement: Mapping[str, Floats]) -> Narrowed | None:
+        """Find the keys; None if every field changes."""
+        keys = narrow_keys(compared, known, agreement)
+        if keys is None:
+            return None
+        ours = np.full(int(known.place.max(initial=-1)) + 1, -1)
+        ours[known.place] = keys[0]
+        met = np.flatnonzero(keys[1] >= 0)
+        order = met[np.lexsort((compared.released.owner[met], keys[1][met]))]
+        return cls(ours, order, keys[1][order])
+
+    def pairs(self, known: Side) -> Iterator[tuple[Ints, Ints]]:
+        """Give pairs of some known and released rows that share a key, by known rows and the owners of released."""
+        own = self.ours[known.place]
+        first, last = (np.searchsorted(self.theirs, own, side=side) for side in ("left", "right"))
+        n_pairs = last - first
+        # Cut between known rows; one with more pairs than a chunk is a chunk of its own.
+        chunk = np.cumsum(n_pairs) // CHUNK_PAIRS
+        for rows in np.split(np.arange(len(chunk)), np.flatnonzero(np.diff(chunk)) + 1):
+            n = n_pairs[rows]
+            if n.sum():
+                ours = np.repeat(rows, n)
+                at = np.arange(len(ours)) - np.repeat(np.cumsum(n) - n, n)
+                yield ours, self.order[first[ours] + at]
+
+
 def score_pairs(
     compared: Compared,
     known: Side,
-    keys: tuple[Ints, Ints],
+    narrowed: Narrowed,
     agreement: Mapping[str, Floats],
-    weight: Floats,
+    worth: Callable[[Ints], Floats],
     sizes: Mapping[str, Ints],
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Weigh customers against pseudonyms by the rows that share a key: customers, pseudonyms and what pairs gain.
 
-    A pair that has several known rows in common comes several times. `weight` says for each released row what a pair
-    with it is worth besides how far its fields agree; `sizes` how many rows the basket of a known row has, for the
-    fields that are counted once a basket.
+    A pair that has several known rows in common comes several times. `worth` says of released rows what a pair with
+    each is worth besides how far its fields agree; `sizes` how many rows the basket of a known row has, for the fields
+    that are counted once a basket.
     """
     tables = {name: field.weigh(agreement[name]) for name, field in compared.fields.items()}
     released = compared.released
-    for ours, theirs in _chunks(keys, released.owner):
-        ratio = weight[theirs]
+    for ours, theirs in narrowed.pairs(known):
+        ratio = worth(theirs)
         for name, table in tables.items():
             levels = compared.fields[name].levels_of(known.codes[name][ours], released.codes[name][theirs])
             of_field = table.ravel().take(
@@ -107,20 +143,3 @@ def score_pairs(
         owner = released.owner[theirs]
         starts = np.flatnonzero(np.append(True, (ours[1:] != ours[:-1]) | (owner[1:] != owner[:-1])))
         yield known.owner[ours[starts]], owner[starts], np.log1p(np.add.reduceat(ratio, starts))
-
-
-def _chunks(keys: tuple[Ints, Ints], owner: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Give pairs of known and released rows that share a key, by known rows and the owners of released ones."""
-    met = np.flatnonzero(keys[1] >= 0)
-    order = met[np.lexsort((owner[met], keys[1][met]))]
-    theirs = keys[1][order]
-    first, last = (np.searchsorted(theirs, keys[0], side=side) for side in ("left", "right"))
-    n_pairs = last - first
-    # Cut between known rows; one with more pairs than a chunk is a chunk of its own.
-    chunk = np.cumsum(n_pairs) // CHUNK_PAIRS
-    for rows in np.split(np.arange(len(chunk)), np.flatnonzero(np.diff(chunk)) + 1):
-        n = n_pairs[rows]
-        if n.sum():
-            ours = np.repeat(rows, n)
-            at = np.arange(len(ours)) - np.repeat(np.cumsum(n) - n, n)
-            yield ours, order[first[ours] + at]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.attack.linkage.fields import FIELDS, FieldLevels
+from tokumei.attack.linkage.fields import FIELDS, Codes, FieldLevels
 from tokumei.attack.linkage.habits import habit_codes
 from tokumei.data.history import History, period_of
 
@@ -31,8 +31,8 @@ class Side:
     owner: Ints
     month: Ints
     kind: Ints
-    codes: Mapping[str, Ints]
-    cases: Mapping[str, Ints]  # Of released rows: the value in its kind.
+    codes: Mapping[str, Codes]
+    cases: Mapping[str, Codes]  # Of released rows: the value in its kind.
     place: Ints  # Where each row stood in its file.
 
     def __len__(self) -> int:
@@ -58,11 +58,15 @@ class Compared:
     tokens: list[Ints]  # What released rows buy, as habits, in the order of the released side.
 
     @classmethod
-    def of(cls, knowledge: History, published: History) -> Compared:
-        """Give numbers to customers, pseudonyms, months and values; what either side does not tell is left out."""
+    def of(cls, knowledge: History, published: History, *, has_habits: bool = True) -> Compared:
+        """Give numbers to customers, pseudonyms, months and values; what either side does not tell is left out.
+
+        has_habits: whether what rows buy is asked for; of millions of rows it takes more than all else.
+        """
         ours = knowledge.frame.with_row_index("place").filter(pl.col("customer").is_not_null())
         # Sorted, so that the order of released rows, which may tell the truth by accident, does not matter.
-        theirs = published.kept.sort(pl.all()).with_row_index("place")
+        told = [role for role in published.frame.columns if role not in published.absent]
+        theirs = published.kept.sort(told).with_row_index("place") if told else published.kept.with_row_index("place")
         customers, pseudonyms = knowledge.customers, published.customers
         period = period_of(pl.col("date")).alias("period")
         months = (
@@ -72,13 +76,23 @@ class Compared:
         fields = {
             name: found for name, make in FIELDS.items() if (found := make(ours[name], theirs[name], kinds)) is not None
         }
+        tokens = habit_codes(theirs) if has_habits else []
+        # Of millions of rows nothing is held twice: what was numbered goes, and numbers that are sorted.
+        ours, theirs = (side.select("place", "customer", "date") for side in (ours, theirs))
         codes = [{name: field.codes[at] for name, field in fields.items()} for at in (0, 1)]
         cases = {name: field.cases for name, field in fields.items()}
+        none = np.zeros(0, np.int32)
+        fields = {name: field.of_rows(none, none, none) for name, field in fields.items()}
         known = _side(ours, customers, months, kinds[0], codes[0], {})
         released = _side(theirs, pseudonyms, months, kinds[1], codes[1], cases)
+        # In whatever order: what is asked of fields is how often values occur.
+        fields = {
+            name: field.of_rows(known.codes[name], released.codes[name], released.cases[name])
+            for name, field in fields.items()
+        }
         n_kinds = int(max(kind.max(initial=0) for kind in kinds)) + 1
         # The released side is sorted anew: its places lead back to the frame.
-        tokens = [values[released.place] for values in habit_codes(theirs)]
+        tokens = [values[released.place] for values in tokens]
         return cls(known, released, fields, customers, pseudonyms, months, n_kinds, tokens)
 
 
@@ -108,11 +122,13 @@ def _side(
     names: list[str],
     months: list[int],
     kind: Ints,
-    codes: Mapping[str, Ints],
-    cases: Mapping[str, Ints],
+    codes: dict[str, Codes],
+    cases: dict[str, Codes],
 ) -> Side:
+    """Give the rows of a side in their order; what is given of fields is taken out of there."""
     owner = frame["customer"].cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
     month = np.searchsorted(months, frame.select(period_of(pl.col("date"))).to_series().to_numpy())
     place = frame["place"].to_numpy().astype(np.int64)
     order = np.lexsort((place, owner, kind, month))
-    return Side(owner, month, kind, codes, cases, place).select(order)
+    sorted_codes, sorted_cases = ({name: of.pop(name)[order] for name in list(of)} for of in (codes, cases))
+    return Side(owner[order], month[order], kind[order], sorted_codes, sorted_cases, place[order])
