@@ -52,6 +52,20 @@ def test_plan_is_within_a_factor_of_what_the_run_takes(
     assert (plan["passes"], plan["way"]) == ((1, "in memory") if engine == "local" else (1, "on the engine"))
 
 
+def test_plan_counts_the_cuts_of_classes_that_do_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "people.parquet"
+    write_people(file, 1000)
+    monkeypatch.setattr(writing, "MOST_CELLS", 5)
+    whole = planned(file, capsys, "--method", "mondrian")
+    monkeypatch.setattr("tokumei.job.plan_table.most_classes", lambda _: whole["classes"] // 3)
+    parts = planned(file, capsys, "--method", "mondrian")
+    # Two halvings, for each of which parts are counted as a whole and by three columns.
+    assert parts["passes"] == whole["passes"] + 2 * (1 + 3)
+    assert parts["memory_gb"] <= whole["memory_gb"]
+
+
 def test_plan_says_when_rows_are_streamed_and_how_often(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tokumei.anonymize.on_engine.local_recoding import IN_PARTS
 from tokumei.anonymize.perturbation import USUAL_K
 from tokumei.anonymize.registry import LocalRecoder, Perturber, TableAnonymizer
 from tokumei.anonymize.table.microaggregate import Microaggregate
 from tokumei.anonymize.table.noise import Noise
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Section, Sentence
-from tokumei.counting.count import CLASS_BYTES
+from tokumei.counting.count import CLASS_BYTES, most_classes
 from tokumei.counting.count_along import most_along, most_combinations
 from tokumei.counting.engine import connect, without_password
 from tokumei.counting.made_rows import SIZE
@@ -134,12 +135,17 @@ def plan_table(
         # Rows are numbered, the values of each column that may be changed are counted, and noise goes by here once.
         n_counted = len(set(method.columns) or qi) if hasattr(method, "columns") else 0
         n_passes += 1 + n_counted + (2 if isinstance(method, Noise) else 0)
+    most = most_classes(len(qi))
+    if n_classes is not None and n_classes > most and way != "in memory" and part_name(method) in IN_PARTS:
+        # Rows are cut in halves until each part fits; for each cut a part is counted as a whole and by each column.
+        n_passes += math.ceil(math.log2(n_classes / most)) * (1 + len(qi))
     known = engine.partition(":")[0] if way == "on the engine" else way
     memory, seconds = None, None
     if n_rows is not None and n_classes is not None and known in CELL_UNITS:
         n_cells, class_cells = n_rows * len(columns), n_classes * len(qi)
+        held_cells = min(n_classes, most) * len(qi) if part_name(method) in IN_PARTS else class_cells
         held = 0 if is_told else n_cells * CELL_BYTES[known]
-        memory = AT_START + (min(held, MOST_STREAMED) if known == "as a stream" else held) + class_cells * CLASS_BYTES
+        memory = AT_START + (min(held, MOST_STREAMED) if known == "as a stream" else held) + held_cells * CLASS_BYTES
         units = n_cells * (TOLD_UNITS if is_told else CELL_UNITS[known])
         units += n_cells * COUNT_UNITS * n_further + n_rows * COUNT_UNITS * n_counted
         units += class_cells * (GROUP_UNITS if draws or isinstance(method, LocalRecoder) else LEVEL_UNITS)

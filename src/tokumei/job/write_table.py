@@ -14,7 +14,12 @@ import polars as pl
 
 from tokumei.anonymize.goal import Goal, released_columns
 from tokumei.anonymize.on_engine.changed_rows import ChangedRows
-from tokumei.anonymize.on_engine.local_recoding import WrittenRelease, write_in_parts, write_regrouped
+from tokumei.anonymize.on_engine.local_recoding import (
+    IN_PARTS,
+    WrittenRelease,
+    write_in_parts,
+    write_regrouped,
+)
 from tokumei.anonymize.on_engine.microaggregate import write_microaggregated
 from tokumei.anonymize.registry import LocalRecoder, Perturber, TableSearch
 from tokumei.anonymize.search.problem import recoded_requirement
@@ -59,8 +64,6 @@ from tokumei.job.resuming import resumable
 from tokumei.job.table_release import TableRelease
 
 log = logging.getLogger("tokumei.notes")
-# Methods that take one part of the rows after another, where all classes do not fit into memory.
-IN_PARTS = ("mondrian", "partition", "min-dis", "utility-clustering")
 
 
 def write_table_on_engine(

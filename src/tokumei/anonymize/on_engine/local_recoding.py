@@ -40,6 +40,9 @@ from tokumei.data.release import Recipe
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.requirement import Requirement, population_of, sees_whole_release
 
+# Methods that take one part of the rows after another, where all classes do not fit into memory.
+IN_PARTS = ("mondrian", "partition", "min-dis", "utility-clustering")
+
 
 @dataclass(frozen=True, eq=False)
 class WrittenRelease:
