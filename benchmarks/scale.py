@@ -18,7 +18,7 @@ from benchmarks.measure import Figure, in_new_process
 from tokumei.data.made.survey import make_survey
 
 N_ROWS = int(os.environ.get("BENCHMARK_ROWS", "1000000"))
-N_COLUMNS, PART_ROWS, MIXED_ROWS = 9, 500_000, 1_000_000
+N_COLUMNS, PART_ROWS, MIXED_ROWS = 9, 500_000, 12_000_000
 FULL_ROWS = 100_000_000
 
 TIMED = """
@@ -122,7 +122,7 @@ def _groups(folder: Path, rows: tuple[str, list[str]]) -> list[Figure]:
 
 
 def _made(folder: Path, n_rows: int, *, is_mixed: bool = False) -> tuple[str, list[str]]:
-    """Write a survey of many rows as a folder; with mixed columns, of a million rows most are classes of their own."""
+    """Write a survey of many rows as a folder; with mixed columns, of a hundred million a million classes."""
     survey = make_survey(30_000, seed=1)
     columns = survey.columns[:N_COLUMNS]
     table = survey.select(pl.col(columns).cast(pl.String))

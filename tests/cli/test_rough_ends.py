@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tokumei.cli.hints import ROLES
 from tokumei.cli.main import main
+from tokumei.data.history_columns import SCHEMA
 
 HEADER = {"table": "sex,age,illness\n", "history": "customer,date,item,price,quantity\n"}
 ROWS = "f,31,flu\nf,31,ulcer\nm,52,flu\nm,52,ulcer\n"
@@ -149,6 +151,10 @@ def test_process_that_used_another_engine_ends_without_a_word(tmp_path: Path, ki
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_columns_of_a_history_that_hints_know_are_all_of_them() -> None:
+    assert tuple(SCHEMA) == ROLES
+
+
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
@@ -160,6 +166,10 @@ def test_process_that_used_another_engine_ends_without_a_word(tmp_path: Path, ki
         (
             ["anonymize", "history", "x.csv", "--xyzzy", "1"],
             "No such option: --xyzzy. What a method takes is given as --set xyzzy=VALUE",
+        ),
+        (
+            ["anonymize", "history", "x.csv", "--customer", "card"],
+            "No such option: --customer. Which column it is, is given as --columns customer=NAME",
         ),
         (["audit", "x.csv", "--xyzzy", "1"], "No such option: --xyzzy"),
     ],

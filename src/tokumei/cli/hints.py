@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+# The columns of a history, by name: to import them takes longer than to say what is wrong.
+ROLES = ("customer", "invoice", "date", "time", "item", "price", "quantity")
+
 
 def usage_message(error: Any, given: Sequence[str], built: Callable[[], Any]) -> str:
     """Put an error of usage into words; `built` gives all commands."""
@@ -13,7 +16,10 @@ def usage_message(error: Any, given: Sequence[str], built: Callable[[], Any]) ->
     if context is None:
         return said
     option = getattr(error, "option_name", None)
-    if option is not None and any("--set" in param.opts for param in context.command.params):
+    takes = {name for param in context.command.params for name in param.opts}
+    if option is not None and "--columns" in takes and option.lstrip("-") in ROLES:
+        return f"{said}. Which column it is, is given as --columns {option.lstrip('-')}=NAME"
+    if option is not None and "--set" in takes:
         return f"{said}. What a method takes is given as --set {option.lstrip('-')}=VALUE"
     known, depth = getattr(context.command, "commands", None), len(context.command_path.split()) - 1
     if known is None or depth >= len(given) or given[depth] in known:

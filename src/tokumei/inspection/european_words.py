@@ -14,6 +14,8 @@ from collections.abc import Mapping
 # For each kind of column, the words of a header that say it; see `kinds` for their order and what they mean.
 HEADERS: Mapping[str, str] = {
     "email": r"courriel|correo( electronico)?|posta elettronica",
+    "thing": r"artikel\w*|articles?|articulos?|articol[oi]|artigos?|produkte?|produits?|productos?|prodott[oi]"
+    r"|produtos?|waren?(gruppe)?|marke|marque|marca",
     "phone": r"telefon\w*|telephone|handy(nummer)?|mobil(nummer|telefon)?|rufnummer|cellulare|celular|movil",
     "insurance": r"\w*versicherungs?(nummer|nr)|krankenkassen\w*|numero de securite sociale|nir|codice fiscale|bsn|cpf",
     "account": r"konto(nummer|nr)?|compte( bancaire)?|cuenta|rekeningnummer",
