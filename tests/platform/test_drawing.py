@@ -12,6 +12,7 @@ from time import monotonic, sleep
 import polars as pl
 import pytest
 
+from tokumei.platform.contests import drawing
 from tokumei.platform.contests.drawing import Drawer, DrawingFailed
 from tokumei.platform.jobs import process
 from tokumei.report.contest_figures import history_figure, standings_figure
@@ -47,6 +48,17 @@ def test_process_that_was_killed_is_followed_by_another(drawer: Drawer) -> None:
     os.kill(pid, signal.SIGKILL)
     assert drawer.draw("standings_figure", TEAMS, TITLES) == first
     assert drawer.pid != pid
+
+
+def test_process_that_takes_for_ever_is_given_up(drawer: Drawer, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = drawer.draw("standings_figure", TEAMS, TITLES)
+    os.kill(drawer.pid, signal.SIGSTOP)
+    monkeypatch.setattr(drawing, "MOST_SECONDS", 0.2)
+    monkeypatch.setattr(drawing, "MOST_ATTEMPTS", 1)
+    with pytest.raises(DrawingFailed):
+        drawer.draw("standings_figure", TEAMS, TITLES)
+    monkeypatch.undo()
+    assert drawer.draw("standings_figure", TEAMS, TITLES) == first
 
 
 def test_what_cannot_be_drawn_is_said_and_nothing_after_it_suffers(drawer: Drawer) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import select
+import selectors
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from tokumei.core.errors import TokumeiError
 from tokumei.platform.jobs.process import PASSED_ON, THREADS, stand_back
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 IDLE_SECONDS = 600.0
 # It may have ended, or been killed, just now.
 MOST_ATTEMPTS = 2
+# Seconds that a figure may take: one of them, but the process stands back for all others.
+MOST_SECONDS = 120.0
 
 
 class DrawingFailed(TokumeiError):
-    """The process that draws ended twice over one figure."""
+    """The process that draws ended, or did not, twice over one figure."""
 
 
 class Drawer:
@@ -53,7 +55,7 @@ class Drawer:
         raise DrawingFailed("The figure could not be drawn; see the log.")
 
     def _ask(self, asked: bytes) -> bytes:
-        """Give the line that was answered; less than a line where the process is gone."""
+        """Give the line that was answered; less than a line where the process is gone, or takes for ever."""
         if self._process is None:
             self._process = _start()
         if self._process.stdin is None or self._process.stdout is None:
@@ -61,7 +63,8 @@ class Drawer:
         with suppress(BrokenPipeError):
             self._process.stdin.write(asked)
             self._process.stdin.flush()
-            return self._process.stdout.readline()
+            if _is_heard(self._process.stdout, MOST_SECONDS):
+                return self._process.stdout.readline()
         return b""
 
     def end(self) -> None:
@@ -92,7 +95,7 @@ def main() -> None:
     """Be the process: draw what each line asks for."""
     from tokumei.report import contest_figures
 
-    while select.select([0], [], [], IDLE_SECONDS)[0]:
+    while _is_heard(sys.stdin.buffer, IDLE_SECONDS):
         line = sys.stdin.buffer.readline()
         if not line:
             break
@@ -100,6 +103,13 @@ def main() -> None:
         drawn = getattr(contest_figures, figure)(_frame(rows), **titles)
         sys.stdout.buffer.write(json.dumps(drawn).encode() + b"\n")
         sys.stdout.buffer.flush()
+
+
+def _is_heard(pipe: IO[bytes], seconds: float) -> bool:
+    """Wait until there is something to read, or nobody writes any more."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        return bool(selector.select(seconds))
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
