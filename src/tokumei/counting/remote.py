@@ -138,9 +138,9 @@ class RemoteRelation:
             alike = [_alike(rows[column], gone[name], plan.without[column]) for column, name in names.items()]
             rows = rows.anti_join(gone, [one for found in alike for one in found])
         if plan.is_shuffled:
-            # A column of its own: an engine may draw anew for each comparison where it sorts by a call.
-            rows = rows.mutate(tokumei_order=ibis.random()).order_by("tokumei_order").drop("tokumei_order")
-        self.engine.write(rows, out)
+            self.engine.write_shuffled(rows, out)
+        else:
+            self.engine.write(rows, out)
 
     def _joined(self, classes: ClassRecoding) -> Any:
         """Give the rows of the classes that there are labels for, with these in place of their values."""
@@ -230,6 +230,12 @@ class RemoteEngine:
     def write(self, expression: Any, out: Path) -> None:
         """Write a result to a file."""
         write_file_or_folder(self.fetch(expression), out)
+
+    def write_shuffled(self, expression: Any, out: Path) -> None:
+        """Write a result to a file in an order that nobody can guess."""
+        # A column of its own: an engine may draw anew for each comparison where it sorts by a call.
+        drawn = expression.mutate(tokumei_order=ibis.random())
+        self.write(drawn.order_by("tokumei_order").drop("tokumei_order"), out)
 
     def _table_named(self, name: str) -> Any:
         schema, _, table = name.rpartition(".")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -125,8 +126,22 @@ class SparkEngine(RemoteEngine):
 
     def write(self, expression: Any, out: Path) -> None:
         """Let Spark write a folder of Parquet files, or parts that are joined to one CSV file."""
+        self._write(self._spark_frame(expression), out)
+
+    def write_shuffled(self, expression: Any, out: Path) -> None:
+        """Deal rows out to parts by lot, and sort each part by lot.
+
+        That is how rows would come that were sorted by a random number each. To sort all of them, Spark would compute
+        them twice: first a sample, to find where parts begin.
+        """
+        from pyspark.sql import functions
+
+        drawn = self._spark_frame(expression).withColumn("tokumei_order", functions.rand(secrets.randbits(63)))
+        dealt = drawn.repartition("tokumei_order").sortWithinPartitions("tokumei_order")
+        self._write(dealt.drop("tokumei_order"), out)
+
+    def _write(self, rows: Any, out: Path) -> None:
         with atomic_path(out) as draft:
-            rows = self._spark_frame(expression)
             if out.suffix in (".parquet", ""):
                 rows.write.parquet(str(draft))
                 return
