@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.cases import IN_EVERY_RUN, OF_MANY, VARIABLE
 from tests.postgres_server import postgres_programs, postgres_server
-from tests.scheduling import FileByFile, mark_slow, spread_slow
+from tests.scheduling import FileByFile, mark_slow, put_slow_first
 
 Write = Callable[..., Path]
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -49,10 +49,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
 # First, so that `-m` knows what is slow, and last, since Django's plugin puts all tests of its database at the front.
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Say which tests are slow, and spread them among the others."""
+    """Say which tests are slow, and let them come first."""
     mark_slow(items)
     yield
-    spread_slow(items)
+    put_slow_first(items)
 
 
 def pytest_collection_finish() -> None:

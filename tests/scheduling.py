@@ -15,9 +15,6 @@ GROUPS = {"spark_engine": "spark", "(world: World": "world"}
 # Fixtures that start something which takes seconds.
 SERVERS = {"spark_engine", "postgres_engine", "browser"}
 
-# Files that take long begin in this share of all.
-SLOW_SHARE = 0.7
-
 
 class FileByFile(LoadScopeScheduling):  # type: ignore[misc]
     """Gives each file to one process, which makes what its tests share once; files that share more are one group.
@@ -48,18 +45,10 @@ def mark_slow(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-def spread_slow(items: list[pytest.Item]) -> None:
-    """Begin with groups; then files that wait for a server or a browser stand evenly among those that only compute.
-
-    Were all that wait at the beginning, processors would stand idle there. What begins last must be short, or other
-    processes wait for it: there are none that take long.
-    """
+def put_slow_first(items: list[pytest.Item]) -> None:
+    """Begin with groups, then files that take long: what begins last must be short, or other processes wait for it."""
     groups = [group_of(item.nodeid.partition("::")[0]) for item in items]
     slow = {group for group, item in zip(groups, items, strict=True) if item.get_closest_marker("slow")}
-    files = [group for group in dict.fromkeys(groups) if group not in GROUPS.values()]
-    place = dict.fromkeys(GROUPS.values(), -1.0)
-    for is_slow, share in ((True, SLOW_SHARE), (False, 1.0)):
-        some = [file for file in files if (file in slow) is is_slow]
-        place |= {file: share * number / len(some) for number, file in enumerate(some)}
-    order = sorted(range(len(items)), key=lambda index: (place[groups[index]], groups[index] not in slow))
+    large = set(GROUPS.values())
+    order = sorted(range(len(items)), key=lambda index: (groups[index] not in large, groups[index] not in slow))
     items[:] = [items[index] for index in order]
