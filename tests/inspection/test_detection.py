@@ -152,6 +152,8 @@ def test_examples_in_docstrings_hold(module: str) -> None:
         ("Diagnose", ["Grippe", "Bruch", "Grippe"], "sensitive", "illness"),
         ("Número de teléfono", ["030 1234567", "089 7654321", "040 5551234"], "identifier", "phone"),
         ("Kundennummer", ["K-1", "K-2", "K-3"], "identifier", "code"),
+        ("Nombre de visites", ["1", "2", "3"], "other", "number"),
+        ("Nombre del cliente", ["Ana Ruiz", "Luis Gil"], "identifier", "person-name"),
         ("Kosten €", ["1.234,50", "99,00", "12.000,10"], "other", "number"),
     ],
 )

@@ -22,6 +22,13 @@ def write_people(path: Path, n_rows: int) -> None:
     people.write_csv(path) if path.suffix == ".csv" else people.write_parquet(path)
 
 
+def streamed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a file of people that is taken for larger than memory."""
+    monkeypatch.setattr(writing, "MOST_CELLS", 5)
+    write_people(folder / "people.parquet", 1000)
+    return folder / "people.parquet"
+
+
 def planned(file: Path, capsys: pytest.CaptureFixture[str], *more: object) -> dict[str, Any]:
     words = ["anonymize", "table", file, "--qi", "age,town,sex", "--k", "5", "--out", file.parent / "out.csv", *more]
     code, found = tokumei_here(capsys, *words, "--dry-run")
@@ -55,9 +62,7 @@ def test_plan_is_within_a_factor_of_what_the_run_takes(
 def test_plan_counts_the_cuts_of_classes_that_do_not_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "people.parquet"
-    write_people(file, 1000)
-    monkeypatch.setattr(writing, "MOST_CELLS", 5)
+    file = streamed(tmp_path, monkeypatch)
     whole = planned(file, capsys, "--method", "mondrian")
     monkeypatch.setattr("tokumei.job.plan_table.most_classes", lambda _: whole["classes"] // 3)
     parts = planned(file, capsys, "--method", "mondrian")
@@ -69,9 +74,7 @@ def test_plan_counts_the_cuts_of_classes_that_do_not_fit(
 def test_plan_says_when_rows_are_streamed_and_how_often(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "people.parquet"
-    write_people(file, 1000)
-    monkeypatch.setattr(writing, "MOST_CELLS", 5)
+    file = streamed(tmp_path, monkeypatch)
     assert (planned(file, capsys)["way"], planned(file, capsys)["passes"]) == ("as a stream", 1)
     # An order that comes again needs all rows in memory, and sensitive values a pass of their own.
     assert planned(file, capsys, "--seed", "1")["way"] == "in memory"

@@ -29,7 +29,7 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 from tests.platform.sites import do_jobs, upload
 
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests import reasons
+from tokumei.platform.contests import drawing, reasons
 from tokumei.platform.contests.models import Contest, Kind, Phase, State, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
 from tokumei.platform.jobs.models import Job
@@ -368,6 +368,15 @@ def test_figures_are_drawn_once_and_described(contest: Contest, settings: Any) -
     first.write_text(marked)
     assert Client().get("/contests/cup/figures/standings.svg").content.decode() == marked
     assert Client().get("/contests/cup/figures/nothing.svg").status_code == 404
+
+
+def test_figure_that_cannot_be_drawn_is_a_fault_of_the_server(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(drawing, "MOST_SECONDS", 0.0)
+    answer = Client(raise_request_exception=False).get(f"/contests/{contest.slug}/figures/standings.svg")
+    assert answer.status_code == 500
+    assert "DrawingFailed" in caplog.text
 
 
 def test_list_of_submissions_is_filtered_and_paged(

@@ -113,11 +113,16 @@ def _counted(
 
 def _check_fits(n_classes: int, most: int | None, relation: Relation, columns: Sequence[str]) -> None:
     if most is not None and n_classes > most:
-        expected = (
-            f"at most {most:,} combinations of values, which fit into the memory of this machine: leave a column out, "
-            "or make its values coarser first"
-        )
-        raise TooManyClasses.of(expected, file=relation.name, column=", ".join(columns))
+        raise too_many_classes(relation, columns, most)
+
+
+def too_many_classes(relation: Relation, columns: Sequence[str], most: int) -> InputError:
+    """Make the error for more classes than `most`, with what to do."""
+    expected = (
+        f"at most {most:,} combinations of values, which fit into the memory of this machine: leave a column out, "
+        "or make its values coarser first"
+    )
+    return TooManyClasses.of(expected, file=relation.name, column=", ".join(columns))
 
 
 def with_histograms(

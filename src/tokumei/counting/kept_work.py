@@ -60,7 +60,7 @@ def keeping(source: str, folder: Path, n_rows: int | None) -> Iterator[None]:
         _current.reset(token)
 
 
-def part_name(part: str, column: str, values: pl.Series) -> str:
+def name_of_part(part: str, column: str, values: pl.Series) -> str:
     """Name the rows of a part whose value of a column is one of these."""
     told = repr((part, column, str(values.dtype), sorted(map(repr, values))))
     return hashlib.blake2b(told.encode(), digest_size=16).hexdigest()

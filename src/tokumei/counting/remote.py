@@ -20,7 +20,7 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
 from tokumei.counting.engine import NO_LABEL, WritePlan, without_password
-from tokumei.counting.kept_work import kept_work, part_name
+from tokumei.counting.kept_work import kept_work, name_of_part
 from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, header_names
@@ -126,7 +126,7 @@ class RemoteRelation:
         name = f"tokumei_value_{secrets.token_hex(4)}"
         wanted = self.engine.labels(values.alias(name).to_frame())
         rows = self.table.semi_join(wanted, _alike(self.table[column], wanted[name], values))
-        return replace(self, table=rows, part=part_name(self.part, column, values))
+        return replace(self, table=rows, part=name_of_part(self.part, column, values))
 
     def write(self, plan: WritePlan, out: Path) -> None:
         """Write rows as planned."""

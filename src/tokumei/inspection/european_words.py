@@ -2,7 +2,7 @@
 """The words of other European languages: in headers, and in columns of few known values. Written without accents.
 
 German, French, Spanish, Italian, Portuguese and Dutch. What reads the same in English is not repeated, and what means
-something else there (data, genre, estado as a status) is left out.
+something else there (data, genre, estado as a status) is left out; in French `nombre de` counts something.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ HEADERS: Mapping[str, str] = {
     "body": r"(korper)?grosse|(korper)?gewicht|taille|poids|altura|estatura|altezza",
     "free-text": r"bemerkung(en)?|kommentar|anmerkung(en)?|notiz(en)?|remarques?|commentaires?|observaciones"
     r"|comentarios?|osservazioni|opmerking(en)?",
-    "person-name": r"(familien|ruf|geburts|kunden|patienten)?name|nom de famille|prenom|nombre|apellidos?|cognome|nome"
-    r"|sobrenome|voornaam|achternaam",
+    "person-name": r"(familien|ruf|geburts|kunden|patienten)?name|nom de famille|prenom|nombre(?! de? )|apellidos?"
+    r"|cognome|nome|sobrenome|voornaam|achternaam",
     "code": r"\w*(nummer|kennung|kennzeichen)|\w*nr|numero|identifiant|matricule|codigo|codice|klantnummer",
 }
 SEX = frozenset(

@@ -7,7 +7,6 @@ long or when whoever started it is gone.
 from __future__ import annotations
 
 import json
-import os
 import selectors
 import subprocess
 import sys
@@ -15,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
-from tokumei.core.errors import TokumeiError
-from tokumei.platform.jobs.process import PASSED_ON, THREADS, stand_back
+from tokumei.platform.jobs.process import little_environment, stand_back
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,8 +27,8 @@ MOST_ATTEMPTS = 2
 MOST_SECONDS = 120.0
 
 
-class DrawingFailed(TokumeiError):
-    """The process that draws ended, or did not, twice over one figure."""
+class DrawingFailed(Exception):
+    """The process that draws ended, or did not, twice over one figure: no fault of whoever asked for it."""
 
 
 class Drawer:
@@ -83,7 +81,7 @@ def _start() -> subprocess.Popen[bytes]:
         [sys.executable, "-m", "tokumei.platform.contests.drawing"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={name: os.environ[name] for name in PASSED_ON if name in os.environ} | THREADS,
+        env=little_environment(),
         # Only as one of its own can it stand back alone. It ends when nobody holds the other end any more.
         start_new_session=True,
     )

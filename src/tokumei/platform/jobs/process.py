@@ -72,7 +72,7 @@ def run(
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={name: os.environ[name] for name in PASSED_ON if name in os.environ} | THREADS,
+        env=little_environment(),
         start_new_session=True,
     ) as process:
         try:
@@ -83,6 +83,11 @@ def run(
             # The whole group, or what it started would outlive it.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+
+
+def little_environment() -> dict[str, str]:
+    """Give a process what it needs of the environment, and one thread where many would be in each other's way."""
+    return {name: os.environ[name] for name in PASSED_ON if name in os.environ} | THREADS
 
 
 def stand_back(pid: int) -> None:
