@@ -17,7 +17,7 @@ from tokumei.anonymize.on_engine.delete import delete
 from tokumei.anonymize.on_engine.dummies import dummies
 from tokumei.anonymize.on_engine.generalize import GeneralizedRows, generalize
 from tokumei.anonymize.on_engine.perturb import perturb
-from tokumei.anonymize.on_engine.pseudonyms import named, with_new_invoices
+from tokumei.anonymize.on_engine.pseudonyms import Naming
 from tokumei.anonymize.pipeline import Pipeline, seed_of
 from tokumei.anonymize.steps import HistoryStep, recipe_of
 from tokumei.core.errors import InputError, PromiseBroken
@@ -59,17 +59,18 @@ def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) 
     with step("deciding", len(steps) + 1) as bar:
         history, recipes = _changed(steps, history, seed, bar)
         last = pipeline.methods[-1] if pipeline.methods else None
-        naming = last if isinstance(last, Pseudonyms) else None
+        method = last if isinstance(last, Pseudonyms) else None
         own = seed_of(seed, len(steps) + 1)
-        table = with_new_invoices(history, named(naming, history, history.table, seed=own), seed=own)
+        naming = Naming.of(method, history, seed=own)
+        table = naming.with_new_invoices(naming.named(history.table))
         # Names follow from customer and month, so that each is drawn once and not for every row.
-        lives = named(naming, history, history.kept.select("customer", "period").distinct(), seed=own)
+        lives = naming.named(history.kept.select("customer", "period").distinct())
         truth = history.keep("truth", lives.select("customer", "period", "pseudonym"))
         n_lives = _check_names(history, truth)
         shown = table.filter(table.pseudonym.notnull()).select(customer="pseudonym", item="item")
         _check_shared(steps, lambda: history.fetch(shown.distinct()))
         bar.advance()
-    recipes.append(Recipe("pseudonyms for the whole time", {}, own) if naming is None else recipe_of(naming, own))
+    recipes.append(Recipe("pseudonyms for the whole time", {}, own) if method is None else recipe_of(method, own))
     return NamedRows(history, table, truth, n_lives, _recipe(recipes, seed))
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+
+import ibis
 
 from tokumei.anonymize.history.perturb import (
     HAIR,
@@ -24,27 +27,31 @@ def perturb(method: Perturb, history: EngineHistory, *, seed: int, name: str) ->
     method.check_options()
     if method.items:
         raise InputError.of("items=0 on an engine: exchanging items needs the local one", option="engine")
-    rows = history.table
+    table = history.table
+    by = ("date", "customer") if method.whole_baskets else ("row",)
+    days, amounts = history.draws(seed, "perturb", "days", by=by), history.draws(seed, "perturb", "amounts")
+    # In columns of their own, as below: an engine computes again what is mentioned again inside a condition.
+    rows = table.mutate(days_drawn=days.digest, amounts_drawn=amounts.digest)
+    days, amounts = replace(days, digest=rows.days_drawn), replace(amounts, digest=rows.amounts_drawn)
     cells: dict[str, Any] = {}
     if method.days:
-        by = ("date", "customer") if method.whole_baskets else ("row",)
-        cells["date"] = _moved(rows, method.days, history.draws(seed, "perturb", "days", by=by))
+        cells["date"] = _moved(rows, method.days, days)
     if method.hides_times and "time" in history.roles:
         cells["time"] = either(rows.time.notnull(), whole_number(0), None)
-    draws = history.draws(seed, "perturb", "amounts")
+    rows = rows.mutate(**cells)
     if method.quantities:
-        amounts, factor = rows.quantity.cast("float64"), _factor(method.quantities, draws.share(0))
-        if history.staged.is_whole:
-            cells["quantity"] = _scaled(amounts, factor, WHOLE, MOST_QUANTITY).cast("int64")
-        else:
-            # Weighed goods: decimals stay decimals.
-            cells["quantity"] = _scaled(amounts, factor, WEIGHT_DECIMALS)
+        factor = _factor(method.quantities, amounts.share(0))
+        # Weighed goods: decimals stay decimals.
+        is_whole = history.staged.is_whole
+        decimals, most = (WHOLE, MOST_QUANTITY) if is_whole else (WEIGHT_DECIMALS, None)
+        rows = _scaled(rows, "quantity", factor, decimals, most)
+        rows = rows.mutate(quantity=rows.quantity.cast("int64")) if is_whole else rows
     if method.prices:
-        factor = _factor(method.prices, draws.share(1))
         decimals = WHOLE if _are_whole(history) else PRICE_DECIMALS
-        cells["price"] = _scaled(rows.price, factor, decimals, MOST_PRICE)
+        rows = _scaled(rows, "price", _factor(method.prices, amounts.share(1)), decimals, MOST_PRICE)
     there = rows.customer.notnull()
-    return history.with_cells({column: either(there, cell, None) for column, cell in cells.items()})
+    cells = {column: either(there, rows[column], None) for column in ("date", "time", "quantity", "price")}
+    return replace(history, table=rows.mutate(**cells).select(*table.columns))
 
 
 def _are_whole(history: EngineHistory) -> bool:
@@ -61,21 +68,26 @@ def _moved(rows: Any, days: int, draws: Draws) -> Any:
     return earliest + draws.below(latest - earliest + whole_number(1))
 
 
-def _scaled(amount: Any, factor: Any, decimals: Sequence[int], most: float | None = None) -> Any:
-    """Multiply an amount, and round it to its decimals: it never changes its sign, becomes 0 or comes beyond most."""
-    own, changed = amount.abs(), (amount * factor).abs()
-    cells = [_at_least(rounded(changed, 10**one), number(10.0**-one)) for one in decimals]
-    size = cells.pop()
-    for one, cell in zip(reversed(decimals[:-1]), reversed(cells), strict=True):
-        parts = own * number(10.0**one)
-        size = either((parts - rounded(parts)).abs() < number(HAIR), cell, size)
+def _scaled(rows: Any, column: str, factor: Any, decimals: Sequence[int], most: float | None) -> Any:
+    """Multiply a column, and round it to its decimals: it never changes its sign, becomes 0 or comes beyond most."""
+    rows = rows.mutate(amount=rows[column].cast("float64"))
+    rows = rows.mutate(own=rows.amount.abs(), changed=(rows.amount * factor).abs())
+    *fewer, last = decimals
+    size = _at_least_one_part(rows.changed, last)
+    for one in reversed(fewer):
+        parts = rows.own * number(10.0**one)
+        size = either((parts - rounded(parts)).abs() < number(HAIR), _at_least_one_part(rows.changed, one), size)
+    rows = rows.mutate(size=size)
     if most is not None:
-        size = either((own <= number(most)) & (size > number(most)), number(most), size)
-    return either(amount < number(0), -size, either(amount > number(0), size, number(0)))
+        is_beyond = (rows.own <= number(most)) & (rows["size"] > number(most))
+        rows = rows.mutate(size=either(is_beyond, number(most), rows["size"]))
+    amount, size = rows.amount, rows["size"]
+    return rows.mutate(**{column: either(amount < number(0), -size, either(amount > number(0), size, number(0)))})
 
 
-def _at_least(value: Any, least: Any) -> Any:
-    return either(value < least, least, value)
+def _at_least_one_part(size: Any, decimals: int) -> Any:
+    """Round a size to so many decimals, but not to 0."""
+    return ibis.greatest(rounded(size, 10**decimals), number(10.0**-decimals))
 
 
 def _factor(most: float, share: Any) -> Any:

@@ -26,6 +26,8 @@ def guess_on_engine(attack: Any, knowledge: EngineHistory, published: EngineHist
     if "item" in fields:
         longest = knowledge.fetch(known.aggregate(n=known.item.length().max()))["n"][0]
         seen = seen.mutate(item=seen.item.substr(0, int(longest or 0)))
+    # Few rows agree with what is known, and only those are sorted out by what they say.
+    seen = seen.semi_join(known, list(fields))
     # Where several published rows agree the last one counts, and of several known rows of a month the last.
     last = seen.group_by(list(fields)).aggregate(row=lambda some: some.row.max())
     shown = seen.select(shown_row=seen.row, pseudonym=seen.customer)

@@ -37,7 +37,8 @@ def write_pseudonyms(cells: pl.DataFrame, customers: list[str], path: Path | str
 
     The table of a contest has its own months and no header; any other has the months that occur.
     """
-    named = cells.with_columns(pl.col("period").map_elements(period_name, return_dtype=pl.String).alias("month"))
+    names = {period: period_name(period) for period in cells["period"].unique()}
+    named = cells.with_columns(pl.col("period").replace_strict(names, return_dtype=pl.String).alias("month"))
     if cells.select("customer", "period").is_duplicated().any():
         write_csv(named.select(BY_PSEUDONYM).sort("month", "pseudonym"), path)
         return

@@ -143,6 +143,9 @@ class _Panels:
         self.panel = np.zeros((height, n_items - start))
         for part in range(self.side.n_parts):
             counts = self.side.matrix(part, self.used)[:, start:]
-            some = (counts[:, :height].T.tocsr() @ counts).tocsr()
-            row = np.repeat(np.arange(height), np.diff(some.indptr))
-            self.panel[row, some.indices] += some.data
+            # Of two items that are compared once, the pair that nobody asks for is not multiplied.
+            for top in range(0, height, here.BLOCK_ITEMS):
+                block = counts[:, top : min(top + here.BLOCK_ITEMS, height)].T.tocsr()
+                some = (block @ counts[:, top:]).tocsr()
+                row = np.repeat(np.arange(top, top + block.shape[0]), np.diff(some.indptr))
+                self.panel[row, some.indices + top] += some.data
