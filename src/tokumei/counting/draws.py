@@ -93,6 +93,11 @@ def rounded(value: Any, per_unit: int = 1) -> Any:
     return whole if per_unit == 1 else whole / number(per_unit)
 
 
+def at_least(value: Any, least: Any) -> Any:
+    """Cut a value at its lower end."""
+    return ibis.greatest(value, least)
+
+
 def between(value: Any, least: Any, most: Any) -> Any:
     """Cut a value at two ends."""
-    return ibis.least(ibis.greatest(value, least), most)
+    return ibis.least(at_least(value, least), most)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import ibis
-
 from tokumei.anonymize.history.perturb import (
     HAIR,
     MOST_PRICE,
@@ -18,7 +16,7 @@ from tokumei.anonymize.history.perturb import (
     Perturb,
 )
 from tokumei.core.errors import InputError
-from tokumei.counting.draws import Draws, between, either, number, rounded, whole_number
+from tokumei.counting.draws import Draws, at_least, between, either, number, rounded, whole_number
 from tokumei.counting.engine_history import EngineHistory
 
 
@@ -47,8 +45,8 @@ def perturb(method: Perturb, history: EngineHistory, *, seed: int, name: str) ->
         rows = _scaled(rows, "quantity", factor, decimals, most)
         rows = rows.mutate(quantity=rows.quantity.cast("int64")) if is_whole else rows
     if method.prices:
-        decimals = WHOLE if _are_whole(history) else PRICE_DECIMALS
-        rows = _scaled(rows, "price", _factor(method.prices, amounts.share(1)), decimals, MOST_PRICE)
+        factor = _factor(method.prices, amounts.share(1))
+        rows = _scaled(rows, "price", factor, WHOLE if _are_whole(history) else PRICE_DECIMALS, MOST_PRICE)
     there = rows.customer.notnull()
     cells = {column: either(there, rows[column], None) for column in ("date", "time", "quantity", "price")}
     return replace(history, table=rows.mutate(**cells).select(*table.columns))
@@ -87,7 +85,7 @@ def _scaled(rows: Any, column: str, factor: Any, decimals: Sequence[int], most: 
 
 def _at_least_one_part(size: Any, decimals: int) -> Any:
     """Round a size to so many decimals, but not to 0."""
-    return ibis.greatest(rounded(size, 10**decimals), number(10.0**-decimals))
+    return at_least(rounded(size, 10**decimals), number(10.0**-decimals))
 
 
 def _factor(most: float, share: Any) -> Any:
