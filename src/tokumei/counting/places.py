@@ -9,7 +9,7 @@ import ibis
 
 
 def place(group: Any, order: Sequence[Any]) -> Any:
-    """Count up the rows of each group in an order that leaves no two alike, from 0."""
+    """Count up the rows of each group, or all rows for None, in an order that leaves no two alike, from 0."""
     return ibis.row_number().over(ibis.window(group_by=group, order_by=list(order))).cast("int64")
 
 

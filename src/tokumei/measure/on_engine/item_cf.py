@@ -16,8 +16,9 @@ from scipy import sparse
 
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
-from tokumei.counting.draws import BITS, Draws, whole_number
+from tokumei.counting.draws import whole_number
 from tokumei.counting.engine_history import EngineHistory
+from tokumei.counting.places import place
 from tokumei.measure.on_engine.rows import most_bought
 from tokumei.measure.utility import _item_cf as here
 from tokumei.measure.utility._item_cf import Floats, Matrix, Weigh
@@ -54,14 +55,15 @@ def score(
     name: str, before: EngineHistory, after: EngineHistory, weigh: Weigh, items: list[str] | None = None
 ) -> Score:
     """Compare the similarities of both."""
-    if items is None:
-        items = before.fetch(before.kept.select("item").distinct())["item"].sort().to_list()
-    listed = pl.Series(items, dtype=pl.String)
-    sides = [_Side.of(history, side, weigh, listed) for history, side in ((before, "before"), (after, "after"))]
-    squares = [one.squares() for one in sides]
+    sold = before.fetch(before.kept.select("item").distinct())["item"].sort()
+    # Where the items that are compared stand among all that are sold.
+    at = {item: number for number, item in enumerate(sold)}
+    chosen = np.array([at[item] for item in (sold if items is None else items)], np.int64)
+    sides = [_Side.of(history, side, weigh, sold) for history, side in ((before, "before"), (after, "after"))]
+    squares = [one.squares()[chosen] for one in sides]
     # An item that counts for nobody is similar to none in the original, so its pairs are never compared.
     used = np.flatnonzero(squares[0])
-    panels = [_Panels(side, used) for side in sides]
+    panels = [_Panels(side, chosen[used]) for side in sides]
     scale, scale_after = (here.inverse_norms(one[used]) for one in squares)
     value = here.distance(len(used), scale, scale_after, panels[0].products, panels[1].products)
     return Score(name, value, best=0, worst=1)
@@ -69,51 +71,50 @@ def score(
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """The sums of users and items of one history, kept on its engine, in parts that no user is divided among."""
+    """The sums of users and items of one history, kept on its engine by numbers: text takes several times as long."""
 
     history: EngineHistory
+    # Number of the user, number of the item among all that are sold in the original, and the sum.
     cells: Any
     n_parts: int
     weigh: Weigh
-    items: pl.Series
+    n_items: int
 
     @classmethod
-    def of(cls, history: EngineHistory, name: str, weigh: Weigh, items: pl.Series) -> _Side:
+    def of(cls, history: EngineHistory, name: str, weigh: Weigh, sold: pl.Series) -> _Side:
         if not history.staged.is_whole:
             raise InputError.of("whole quantities, or the local engine", file=history.staged.name, column="quantity")
         rows = history.kept
-        sums = rows.group_by("customer", "item").aggregate(
+        everyone = rows.select(who=rows.customer).distinct()
+        # In any order: which numbers stand together changes no sum.
+        users = history.keep(f"users-{name}", everyone.mutate(user=place(None, [everyone.who])))
+        items = history.given(f"items-{name}", pl.DataFrame({"what": sold, "number": np.arange(len(sold))}))
+        numbered = rows.inner_join(users, rows.customer == users.who).inner_join(items, rows["item"] == items.what)
+        sums = numbered.group_by("user", "number").aggregate(
             total=lambda some: some.quantity.sum().cast("int64") if "quantity" in history.roles else some.count()
         )
-        bits = max(0, math.ceil(math.log2(max(1, history.staged.n_kept) / MOST_CELLS)))
-        draws = Draws.of(history.engine, "", sums.customer)
-        part = draws.whole() >> (BITS - bits) if bits else whole_number(0)
+        n_parts = max(1, math.ceil(history.staged.n_kept / MOST_CELLS))
         # The same for all measures of one run.
-        return cls(history, history.keep(f"user-items-{name}", sums.mutate(part=part)), 1 << bits, weigh, items)
+        return cls(history, history.keep(f"user-items-{name}", sums), n_parts, weigh, len(sold))
 
     def squares(self) -> Floats:
         """Sum the squares of each item's column, of how often each sum stands there."""
-        counted = self.history.fetch(self.cells.group_by("item", "total").aggregate(n=lambda some: some.count()))
-        column = counted["item"].cast(pl.Enum(self.items), strict=False).to_physical()
-        is_listed = column.is_not_null().to_numpy()
+        counted = self.history.fetch(self.cells.group_by("number", "total").aggregate(n=lambda some: some.count()))
         weights = self.weigh(counted["total"].to_numpy()).astype(np.float64)
-        n = counted["n"].to_numpy()
         squares: Floats = np.bincount(
-            column.drop_nulls().to_numpy(), (weights * weights * n)[is_listed], minlength=len(self.items)
+            counted["number"].to_numpy(), weights * weights * counted["n"].to_numpy(), minlength=self.n_items
         ).astype(np.float64)
         return squares
 
     def matrix(self, part: int, used: Any) -> Matrix:
-        """Give the users of one part and what each bought of the items used."""
-        some = self.cells.filter(self.cells.part == whole_number(part))
-        cells = self.history.fetch(some.select("customer", "item", "total"))
-        users = pl.Enum(cells["customer"].unique())
-        column = cells["item"].cast(pl.Enum(self.items), strict=False).to_physical()
-        is_listed = column.is_not_null().to_numpy()
-        rows = cells["customer"].cast(users).to_physical().to_numpy()[is_listed].astype(np.int32)
-        weights = self.weigh(cells["total"].to_numpy()[is_listed]).astype(np.float64)
-        places = rows, column.drop_nulls().to_numpy().astype(np.int32)
-        matrix: Matrix = sparse.coo_array((weights, places), shape=(len(users.categories), len(self.items))).tocsr()
+        """Give the users of one part, between whom none is divided, and what each bought of the items used."""
+        is_in_part = self.cells.user % whole_number(self.n_parts) == whole_number(part)
+        cells = self.history.fetch(self.cells.filter(is_in_part).select("user", "number", "total"))
+        users = (cells["user"].to_numpy() // self.n_parts).astype(np.int32)
+        weights = self.weigh(cells["total"].to_numpy()).astype(np.float64)
+        places = users, cells["number"].to_numpy().astype(np.int32)
+        shape = int(users.max(initial=-1)) + 1, self.n_items
+        matrix: Matrix = sparse.coo_array((weights, places), shape=shape).tocsr()
         matrix.eliminate_zeros()
         used_alone: Matrix = matrix[:, used]
         return used_alone
