@@ -314,8 +314,21 @@ class PostgresEngine(RemoteEngine):
 
     def table_of_frame(self, frame: pl.DataFrame) -> Any:
         """Copy a frame by COPY, many times faster than inserting rows."""
+        return self._analyzed(self._copied(frame))
+
+    def keep(self, expression: Any, place: Path) -> Any:
+        """Compute a table once, as a temporary one."""
+        return self._analyzed(super().keep(expression, place))
+
+    def _copied(self, frame: pl.DataFrame) -> Any:
         schema = ibis.Schema.from_polars(plain_types(frame).schema)
         return self._more_rows(self.backend.create_table(fresh_name(), schema=schema, temp=True), frame)
+
+    def _analyzed(self, table: Any) -> Any:
+        """Let the planner know a temporary table, which the server's own analysis leaves out."""
+        with self.backend.con.cursor() as cursor:
+            cursor.execute(f'ANALYZE "{table.get_name()}"')
+        return table
 
     def _more_rows(self, table: Any, frame: pl.DataFrame) -> Any:
         # Text is quoted, so that an empty text and a missing one stay apart.
@@ -330,8 +343,8 @@ class PostgresEngine(RemoteEngine):
         table = None
         for path in paths:
             frame = pl.read_parquet(path)
-            table = self.table_of_frame(frame) if table is None else self._more_rows(table, frame)
-        return table
+            table = self._copied(frame) if table is None else self._more_rows(table, frame)
+        return self._analyzed(table)
 
     def number_of_digits(self, digits: Any) -> Any:
         """Read eight hexadecimal digits as a number, by a function of this connection's own."""
