@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick coverage check audit sbom pins bench docs format locks clean
+.PHONY: help run test quick coverage check types rooms audit sbom pins bench docs format locks clean
 
 help: ## Show what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -35,9 +35,16 @@ coverage: $(VENV)/ready-to-develop ## Run every test and print which lines none 
 check: $(VENV)/ready-to-develop ## Run the linters, the type checker, the order of the rooms and bandit.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(MAKE) --no-print-directory --jobs=2 --output-sync types rooms
+
+types: # Takes as long as all the rest.
 	$(BIN)/mypy
+
+# That every test can be read is seen here too: once, and not by each of several processes that would all compile them.
+rooms:
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/bandit --quiet --recursive src --severity-level medium --configfile pyproject.toml
+	$(PYTEST) -n 0 --collect-only --quiet > $(VENV)/collected || { cat $(VENV)/collected; exit 1; }
 
 # Not in `check`, which must run without a network: known holes are looked up where they are published.
 audit: $(VENV)/ready-to-develop ## Look up known vulnerabilities of what is depended on; needs the network.
