@@ -183,6 +183,9 @@ class WatchedRelation:
         self.engine.n_passes += 1
         self.inside.write(plan, out)
 
+    def write_made(self, combinations: pl.DataFrame, out: Path) -> None:
+        self.inside.write_made(combinations, out)
+
 
 class CountingEngine(AbstractContextManager["CountingEngine"]):
     """The local engine, counting how often rows are gone through."""

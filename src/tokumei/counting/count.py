@@ -14,7 +14,7 @@ from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.engine import NO_LABEL, Engine, Relation, WritePlan, connect
 from tokumei.counting.local import LocalEngine, LocalRelation
-from tokumei.counting.made_rows import SIZE, combinations_of, write_made
+from tokumei.counting.made_rows import SIZE, combinations_of
 from tokumei.counting.recoding import ClassRecoding, Recoding, no_label, read_as
 from tokumei.data.files.beside import reading_beside
 from tokumei.data.files.csv import check_has_columns
@@ -23,6 +23,8 @@ from tokumei.data.table import Table
 
 # What one cell of one class takes while classes are counted, decided about and joined; measured.
 CLASS_BYTES = 160
+# Combinations of which an engine with machines of its own makes rows: each machine is sent all of them.
+MOST_SENT = 100_000
 
 
 class TooManyClasses(InputError):
@@ -198,14 +200,13 @@ def write_recoded(
 
 def write_relation(relation: Relation, plan: WritePlan, out: Path, *, counts: ClassCounts | None = None) -> None:
     """Write rows that are open already as planned, from their counts where these tell all that is released."""
-    known = None
-    if counts is not None and plan.is_shuffled and not relation.writes_there:
-        known = combinations_of(counts, plan.columns)
-    if known is None:
-        relation.write(plan, out)
-    else:
-        rows = LocalEngine().open(known).planned(replace(plan, columns=[*plan.columns, SIZE]))
-        write_made(rows.collect(), out)
+    known = combinations_of(counts, plan.columns) if counts is not None and plan.is_shuffled else None
+    if known is not None:
+        rows = LocalEngine().open(known).planned(replace(plan, columns=[*plan.columns, SIZE])).collect()
+        if not relation.writes_there or rows.drop(SIZE).n_unique() <= MOST_SENT:
+            relation.write_made(rows, out)
+            return
+    relation.write(plan, out)
 
 
 def _check_once(columns: Sequence[str]) -> None:

@@ -88,6 +88,9 @@ class Relation(Protocol):
     def write(self, plan: WritePlan, out: Path) -> None:
         """Write rows as planned, as Parquet or CSV by the name of the file."""
 
+    def write_made(self, combinations: pl.DataFrame, out: Path) -> None:
+        """Write so many rows of each combination as its SIZE says, in an order as likely as any other."""
+
 
 class Engine(AbstractContextManager["Engine"], Protocol):
     """Opens sources as relations."""

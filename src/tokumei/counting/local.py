@@ -15,6 +15,7 @@ from polars._typing import MaintainOrderJoin
 from tokumei.core.progress import step
 from tokumei.counting.engine import NO_LABEL, WritePlan
 from tokumei.counting.kept_work import kept_work, name_of_part
+from tokumei.counting.made_rows import write_made
 from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.counting.shuffling import write_shuffled, write_slices_shuffled
 from tokumei.data.files.formats import scan_frame, write_file_or_folder
@@ -98,6 +99,10 @@ class LocalRelation:
         """Give the rows whose value of a column is one of these."""
         is_one = self._recoded(column, {}).is_in(values.implode(), nulls_equal=True)
         return replace(self, rows=self.rows.filter(is_one), part=name_of_part(self.part, column, values))
+
+    def write_made(self, combinations: pl.DataFrame, out: Path) -> None:
+        """Make the rows here."""
+        write_made(combinations, out)
 
     def write(self, plan: WritePlan, out: Path) -> None:
         """Write rows as planned, in their order or shuffled."""

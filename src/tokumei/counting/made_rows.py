@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from tokumei.core.progress import step
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.data.files.formats import write_file_or_folder
+
+Ints = npt.NDArray[np.int64]
 
 # The private-use character keeps it apart from the columns of any table.
 SIZE = "\ue000size"
@@ -41,19 +44,30 @@ def write_made(combinations: pl.DataFrame, out: Path, *, piece_rows: int = PIECE
     That is how rows would come that were sorted by a random number each. Which piece they are in is its first digit, so
     that of each combination a piece has a binomial number of those that are left; a piece is then shuffled.
     """
-    lines = combinations.group_by(pl.exclude(SIZE)).agg(pl.col(SIZE).sum())
-    sizes, lines = lines[SIZE].to_numpy().astype(np.int64), lines.drop(SIZE)
+    lines, sizes = lines_of(combinations)
     n_pieces = max(1, math.ceil(int(sizes.sum()) / piece_rows))
     random = np.random.default_rng()
 
     def pieces(columns: list[str] | None, *_: object) -> Iterator[pl.DataFrame]:
-        left = sizes.copy()
         with step("writing rows", n_pieces) as bar:
-            for n_to_come in range(n_pieces, 0, -1):
-                drawn = random.binomial(left, 1 / n_to_come)
-                left -= drawn
+            for drawn in dealt_out(sizes, n_pieces, random):
                 made = lines[random.permutation(np.repeat(np.arange(len(drawn)), drawn))]
                 yield made if columns is None else made.select(columns)
                 bar.advance()
 
     write_file_or_folder(register_io_source(pieces, schema=dict(lines.schema)), out)
+
+
+def lines_of(combinations: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
+    """Give each combination once, and how many rows it has."""
+    lines = combinations.group_by(pl.exclude(SIZE)).agg(pl.col(SIZE).sum())
+    return lines.drop(SIZE), lines[SIZE].to_numpy().astype(np.int64)
+
+
+def dealt_out(sizes: Ints, n_pieces: int, random: np.random.Generator) -> Iterator[Ints]:
+    """Give how many rows of each combination are in each piece, where each row is in any of them alike."""
+    left = sizes.copy()
+    for n_to_come in range(n_pieces, 0, -1):
+        drawn = random.binomial(left, 1 / n_to_come)
+        left -= drawn
+        yield drawn

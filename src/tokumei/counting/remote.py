@@ -21,6 +21,7 @@ import polars as pl
 from tokumei.core.errors import FaultList, InputError
 from tokumei.counting.engine import NO_LABEL, WritePlan, without_password
 from tokumei.counting.kept_work import kept_work, name_of_part
+from tokumei.counting.made_rows import write_made
 from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, header_names
@@ -142,6 +143,10 @@ class RemoteRelation:
         else:
             self.engine.write(rows, out)
 
+    def write_made(self, combinations: pl.DataFrame, out: Path) -> None:
+        """Make rows of their combinations."""
+        self.engine.write_made(combinations, out)
+
     def _joined(self, classes: ClassRecoding) -> Any:
         """Give the rows of the classes that there are labels for, with these in place of their values."""
         known = classes.values.columns
@@ -236,6 +241,10 @@ class RemoteEngine:
         # A column of its own: an engine may draw anew for each comparison where it sorts by a call.
         drawn = expression.mutate(tokumei_order=ibis.random())
         self.write(drawn.order_by("tokumei_order").drop("tokumei_order"), out)
+
+    def write_made(self, combinations: pl.DataFrame, out: Path) -> None:
+        """Make rows of their combinations: here, unless the engine has machines of its own."""
+        write_made(combinations, out)
 
     def _table_named(self, name: str) -> Any:
         schema, _, table = name.rpartition(".")

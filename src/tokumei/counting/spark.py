@@ -14,9 +14,11 @@ from types import TracebackType
 from typing import Any
 
 import ibis
+import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.counting.made_rows import Ints, dealt_out, lines_of
 from tokumei.counting.remote import (
     RemoteEngine,
     checked_columns,
@@ -41,6 +43,9 @@ SPARK_SETTINGS = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
 ESCAPED = re.compile("%[89A-Fa-f][0-9A-Fa-f]")
+# Of rows that are made of combinations: about so many in a part, no more entries of combinations and parts, and no more
+# rows of one entry.
+PART_ROWS, MOST_DEALT, MOST_ALIKE = 2_000_000, 5_000_000, 50_000
 # A session in this process listens to this machine only, and does not cut small work into two hundred tasks.
 SPARK_HERE = {
     "spark.driver.host": "127.0.0.1",
@@ -140,6 +145,24 @@ class SparkEngine(RemoteEngine):
         dealt = drawn.repartition("tokumei_order").sortWithinPartitions("tokumei_order")
         self._write(dealt.drop("tokumei_order"), out)
 
+    def write_made(self, combinations: pl.DataFrame, out: Path) -> None:
+        """Let the cluster make the rows: which part has how many of which combination is drawn here."""
+        from pyspark.sql import functions
+
+        lines, sizes = lines_of(combinations)
+        session = self.backend._session
+        n_tasks = int(session.conf.get("spark.sql.shuffle.partitions"))
+        n_parts = min(max(n_tasks, int(sizes.sum()) // PART_ROWS), max(1, MOST_DEALT // max(1, len(sizes))))
+        # A task for each part, which is told all that is dealt out and takes its own: no row goes from one to another.
+        tasks = session.range(0, n_parts, 1, n_parts).withColumnRenamed("id", "part")
+        dealt = functions.broadcast(session.createDataFrame(_dealt(sizes, n_parts).to_arrow()))
+        repeated = functions.array_repeat("line", functions.col("n"))
+        rows = tasks.join(dealt, "part").select(functions.explode(repeated).alias("tokumei_line"))
+        numbered = lines.with_columns(tokumei_line=pl.int_range(pl.len(), dtype=pl.Int32))
+        labels = functions.broadcast(session.createDataFrame(numbered.to_arrow()))
+        made = rows.join(labels, "tokumei_line").withColumn("tokumei_order", functions.rand(secrets.randbits(63)))
+        self._write(made.sortWithinPartitions("tokumei_order").select(*map(_quoted, lines.columns)), out)
+
     def _write(self, rows: Any, out: Path) -> None:
         with atomic_path(out) as draft:
             if out.suffix in (".parquet", ""):
@@ -153,6 +176,25 @@ class SparkEngine(RemoteEngine):
 
     def _spark_frame(self, expression: Any) -> Any:
         return self.backend._session.sql(self.backend.compile(expression))
+
+
+def _dealt(sizes: Ints, n_parts: int) -> pl.DataFrame:
+    """Deal rows out to parts: how many of each line are in each; many alike are named several times."""
+    parts = []
+    for part, drawn in enumerate(dealt_out(sizes, n_parts, np.random.default_rng())):
+        (there,) = np.nonzero(drawn)
+        n_times = -(-drawn[there] // MOST_ALIKE)
+        line = np.repeat(there, n_times)
+        # All but the last of a line are full.
+        n = np.full(len(line), MOST_ALIKE, np.int64)
+        n[np.cumsum(n_times) - 1] = drawn[there] - (n_times - 1) * MOST_ALIKE
+        parts.append(pl.DataFrame({"part": np.full(len(line), part), "line": line, "n": n}))
+    return pl.concat(parts).cast({"line": pl.Int32, "n": pl.Int32})
+
+
+def _quoted(name: str) -> str:
+    """Name a column, whatever characters it has."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]

@@ -24,7 +24,7 @@ from tokumei.measure.utility import _item_cf as here
 from tokumei.measure.utility._item_cf import Floats, Matrix, Weigh
 
 # Cells of users and items that are in memory at once, and numbers of the items' products.
-MOST_CELLS = 4_000_000
+MOST_CELLS = 8_000_000
 MOST_PRODUCTS = 32_000_000
 
 
