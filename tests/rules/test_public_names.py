@@ -76,19 +76,25 @@ def test_attack_by_linkage_needs_no_scipy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "heavy"),
+    ("start", "then", "heavy"),
     [
-        ("configure", ["scipy", "sklearn", "altair", "ninja", "pandas", "ibis"]),
+        ("configure", "", ["scipy", "sklearn", "altair", "ninja", "pandas", "ibis"]),
+        # All pages, as a web process imports them before its first visitor comes.
+        (
+            "configure",
+            "from django.urls import get_resolver; get_resolver().url_patterns; ",
+            ["scipy", "sklearn", "altair", "pandas", "ibis"],
+        ),
         # It only starts the processes that do the jobs.
-        ("configure_supervisor", ["polars", "numpy", "tokumei.platform.jobs.models", "httpx", "axes"]),
+        ("configure_supervisor", "", ["polars", "numpy", "tokumei.platform.jobs.models", "httpx", "axes"]),
     ],
 )
 def test_process_of_the_server_starts_without_what_it_does_not_need(
-    tmp_path: Path, start: str, heavy: list[str]
+    tmp_path: Path, start: str, then: str, heavy: list[str]
 ) -> None:
     code = (
         f"import sys; from pathlib import Path; from tokumei.platform.start import {start}; "
-        f"{start}(Path({str(tmp_path)!r})); print([m for m in {heavy} if m in sys.modules])"
+        f"{start}(Path({str(tmp_path)!r})); {then}print([m for m in {heavy} if m in sys.modules])"
     )
     environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from tokumei.anonymize.generalizing.purchases import N_COLUMNS, Floats, Indices, Purchases
 from tokumei.data.files.generalized import LARGEST_SET
@@ -60,6 +59,9 @@ def align(purchases: Purchases, members: Sequence[int], *, n_rounds: int = 0, bl
 def _join(purchases: Purchases, aligned: Indices, rows: Indices, block: int | None) -> tuple[Indices, float]:
     """Give the row that joins each aligned line, and what all lines cost then."""
     if block is None or len(aligned) <= block:
+        # Here, as every process of a server imports this module, for which it would take a quarter longer to start.
+        from scipy.optimize import linear_sum_assignment
+
         costs = joining_costs(purchases, aligned, rows)
         lines, chosen = linear_sum_assignment(costs)
         return rows[chosen], float(costs[lines, chosen].sum())

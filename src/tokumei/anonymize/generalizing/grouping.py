@@ -14,8 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.spatial.distance import cdist
 
 from tokumei.anonymize.generalizing.purchases import N_COLUMNS, Floats, Indices, Purchases
 from tokumei.core.progress import step
@@ -44,6 +42,10 @@ class Estimate:
     @classmethod
     def of(cls, purchases: Purchases) -> Estimate:
         """Compare all customers with each other."""
+        # Here for the same reason as in `alignment`.
+        from scipy import sparse
+        from scipy.spatial.distance import cdist
+
         n_rows = purchases.n_rows
         at = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES
         quantiles = np.stack([np.quantile(purchases.values[:, rows], at, axis=1).ravel() for rows in purchases.rows])

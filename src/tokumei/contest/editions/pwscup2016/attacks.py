@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.optimize import linear_sum_assignment
 
 from tokumei.attack.item_sets import count_items, nearest_by_jaccard
 
@@ -113,6 +112,9 @@ def _best(votes: Votes) -> pl.Series:
 
 def _each_once(votes: Votes) -> pl.Series:
     """Give the customers out, each once, so that the votes are the most in all."""
+    # Here, since it takes longer to import than all the rest.
+    from scipy.optimize import linear_sum_assignment
+
     lines, columns = linear_sum_assignment(votes, maximize=True)
     rows = np.zeros(votes.shape[0], np.int64)
     rows[lines] = columns
