@@ -57,8 +57,8 @@ def plan_history(
     n_rows = None
     if format_of(source) == PARQUET:
         n_rows = int(scan_frame(source, reading).select(pl.len()).collect().item())
-    # Read and checked, named once for each life, changed and written in pieces, put together.
-    units, n_passes = ROW_UNITS, 4
+    # Read and checked, looked at for free names, named once for each life, changed and written in pieces, put together.
+    units, n_passes = ROW_UNITS, 5
     for method in pipeline.methods:
         if isinstance(method, Perturb):
             units += PERTURB_UNITS

@@ -25,7 +25,7 @@ from tokumei.anonymize.table.microaggregate import Microaggregate
 from tokumei.anonymize.table.noise import Noise
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Section, Sentence
-from tokumei.counting.count import CLASS_BYTES, most_classes
+from tokumei.counting.count import CLASS_BYTES, MOST_SENT, most_classes
 from tokumei.counting.count_along import most_along, most_combinations
 from tokumei.counting.engine import connect, without_password
 from tokumei.counting.made_rows import SIZE
@@ -39,7 +39,7 @@ from tokumei.data.table import check_column
 N_LOOKED_AT = 100_000
 # Units of one cell: to read, recode, shuffle, write and count it again, for each way of working.
 CELL_UNITS = {"in memory": 16.0, "as a stream": 20.0, "duckdb": 9.0}
-# Of one that is made from the counts, and not read again; clusters write what they read.
+# Of one that is made from the counts, and not read again; clusters count nothing along.
 TOLD_UNITS, CLUSTERS = 6.0, ("spark", "sc:")
 # Units of one cell of one class, to decide about it.
 LEVEL_UNITS, GROUP_UNITS = 17.0, 40.0
@@ -119,9 +119,10 @@ def plan_table(
     # The file is read once where it fits; else to count it, once more for what is protected or kept unless that is
     # counted along, and to write it unless the counts tell all that is released.
     draws = isinstance(method, Perturber)
-    makes = way != "in memory" and not draws and not engine.startswith(CLUSTERS)
-    is_along = makes and len(columns) > len(qi) and _counts_along(source, head, columns, n_rows)
-    is_told = is_along or (makes and not keep and len(set(sensitive)) <= 1)
+    makes, is_cluster = way != "in memory" and not draws, engine.startswith(CLUSTERS)
+    is_along = makes and not is_cluster and len(columns) > len(qi) and _counts_along(source, head, columns, n_rows)
+    is_sent = not is_cluster or (n_classes is not None and n_classes <= MOST_SENT)
+    is_told = is_along or (makes and is_sent and not keep and len(set(sensitive)) <= 1)
     n_further = 0 if is_along else len(set(sensitive)) + len(set(keep))
     n_passes = 1 if way == "in memory" else 1 + (not is_told) + n_further
     n_counted = 0
