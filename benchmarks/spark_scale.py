@@ -61,8 +61,9 @@ def _spent(folder: Path, rows: tuple[str, list[str]], work: str) -> tuple[float,
     """Give the seconds of processors that a cluster and its driver take, and the memory of the driver."""
     out = folder / "out"
     shutil.rmtree(out, ignore_errors=True)
-    # Of two hundred tasks, the usual number, each would take longer to start than to run.
-    (folder / "spark-defaults.conf").write_text("spark.sql.shuffle.partitions 8\n")
+    # Of two hundred tasks, the usual number, each would take longer to start than to run. A driver that may take a
+    # quarter of the machine's memory, as it usually may, leaves its garbage lying about.
+    (folder / "spark-defaults.conf").write_text("spark.sql.shuffle.partitions 8\nspark.driver.memory 1g\n")
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_CONF_DIR": str(folder)}
     code = DRIVER.format(path=rows[0], columns=rows[1], out=str(out), work=work)
     before = _children()

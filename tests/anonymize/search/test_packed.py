@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cases import costly_cases
 
-from tokumei.anonymize.search.packed import PackedLattice, lay_fields
+from tokumei.anonymize.search.packed import PackedLattice, joined, lay_fields
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -46,6 +48,23 @@ def _classes(counts: ClassCounts) -> dict[tuple[object, ...], tuple[int, tuple[t
     for at, value, n in zip(histogram.class_of, histogram.value_of, histogram.counts, strict=True):
         values.setdefault(int(at), []).append((str(histogram.values[int(value)]), int(n)))
     return {row[:-1]: (row[-1], tuple(sorted(values[at]))) for at, row in enumerate(frame.iter_rows())}
+
+
+# Small and large, so that a class and its size fit into 64 bits together or do not.
+NUMBERS = st.integers(0, 3) | st.integers(0, 2**31) | st.integers(2**62, 2**64 - 1)
+
+
+@given(st.lists(st.tuples(NUMBERS, st.integers(0, 1), st.integers(1, 2**33)), max_size=40), st.booleans())
+def test_equal_classes_are_joined_in_order(rows: list[tuple[int, int, int]], has_two_words: bool) -> None:
+    words = [np.array([row[at] for row in rows], np.uint64) for at in range(1 + has_two_words)]
+    found = joined(words, np.array([row[2] for row in rows], np.int64))
+    expected: Counter[tuple[int, ...]] = Counter()
+    for row in rows:
+        # The last word counts most.
+        expected[tuple(reversed(row[: len(words)]))] += row[2]
+    assert list(zip(*(word.tolist() for word in reversed(found.words)), strict=True)) == sorted(expected)
+    assert found.sizes.tolist() == [expected[key] for key in sorted(expected)]
+    assert [word.dtype for word in found.words] == [word.dtype for word in words]
 
 
 def test_fields_fill_a_word_and_then_start_another() -> None:

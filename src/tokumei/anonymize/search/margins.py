@@ -21,6 +21,8 @@ from tokumei.anonymize.search.tags import Tags
 Floats = npt.NDArray[np.float64]
 # A table larger than this costs more than it proves.
 MOST_CELLS = 200_000
+# Cells of a table at all levels of its attributes that are counted at once.
+MOST_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -37,20 +39,22 @@ def prove_by_margins(packed: PackedLattice, tags: Tags, k: int, n_way: int) -> P
     out = np.zeros(tags.shape)
     n_nodes = n_classes = 0
     columns, sizes = packed.leaf_columns()
-    joins = [[_Joining.of(indices) for indices in labels.of_leaf] for labels in packed.indices]
+    attributes = [_AllLevels.of(labels.of_leaf) for labels in packed.indices]
     n_leaves = [len(labels.of_leaf[0]) for labels in packed.indices]
     for subset in _affordable(n_leaves, n_way):
         # The attribute with the most leaves first: joining those makes the table small for the others.
         indices = sorted(subset, key=lambda index: -n_leaves[index])
         shape = [n_leaves[index] for index in indices]
-        keys = np.ravel_multi_index([columns[index] for index in indices], shape)
+        keys = columns[indices[0]]
+        for index in indices[1:]:
+            keys = keys * n_leaves[index] + columns[index]
         table = np.bincount(keys, sizes, math.prod(shape)).astype(np.float64).reshape(shape)
-        alone = _n_alone(table, [joins[index] for index in indices], k)
-        axes = [len(joins[index]) if index in subset else 1 for index in range(len(joins))]
+        alone = _n_alone(table, [attributes[index] for index in indices], k)
+        axes = [len(one.starts) if index in subset else 1 for index, one in enumerate(attributes)]
         np.maximum(out, alone.transpose(np.argsort(indices)).reshape(axes), out=out)
         n_nodes += alone.size
         # The sum over all choices of levels of a product is the product of the sums.
-        n_classes += math.prod(sum(level.n_labels for level in joins[index]) for index in indices)
+        n_classes += math.prod(attributes[index].n_labels for index in indices)
     return Proof(out, n_nodes, n_classes)
 
 
@@ -75,47 +79,59 @@ def _affordable(n_leaves: Sequence[int], n_way: int) -> list[tuple[int, ...]]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Joining:
-    """How the leaves of an attribute are joined into the labels of a level: in which order, and where each starts."""
+class _AllLevels:
+    """The labels of all levels of an attribute, one level after the other; the first are its leaves."""
 
-    order: npt.NDArray[np.int64]
+    # Where the labels of each level start.
     starts: npt.NDArray[np.int64]
-    # For few leaves the table of which label each has; multiplying by it is faster than adding up runs.
+    n_labels: int
+    # For each level above the leaves: the leaves in the order of their labels, and where each label starts.
+    runs: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
+    # For few leaves the table of which labels each has; multiplying by it is faster than adding up runs.
     membership: Floats | None
 
     @classmethod
-    def of(cls, indices: npt.NDArray[np.int64]) -> _Joining:
-        order = np.argsort(indices, kind="stable")
-        is_first = np.diff(indices[order], prepend=-1) > 0
-        n_labels = int(is_first.sum())
-        membership = None
-        if n_labels * len(indices) <= MOST_CELLS:
-            membership = np.zeros((n_labels, len(indices)))
-            membership[np.cumsum(is_first) - 1, order] = 1
-        return cls(order, np.flatnonzero(is_first), membership)
+    def of(cls, levels: Sequence[npt.NDArray[np.int64]]) -> _AllLevels:
+        n_leaves = len(levels[0])
+        runs = []
+        for indices in levels[1:]:
+            order = np.argsort(indices, kind="stable")
+            runs.append((order, np.flatnonzero(np.diff(indices[order], prepend=-1) > 0)))
+        starts = np.cumsum([0, n_leaves, *(len(one) for _, one in runs)])
+        n_above, membership = int(starts[-1]) - n_leaves, None
+        if n_above * n_leaves <= MOST_CELLS:
+            membership = np.zeros((n_above, n_leaves))
+            for (order, firsts), start in zip(runs, starts[1:], strict=False):
+                n_each = np.diff(firsts, append=n_leaves)
+                membership[np.repeat(np.arange(len(firsts)), n_each) + start - n_leaves, order] = 1
+        return cls(starts[:-1], int(starts[-1]), runs, membership)
 
-    @property
-    def n_labels(self) -> int:
-        """Number of labels that some leaf has."""
-        return len(self.starts)
+    def join(self, table: Floats, axis: int) -> Floats:
+        """Give in place of the leaves along an axis the labels of all levels, with all that is under each."""
+        shape = table.shape
+        flat = table.reshape(math.prod(shape[:axis]), shape[axis], -1)
+        if self.membership is None:
+            above = [np.add.reduceat(flat[:, order], firsts, axis=1) for order, firsts in self.runs]
+        elif flat.shape[2] == 1:
+            above = [(flat[:, :, 0] @ self.membership.T)[:, :, None]]
+        else:
+            above = [np.matmul(self.membership, flat)]
+        joined: Floats = np.concatenate([flat, *above], axis=1)
+        return joined.reshape(*shape[:axis], self.n_labels, *shape[axis + 1 :])
 
-    def join(self, table: Floats) -> Floats:
-        """Add up the middle one of three axes."""
-        if self.membership is not None:
-            return np.asarray(np.matmul(self.membership, table))
-        return np.asarray(np.add.reduceat(table[:, self.order], self.starts, axis=1))
 
-
-def _n_alone(table: Floats, joins: Sequence[Sequence[_Joining]], k: int, axis: int = 0) -> Floats:
-    """Count the records in cells smaller than k, for every choice of levels of the axes from one on."""
-    if axis == table.ndim:
-        return np.asarray(table[table < k].sum())
-    shape = table.shape
-    # As three axes, the middle one being joined: the others need not move.
-    flat = table.reshape(math.prod(shape[:axis]), shape[axis], -1)
-    counts = []
-    for level, joining in enumerate(joins[axis]):
-        joined = flat if level == 0 else joining.join(flat)
-        labeled = joined.reshape(*shape[:axis], -1, *shape[axis + 1 :])
-        counts.append(_n_alone(labeled, joins, k, axis + 1))
-    return np.stack(counts)
+def _n_alone(table: Floats, attributes: Sequence[_AllLevels], k: int) -> Floats:
+    """Count the records in cells smaller than k, for every choice of levels of the attributes."""
+    first, *others = attributes
+    joined = first.join(table, 0)
+    n_at_once = max(1, MOST_AT_ONCE // max(1, math.prod(one.n_labels for one in others)))
+    parts = []
+    for start in range(0, len(joined), n_at_once):
+        cells = joined[start : start + n_at_once]
+        for axis, one in enumerate(others, 1):
+            cells = one.join(cells, axis)
+        alone = np.where(cells < k, cells, 0.0)
+        for axis, one in enumerate(others, 1):
+            alone = np.add.reduceat(alone, one.starts, axis=axis)
+        parts.append(alone)
+    return np.asarray(np.add.reduceat(np.concatenate(parts), first.starts, axis=0))

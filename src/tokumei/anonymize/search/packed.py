@@ -95,6 +95,9 @@ def joined(words: Sequence[Word], sizes: Sizes) -> Packed:
     """Sort packed classes and add up the sizes of equal ones."""
     if len(sizes) < 2:
         return Packed(tuple(words), sizes)
+    size_bits = int(sizes.max()).bit_length()
+    if len(words) == 1 and int(words[0].max()).bit_length() + size_bits <= WORD_BITS:
+        return _joined_with_sizes(words[0], sizes, size_bits)
     order = radix_order(words)
     ordered = [word[order] for word in words]
     is_first = ordered[0][1:] != ordered[0][:-1]
@@ -102,6 +105,17 @@ def joined(words: Sequence[Word], sizes: Sizes) -> Packed:
         is_first |= word[1:] != word[:-1]
     starts = np.concatenate(([0], np.flatnonzero(is_first) + 1))
     return Packed(tuple(word[starts] for word in ordered), np.add.reduceat(sizes[order], starts))
+
+
+def _joined_with_sizes(word: Word, sizes: Sizes, size_bits: int) -> Packed:
+    """Sort classes with their sizes in the lowest bits, since numbers alone are sorted several times as fast."""
+    shift = np.uint64(size_bits)
+    both = (word.astype(np.uint64) << shift) | sizes.astype(np.uint64)
+    both.sort()
+    ordered = both >> shift
+    starts = np.concatenate(([0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
+    sums = np.add.reduceat((both & np.uint64((1 << size_bits) - 1)).astype(np.int64), starts)
+    return Packed((ordered[starts].astype(word.dtype),), sums)
 
 
 @dataclass(frozen=True)
