@@ -42,10 +42,6 @@ class EngineHistory:
         """The columns that the history has."""
         return self.staged.roles
 
-    def with_cells(self, cells: Mapping[str, Any]) -> EngineHistory:
-        """Give the history with other cells in some columns; deleted rows must stay missing there."""
-        return replace(self, table=self.table.mutate(**cells))
-
     def draws(self, seed: int, *purpose: str, by: tuple[str, ...] = ("row",)) -> Draws:
         """Draw for each row by the columns that name it."""
         return Draws.of(self.engine, key_of(seed, *purpose), *(self.table[name] for name in by))
