@@ -45,11 +45,15 @@ def n_alone(packed: PackedLattice, node: tuple[int, ...], k: int) -> int:
     k=st.integers(1, 4),
     n_way=st.integers(1, 3),
     most_cells=st.sampled_from([0, 4, 6, 12, 20, 1000]),
+    most_at_once=st.sampled_from([0, 20, 1000]),
 )
-def test_proof_is_what_the_largest_affordable_tables_say(rows: list[Any], k: int, n_way: int, most_cells: int) -> None:
+def test_proof_is_what_the_largest_affordable_tables_say(
+    rows: list[Any], k: int, n_way: int, most_cells: int, most_at_once: int
+) -> None:
     packed, tags = packed_rows(rows), Tags(LATTICE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(margins, "MOST_CELLS", most_cells)
+        patch.setattr(margins, "MOST_AT_ONCE", most_at_once)
         subsets = margins._affordable([len(one.of_leaf[0]) for one in packed.indices], n_way)
         proof = margins.prove_by_margins(packed, tags, k, n_way)
     top = LATTICE.top

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import polars as pl
@@ -35,6 +36,22 @@ def test_rows_made_from_counts_are_those_that_are_read(
     one, other = pl.read_parquet(made), pl.read_parquet(read)
     assert one.schema == other.schema
     assert Counter(one.rows()) == Counter(other.rows())
+
+
+@pytest.mark.parametrize("engine", ["local", "duckdb"])
+def test_values_that_no_count_keeps_are_read_and_types_stay(tmp_path: Path, engine: str) -> None:
+    # As a float the last digits would be gone.
+    paid = Decimal("12345678901234567.89")
+    kinds = {"paid": pl.Series([paid, paid, None]), "n": pl.Series([1, 2, 2], dtype=pl.Int8)}
+    for name, values in kinds.items():
+        pl.DataFrame({"town": ["a", "b", "b"], name: values}).write_parquet(tmp_path / "people.parquet")
+        source = str(tmp_path / "people.parquet")
+        counts = count_classes(source, ["town"], sensitive=[name], engine=engine)
+        how = {"columns": ["town", name], "is_shuffled": True, "counts": counts, "engine": engine}
+        write_recoded(source, [LABELS], tmp_path / "out.parquet", **how)  # type: ignore[arg-type]
+        found = pl.read_parquet(tmp_path / "out.parquet")[name]
+        assert found.dtype == values.dtype
+        assert Counter(found) == Counter(values)
 
 
 def test_a_file_is_not_read_again(tmp_path: Path) -> None:

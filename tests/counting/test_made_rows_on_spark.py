@@ -24,7 +24,8 @@ def read(folder: Path) -> pl.DataFrame:
 
 def test_rows_are_those_that_are_read(spark_engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pl.DataFrame(
-        {"town": ["a", "b", None, "c", "b"], "n.m `n`": [1, None, 2, 1, 1], "ill": ["flu", "flu", None, "cold", "flu"]}
+        {"town": ["a", "b", None, "c", "b"], "n.m `n`": [1, None, 2, 1, 1], "ill": [3, 3, None, 1, 3]},
+        schema_overrides={"ill": pl.Int8},
     )
     frame.write_parquet(tmp_path / "people.parquet")
     source = str(tmp_path / "people.parquet")

@@ -14,7 +14,7 @@ from tokumei.core.errors import InputError
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.engine import NO_LABEL, Engine, Relation, WritePlan, connect
 from tokumei.counting.local import LocalEngine, LocalRelation
-from tokumei.counting.made_rows import SIZE, combinations_of
+from tokumei.counting.made_rows import SIZE, combinations_of, with_types
 from tokumei.counting.recoding import ClassRecoding, Recoding, no_label, read_as
 from tokumei.data.files.beside import reading_beside
 from tokumei.data.files.csv import check_has_columns
@@ -203,8 +203,11 @@ def write_relation(relation: Relation, plan: WritePlan, out: Path, *, counts: Cl
     known = combinations_of(counts, plan.columns) if counts is not None and plan.is_shuffled else None
     if known is not None:
         rows = LocalEngine().open(known).planned(replace(plan, columns=[*plan.columns, SIZE])).collect()
-        if not relation.writes_there or rows.drop(SIZE).n_unique() <= MOST_SENT:
-            relation.write_made(rows, out)
+        recoded = plan.recodings if plan.classes is None else plan.classes.values.columns
+        own = {column: relation.schema[column] for column in plan.columns if column not in recoded}
+        typed = with_types(rows, own)
+        if typed is not None and (not relation.writes_there or rows.drop(SIZE).n_unique() <= MOST_SENT):
+            relation.write_made(typed, out)
             return
     relation.write(plan, out)
 

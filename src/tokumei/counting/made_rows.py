@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +36,22 @@ def combinations_of(counts: ClassCounts, columns: Sequence[str]) -> pl.DataFrame
     pairs = counts.histograms[more[0]]
     values = pairs.values.gather(pairs.value_of).alias(more[0])
     return counts.values()[pairs.class_of].with_columns(values, pl.Series(SIZE, pairs.counts))
+
+
+def with_types(rows: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
+    """Give columns that are released as they are their own types, or None where a count does not keep their values.
+
+    Engines count whole numbers as those of 64 bits and categories as text, which loses nothing; decimals as floats,
+    which may.
+    """
+    for name, own in types.items():
+        counted = rows.schema[name]
+        if own.is_integer() and counted.is_integer():
+            # One that is narrower was given its type by whoever counted.
+            rows = rows.cast({name: own}) if counted == pl.Int64() else rows
+        elif counted != own and not (counted == pl.String() and isinstance(own, (pl.Categorical, pl.Enum))):
+            return None
+    return rows
 
 
 def write_made(combinations: pl.DataFrame, out: Path, *, piece_rows: int = PIECE_ROWS) -> None:
