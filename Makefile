@@ -37,11 +37,11 @@ check: $(VENV)/ready-to-develop ## Run the linters, the type checker, the order 
 	$(BIN)/ruff format --check .
 	$(MAKE) --no-print-directory --jobs=2 --output-sync types rooms
 
-types: # Takes as long as all the rest.
+types: $(VENV)/ready-to-develop # Takes as long as all the rest.
 	$(BIN)/mypy
 
 # That every test can be read is seen here too: once, and not by each of several processes that would all compile them.
-rooms:
+rooms: $(VENV)/ready-to-develop
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/bandit --quiet --recursive src --severity-level medium --configfile pyproject.toml
 	$(PYTEST) -n 0 --collect-only --quiet > $(VENV)/collected || { cat $(VENV)/collected; exit 1; }

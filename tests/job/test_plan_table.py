@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from tests.journey.commands import tokumei_here
 
-from tokumei.job import writing
+from tokumei.job import plan_table, writing
 
 
 def write_people(path: Path, n_rows: int) -> None:
@@ -112,3 +112,15 @@ def test_plan_tells_what_it_cannot_know_and_refuses_what_would_be_refused(
     assert "top-bottom-code" in refused["message"]
     (tmp_path / "o.csv").touch()
     assert "--force" in tokumei_here(capsys, *words, "--qi", "age")[1]["message"]
+
+
+@pytest.mark.parametrize(("most_sent", "passes"), [(100_000, 1), (10, 2)])
+def test_a_cluster_reads_once_more_what_is_too_much_to_be_sent(
+    most_sent: int, passes: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
+    monkeypatch.setattr(plan_table, "MOST_SENT", most_sent)
+    write_people(tmp_path / "people.parquet", 1000)
+    # Metadata is read here: no session is started.
+    plan = planned(tmp_path / "people.parquet", capsys, "--engine", "spark")
+    assert (plan["passes"], plan["cpu_seconds"]) == (passes, None)

@@ -107,7 +107,7 @@ class _Side:
         return squares
 
     def matrix(self, part: int, used: Any) -> Matrix:
-        """Give the users of one part, between whom none is divided, and what each bought of the items used."""
+        """Give some of the users, each with all that they bought of the items used."""
         is_in_part = self.cells.user % whole_number(self.n_parts) == whole_number(part)
         cells = self.history.fetch(self.cells.filter(is_in_part).select("user", "number", "total"))
         users = (cells["user"].to_numpy() // self.n_parts).astype(np.int32)
@@ -144,7 +144,7 @@ class _Panels:
         self.panel = np.zeros((height, n_items - start))
         for part in range(self.side.n_parts):
             counts = self.side.matrix(part, self.used)[:, start:]
-            # Of two items that are compared once, the pair that nobody asks for is not multiplied.
+            # Each pair of items is asked for once, with the later one in the column.
             for top in range(0, height, here.BLOCK_ITEMS):
                 block = counts[:, top : min(top + here.BLOCK_ITEMS, height)].T.tocsr()
                 some = (block @ counts[:, top:]).tocsr()
