@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.cases import has_many
 from tests.journey.commands import tokumei_here
+from tests.philox import philox_number
 
 import tokumei as tk
 from tokumei.anonymize.history.delete import COMPARED, Delete
@@ -75,8 +76,14 @@ def drawn(seed: int, *purpose: str) -> Callable[..., list[int]]:
     return draw
 
 
+def drawn_beside(seed: int, *purpose: str) -> Callable[[int], tuple[int, int]]:
+    """Draw by the number of a row alone."""
+    key = int(key_of(seed, *purpose), 16)
+    return lambda row: divmod(philox_number(key, row), 2**32)
+
+
 def plain_delete(rows: list[Row | None], method: Delete, seed: int) -> list[Row | None]:
-    draw = drawn(seed, "delete")
+    draw = drawn_beside(seed, "delete")
     there = {at: row for at, row in enumerate(rows) if row is not None}
     chance = {at: (draw(at)[0], at) for at in there}
     items = Counter(row["item"] for row in there.values())
@@ -115,7 +122,7 @@ def scaled(amount: float, factor: float, decimals: tuple[int, ...], most: float)
 
 
 def plain_perturb(rows: list[Row | None], seed: int) -> list[Row | None]:
-    days, amounts = drawn(seed, "perturb", "days"), drawn(seed, "perturb", "amounts")
+    days, amounts = drawn(seed, "perturb", "days"), drawn_beside(seed, "perturb", "amounts")
     changed: list[Row | None] = []
     in_yen = all(row is None or row["price"] == round(row["price"]) for row in rows)
     for at, row in enumerate(rows):
@@ -127,7 +134,7 @@ def plain_perturb(rows: list[Row | None], seed: int) -> list[Row | None]:
         month = [date + datetime.timedelta(n) for n in range(-4, 5)]
         near = [day for day in month if day.month == date.month]
         moved = near[0] + datetime.timedelta(days(number, row["customer"])[0] * len(near) >> 32)
-        first, second, *_ = (one / 2**32 for one in amounts(at))
+        first, second = (one / 2**32 for one in amounts(at))
         quantity = scaled(row["quantity"], 1 + 0.4 * (2 * first - 1), (0,), 999_999)
         price = scaled(row["price"], 1 + 0.3 * (2 * second - 1), (0,) if in_yen else (2, 4, 6), 99_999.99)
         changed.append(
@@ -149,7 +156,7 @@ def plain_release(frame: pl.DataFrame) -> list[tuple[Any, ...]]:
     rows = plain_perturb(plain_delete(rows, method, seed_of(SEED, 1)), seed_of(SEED, 2))
     draw = key_of(seed_of(SEED, 3), "pseudonyms")
     months = [row["date"].year * 12 + row["date"].month - 1 for row in rows if row]
-    prefix = "PP" if any(row["customer"].startswith("P") for row in rows if row) else "P"
+    prefix = "PP" if any(name.startswith("P") for name in frame["customer"].drop_nulls()) else "P"
     released: list[tuple[Any, ...]] = []
     for row in rows:
         if row is None:
@@ -159,14 +166,14 @@ def plain_release(frame: pl.DataFrame) -> list[tuple[Any, ...]]:
         text = f"{draw}{since - since % 2} {row['customer']}"
         name = prefix + hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:20]
         released.append(
-            tuple({**row, "customer": name, "invoice": invoice_name(row, name, rows)}[role] for role in SCHEMA)
+            tuple({**row, "customer": name, "invoice": invoice_name(row, name, frame)}[role] for role in SCHEMA)
         )
     return released
 
 
-def invoice_name(row: Row, pseudonym: str, rows: list[Row | None]) -> str:
+def invoice_name(row: Row, pseudonym: str, frame: pl.DataFrame) -> str:
     """Name an invoice anew under its pseudonym, unless there is only one."""
-    if len({other["invoice"] for other in rows if other}) == 1:
+    if frame["invoice"].drop_nulls().n_unique() == 1:
         return str(row["invoice"])
     text = f"{key_of(seed_of(SEED, 3), 'invoices')}{pseudonym} {row['invoice']}"
     return "B" + hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:20]
@@ -187,8 +194,8 @@ def check_engine(rows: list[Any], engine: str, folder: Path) -> None:
     assert [tuple(row) for row in written.select(roles).rows()] == [
         tuple(cell for role, cell in zip(SCHEMA, row, strict=True) if role in roles) for row in expected
     ]
-    draw = drawn(SEED, "publish")
-    order = sorted(range(len(rows)), key=lambda at: (*draw(at)[:2], at))
+    draw = drawn_beside(SEED, "publish")
+    order = sorted(range(len(rows)), key=lambda at: (draw(at), at))
     shown = [expected[at] for at in order if expected[at][0] is not None]
     assert pl.read_parquet(drafts["published"])["customer"].to_list() == [row[0] for row in shown]
     assert done.facts["released"] == len(shown)
@@ -265,7 +272,7 @@ write_history.write_history_on_engine(folder / "T.parquet", steps, {"out": folde
 
 
 def pieces_in(folder: Path) -> list[Path]:
-    return sorted(folder.glob(".tokumei-*/piece-*.parquet"))
+    return sorted(folder.glob(".tokumei-*/piece-*.arrow"))
 
 
 def test_a_run_that_was_killed_goes_on_where_it_was(
@@ -287,13 +294,13 @@ def test_a_run_that_was_killed_goes_on_where_it_was(
     seed = int((folder / "seed").read_text())
     kept: dict[str, int] = {}
     monkeypatch.setattr(write_history, "PIECE_ROWS", 10)
-    whole = write_history._write_whole
+    scan = write_history._scan
 
-    def noting(parts: list[Path], out: Path) -> None:
+    def noting(parts: list[Path]) -> pl.LazyFrame:
         kept.update({path.name: path.stat().st_mtime_ns for path in parts})
-        whole(parts, out)
+        return scan(parts)
 
-    monkeypatch.setattr(write_history, "_write_whole", noting)
+    monkeypatch.setattr(write_history, "_scan", noting)
     steps = pipeline_of({"step": [{"method": "delete", "random": 0.3}, {"method": "pseudonyms"}]})
     how: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS}
     with caplog.at_level("INFO", logger="tokumei.notes"):

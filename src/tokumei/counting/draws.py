@@ -1,4 +1,4 @@
-"""Chance that every engine draws alike: numbers that a key and a row decide, and nothing else.
+"""Chance that every engine draws alike: numbers and names that a key and a row decide, and nothing else.
 
 A seed gives each purpose a key of 128 bits; the MD5 of the key and of what names a row are four numbers below 2³². As
 a function of a secret key nobody has told it from chance, all engines have it, and one block of it costs a quarter of a
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import ibis
+import polars as pl
 
 from tokumei.core.seeds import check_seed
 
@@ -41,23 +42,19 @@ def key_of(seed: int, *purpose: str | int) -> str:
 
 @dataclass(frozen=True)
 class Draws:
-    """Four independent draws for each row, as expressions of an engine."""
+    """Independent draws for each row, as expressions of an engine."""
 
-    engine: Any
-    digest: Any
+    words: tuple[Any, ...]
 
     @classmethod
     def of(cls, engine: Any, key: str, *named_by: Any) -> Draws:
-        """Draw by a key and the columns that name a row; text and whole numbers."""
-        text = ibis.literal(key)
-        for at, one in enumerate(named_by):
-            # A blank after a number cannot be part of it, so that no two lists of columns read alike; text comes last.
-            text = text + one.cast("string") + (" " if at + 1 < len(named_by) else "")
-        return cls(engine, md5(text))
+        """Draw four numbers by a key and the columns that name a row; text and whole numbers."""
+        drawn = digest(key, *named_by)
+        return cls(tuple(engine.number_of_digits(drawn.substr(at, DIGITS)) for at in range(0, 4 * DIGITS, DIGITS)))
 
     def whole(self, at: int = 0) -> Any:
         """Give a draw from 0 to 2³² − 1."""
-        return self.engine.number_of_digits(self.digest.substr(at * DIGITS, DIGITS))
+        return self.words[at]
 
     def below(self, n: Any, at: int = 0) -> Any:
         """Give a draw from 0 to n − 1, for n up to 2³¹."""
@@ -67,9 +64,30 @@ class Draws:
         """Give a draw from 0 to 1, without 1."""
         return self.whole(at).cast("float64") / number(2.0**BITS)
 
-    def name(self, prefix: str, n_digits: int) -> Any:
-        """Give a name of so many hexadecimal digits after a prefix."""
-        return ibis.literal(prefix) + self.digest.substr(0, n_digits)
+
+def digests_here(key: str, *named_by: pl.Series) -> pl.Series:
+    """Give the digits that `digest` gives of columns, in this process; missing where one of them is.
+
+    >>> digests_here("", pl.Series(["abc", None])).to_list()
+    ['900150983cd24fb0d6963f7d28e17f72', None]
+    """
+    texts = pl.select(pl.lit(key) + pl.concat_str(list(named_by), separator=" ")).to_series()
+    drawn = [None if text is None else hashlib.md5(text.encode(), usedforsecurity=False).hexdigest() for text in texts]
+    return pl.Series(drawn, dtype=pl.String)
+
+
+def digest(key: str, *named_by: Any) -> Any:
+    """Give the hexadecimal digits of a key and the columns that name a row; text and whole numbers."""
+    text = ibis.literal(key)
+    for at, one in enumerate(named_by):
+        # A blank after a number cannot be part of it, so that no two lists of columns read alike; text comes last.
+        text = text + one.cast("string") + (" " if at + 1 < len(named_by) else "")
+    return md5(text)
+
+
+def drawn_name(prefix: str, n_digits: int, key: str, *named_by: Any) -> Any:
+    """Give a name of so many hexadecimal digits after a prefix."""
+    return ibis.literal(prefix) + digest(key, *named_by).substr(0, n_digits)
 
 
 def number(value: float) -> Any:

@@ -10,8 +10,9 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.counting.chance import chance_columns
 from tokumei.counting.draws import Draws, either, key_of, whole_number
-from tokumei.counting.staging import Staged
+from tokumei.counting.staging import BASKET_CHANCE, Staged
 from tokumei.data.history_columns import SCHEMA, check_none_absent
 
 # Columns that a row loses when it is deleted; what tells its place stays.
@@ -31,20 +32,37 @@ class EngineHistory:
     folder: Path
     # Rows have numbers below it, not all of which stand for a row once some were made up.
     n_numbers: int
+    # Whether no row is deleted, which spares looking at customers where nothing else asks for them.
+    is_complete: bool
+    # How many numbers of chance stand beside each row, by their key.
+    chances: Mapping[str, int]
 
     @property
     def kept(self) -> Any:
         """The rows that are not deleted."""
-        return self.table.filter(self.table.customer.notnull())
+        return self.table if self.is_complete else self.table.filter(self.table.customer.notnull())
 
     @property
     def roles(self) -> tuple[str, ...]:
         """The columns that the history has."""
         return self.staged.roles
 
-    def draws(self, seed: int, *purpose: str, by: tuple[str, ...] = ("row",)) -> Draws:
-        """Draw for each row by the columns that name it."""
-        return Draws.of(self.engine, key_of(seed, *purpose), *(self.table[name] for name in by))
+    @property
+    def chance_columns(self) -> list[str]:
+        """The columns of the numbers of chance."""
+        return [name for key, n_words in self.chances.items() for name in chance_columns(key, n_words)]
+
+    def draws(self, seed: int, *purpose: str) -> Draws:
+        """Give the numbers of chance that stand beside each row for a purpose."""
+        key = key_of(seed, *purpose)
+        return Draws(tuple(self.table[name] for name in chance_columns(key, self.chances[key])))
+
+    def basket_draws(self, seed: int, *purpose: str) -> Draws:
+        """Draw alike for all that a customer bought on a day: as it stands beside the rows, or else on the engine."""
+        key = key_of(seed, *purpose)
+        if key == self.staged.basket_key:
+            return Draws((self.table[BASKET_CHANCE],))
+        return Draws.of(self.engine, key, self.table.date, self.table.customer)
 
     def keep(self, name: str, expression: Any) -> Any:
         """Compute something once and keep it, beside the work or on the engine."""
@@ -66,7 +84,7 @@ class EngineHistory:
         marks = gone.select(gone_row=gone.row)
         joined = self.table.left_join(marks, self.table.row == marks.gone_row)
         cells = {name: either(joined.gone_row.notnull(), None, joined[name]) for name in CELLS}
-        return replace(self, table=joined.mutate(**cells).drop("gone_row"))
+        return replace(self, table=joined.mutate(**cells).drop("gone_row"), is_complete=False)
 
     def check_has(self, columns: Sequence[str], who: str, without: Mapping[str, str] | None = None) -> None:
         """Refuse work that needs a column which the history does not have."""
@@ -82,7 +100,11 @@ def open_history(engine: Any, staged: Staged, folder: Path) -> EngineHistory:
         # Where times stand in the dates, a block of midnights has none.
         is_filled = table.customer.notnull() & table.time.isnull()
         table = table.mutate(time=either(is_filled, whole_number(0), table.time))
-    return EngineHistory(engine, table, staged, folder, staged.n_rows)
+    is_complete = staged.n_kept == staged.n_rows
+    history = EngineHistory(engine, table, staged, folder, staged.n_rows, is_complete, staged.chances)
+    drawn = [*history.chance_columns, *([BASKET_CHANCE] if staged.basket_key else [])]
+    # Products of draws need all 64 bits.
+    return replace(history, table=table.mutate(**{name: table[name].cast("int64") for name in drawn}))
 
 
 def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistory | None:
@@ -118,7 +140,7 @@ def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistor
     left_out = tuple(name for name in schema if name not in SCHEMA)
     is_whole = schema.get("quantity") != pl.Float64()
     staged = Staged(str(folder), str(source), int(found["n"]), n_kept, present, is_whole, left_out)
-    return EngineHistory(engine, table, staged, folder, staged.n_rows)
+    return EngineHistory(engine, table, staged, folder, staged.n_rows, n_kept == staged.n_rows, chances={})
 
 
 def first_rows(history: EngineHistory, candidates: Any, orders: Mapping[str, int], n: int) -> Any:

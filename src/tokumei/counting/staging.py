@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
+from tokumei.counting.alike import once_each
+from tokumei.counting.chance import chance_frame
+from tokumei.counting.draws import DIGITS, digests_here
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, format_of, scan_frame
 from tokumei.data.files.histories import (
@@ -43,6 +46,9 @@ from tokumei.data.history_columns import (
 
 BLOCK_ROWS = 1_000_000
 FACTS = "facts.json"
+# What new names begin with, where no old one does.
+PREFIXES = {"customer": "P", "invoice": "B"}
+BASKET_CHANCE = "basket_chance"
 READERS = {"original": read_history, "release": read_released_history, "knowledge": read_known_history}
 
 
@@ -60,15 +66,36 @@ class Staged:
     # Whether all quantities are whole numbers.
     is_whole: bool
     left_out: tuple[str, ...]
+    # How many numbers of chance stand beside each row, by their key.
+    chances: Mapping[str, int] = field(default_factory=dict)
+    # The key of the number that all a customer bought on a day has in common, if there is one.
+    basket_key: str = ""
+    # Letters that no customer, and no invoice, begins with.
+    free_prefixes: Mapping[str, str] = field(default_factory=dict)
+    # Whether there is one invoice at most.
+    is_one_invoice: bool = False
 
 
-def stage_history(source: Path | str, reading: Reading, folder: Path, *, kind: str = "original") -> Staged:
-    """Read a history in blocks and write its rows to a folder; what lies there complete is taken as it is."""
+def stage_history(
+    source: Path | str,
+    reading: Reading,
+    folder: Path,
+    *,
+    kind: str = "original",
+    chances: Mapping[str, int] | None = None,
+    basket_key: str = "",
+) -> Staged:
+    """Read a history in blocks and write its rows to a folder; what lies there complete is taken as it is.
+
+    chances: how many numbers of chance are to stand beside each row, by their key.
+    basket_key: the key of one that all a customer bought on a day has in common.
+    """
     if (folder / FACTS).exists():
         facts = json.loads((folder / FACTS).read_text())
         return Staged(**{**facts, "roles": tuple(facts["roles"]), "left_out": tuple(facts["left_out"])})
     folder.mkdir(exist_ok=True)
-    counted = _Counted({})
+    beside = _Beside(chances or {}, basket_key)
+    counted = _Counted({}, beside)
     with step(f"reading {Path(source).name}"):
         try:
             left_out = counted.take_all(source, reading, folder, kind)
@@ -79,35 +106,68 @@ def stage_history(source: Path | str, reading: Reading, folder: Path, *, kind: s
             amounts = _amounts(source, reading, kind)
             if not amounts:
                 raise
-            counted = _Counted(amounts)
+            counted = _Counted(amounts, beside)
             left_out = counted.take_all(source, reading, folder, kind)
     staged = Staged(
-        str(folder), str(source), counted.n_rows, counted.n_kept, counted.roles(source), counted.is_whole, left_out
+        folder=str(folder),
+        name=str(source),
+        n_rows=counted.n_rows,
+        n_kept=counted.n_kept,
+        roles=counted.roles(source),
+        is_whole=counted.is_whole,
+        left_out=left_out,
+        chances=beside.chances,
+        basket_key=basket_key,
+        free_prefixes={column: PREFIXES[column] * (1 + run) for column, run in counted.runs.items()},
+        is_one_invoice=len(counted.invoices) <= 1,
     )
     # Whole or not at all: it says that the rows beside it are complete.
     write_text(folder / FACTS, json.dumps(asdict(staged)))
     return staged
 
 
+@dataclass(frozen=True)
+class _Beside:
+    """The numbers of chance that stand beside rows."""
+
+    chances: Mapping[str, int]
+    basket_key: str
+
+    def added(self, rows: pl.DataFrame, first: int) -> pl.DataFrame:
+        """Add them to rows from a number on."""
+        rows = rows.hstack(chance_frame(self.chances, first, rows.height))
+        if not self.basket_key:
+            return rows
+        return rows.hstack(once_each(rows.select("date", "customer"), self._of_baskets))
+
+    def _of_baskets(self, baskets: pl.DataFrame) -> pl.DataFrame:
+        digits = digests_here(self.basket_key, baskets["date"], baskets["customer"]).str.head(DIGITS)
+        return digits.str.to_integer(base=16, dtype=pl.UInt32).alias(BASKET_CHANCE).to_frame()
+
+
 class _Counted:
     """Counts what is only known of all blocks together."""
 
-    def __init__(self, amounts: Mapping[str, pl.DataFrame]) -> None:
+    def __init__(self, amounts: Mapping[str, pl.DataFrame], beside: _Beside) -> None:
         """Take what the texts of prices and quantities stand for, where they are no plain numbers."""
-        self.amounts = amounts
+        self.amounts, self.beside = amounts, beside
         self.n_rows = self.n_kept = 0
         self.is_whole = True
         self.filled: dict[str, int] = dict.fromkeys(SCHEMA, 0)
         # Times that stand in the column of dates may all be midnight in a block.
         self.has_own_times = True
         self.found: tuple[str, ...] = tuple(SCHEMA)
+        # How often a name repeats the letter of its prefix at its start, at most.
+        self.runs = dict.fromkeys(PREFIXES, 0)
+        # The first and the last in their order.
+        self.invoices: set[str] = set()
 
     def take_all(self, source: Path | str, reading: Reading, folder: Path, kind: str) -> tuple[str, ...]:
         left_out: tuple[str, ...] = ()
         for number, (block, names) in enumerate(self._blocks(source, reading, kind)):
             left_out = names
             self._count(block)
-            plain = _plain(block, self.n_rows)
+            plain = self.beside.added(_plain(block, self.n_rows), self.n_rows)
             plain.write_parquet(folder / f"{number:06}.parquet", compression="lz4")
             self.n_rows += block.height
         return left_out
@@ -128,6 +188,10 @@ class _Counted:
         for role in SCHEMA:
             self.filled[role] += block.height - block[role].null_count()
         self.is_whole &= not block.schema["quantity"].is_float()
+        for column, letter in PREFIXES.items():
+            self.runs[column] = max(self.runs[column], _longest_run(block[column], letter))
+        ends = {*self.invoices, block["invoice"].min(), block["invoice"].max()} - {None}
+        self.invoices = {min(ends), max(ends)} if ends else ends
 
     def _blocks(
         self, source: Path | str, reading: Reading, kind: str
@@ -192,22 +256,40 @@ class _LineOf:
         return self.first + row
 
 
+def _longest_run(names: pl.Series, letter: str) -> int:
+    """Count how often names repeat a letter at their start, at most."""
+    begin = names.filter(names.str.starts_with(letter))
+    lengths = begin.str.len_bytes().cast(pl.Int64) - begin.str.strip_chars_start(letter).str.len_bytes().cast(pl.Int64)
+    return int(lengths.max() or 0)  # type: ignore[arg-type]
+
+
 def _plain(block: pl.DataFrame, first: int) -> pl.DataFrame:
     """Give a block as whole numbers, floats and text, with numbered rows."""
-    date = pl.col("date")
     return block.select(
         pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias("row"),
         "customer",
         "invoice",
-        date.cast(pl.Int32).cast(pl.Int64),
+        pl.col("date").cast(pl.Int32).cast(pl.Int64),
         pl.col("time").cast(pl.Int64),
         "item",
         "price",
         pl.col("quantity").cast(pl.Float64),
+    ).hstack(_months(block["date"]))
+
+
+def _months(dates: pl.Series) -> pl.DataFrame:
+    """Give the month of each date, and the first and last day of it."""
+    numbers = dates.cast(pl.Int32)
+    # Looked up by the day: to take dates apart costs more than all the rest.
+    least: Any = numbers.min() or 0
+    date = pl.col("date").cast(pl.Date)
+    days = pl.DataFrame({"date": pl.int_range(least, (numbers.max() or 0) + 1, dtype=pl.Int32, eager=True)})
+    months = days.select(
         period=period_of(date).cast(pl.Int64),
         first=date.dt.month_start().cast(pl.Int32).cast(pl.Int64),
         last=date.dt.month_end().cast(pl.Int32).cast(pl.Int64),
     )
+    return months.select(pl.all().gather(numbers - least))
 
 
 def as_history_columns(frame: pl.DataFrame, roles: tuple[str, ...]) -> pl.DataFrame:

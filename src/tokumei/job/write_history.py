@@ -7,16 +7,21 @@ on with the next one; no more than a piece is in memory.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from tokumei.anonymize.on_engine.histories import (
     NamedRows,
+    basket_key_of,
+    chances_of,
     check_engine_can,
     generalize_on_engine,
     release_on_engine,
@@ -27,12 +32,14 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Section
 from tokumei.core.wording import counted
-from tokumei.counting.draws import Draws, key_of
+from tokumei.counting.chance import drawn_numbers
+from tokumei.counting.draws import key_of
 from tokumei.counting.engine import connect, without_password
 from tokumei.counting.engine_history import EngineHistory, open_history
 from tokumei.counting.staging import as_history_columns, stage_history
-from tokumei.data.files.formats import TEXT_SUFFIXES, write_file_or_folder
+from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, write_file_or_folder
 from tokumei.data.files.histories import CONTEST_2018, TABLE, format_of_name
+from tokumei.data.files.parquet import write_parquet
 from tokumei.data.files.pseudonyms import write_pseudonyms
 from tokumei.data.files.reading import Reading
 from tokumei.data.release import Recipe
@@ -46,6 +53,8 @@ from tokumei.report.needs import check_needs
 PIECE_ROWS = 4_000_000
 # Published rows are dealt to so many files by the first bits of their place in the new order.
 DEAL_BITS = 6
+# Names come again within so many rows, and are written once.
+GROUP_ROWS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,7 +103,9 @@ def write_history_on_engine(
     with resumable(out, [source], options) as folder, connect(engine) as opened:
         used = kept_seed(folder, seed)
         bound(opened, folder)
-        history = open_history(opened, stage_history(source, reading, folder / "original"), folder)
+        chance: dict[str, Any] = {"chances": chances_of(pipeline, seed=used)}
+        chance["basket_key"] = basket_key_of(pipeline, seed=used)
+        history = open_history(opened, stage_history(source, reading, folder / "original", **chance), folder)
         for _, method in methods:
             check_needs(history, method)
         write = partial(_generalized, form=form) if is_generalized else _named
@@ -120,9 +131,9 @@ def _named(
     made = release_on_engine(pipeline, history, seed=seed)
     pieces = _write_pieces(made, folder, seed, deals="published" in drafts)
     with step("writing"):
-        _write_whole(pieces, drafts["out"])
+        _write_whole(_scan(pieces), drafts["out"])
         if "published" in drafts:
-            _write_whole(_shuffled(folder, len(pieces)), drafts["published"])
+            _write_whole(_shuffled(folder, pieces), drafts["published"])
     customers = _customers(history)
     if "truth" in drafts:
         write_pseudonyms(history.fetch(made.truth).cast({"period": pl.Int32}), customers, drafts["truth"])
@@ -159,64 +170,62 @@ def _customers(history: EngineHistory) -> list[str]:
 
 def _write_pieces(made: NamedRows, folder: Path, seed: int, *, deals: bool) -> list[Path]:
     """Write the rows of the release, piece after piece, in their order."""
-    roles = made.history.roles
-    table = made.table
-    if deals:
-        draws = Draws.of(made.history.engine, key_of(seed, "publish"), table.row)
-        table = table.mutate(place=draws.whole(0), place_2=draws.whole(1))
-    columns = ["row", "pseudonym", *roles[1:], *(["place", "place_2"] if deals else [])]
+    roles, table = made.history.roles, made.history.table
+    columns = ["row", "period", *dict.fromkeys([*roles, "invoice"])]
+    key = key_of(seed, "publish")
     n_rows, n_numbers = made.history.staged.n_rows, made.history.n_numbers
     # About as many rows in each piece, also where not every number is a row's.
     width = PIECE_ROWS if n_rows == n_numbers else max(1, PIECE_ROWS * n_numbers // n_rows)
     starts = range(0, max(1, n_numbers), width)
-    paths = [folder / f"piece-{number:06}.parquet" for number in range(len(starts))]
+    paths = [folder / f"piece-{number:06}.arrow" for number in range(len(starts))]
     with step("anonymizing", len(paths)) as bar:
         for number, (start, path) in enumerate(zip(starts, paths, strict=True)):
             if not path.exists():
                 some = table.filter((table.row >= start) & (table.row < start + width)).select(*columns)
-                rows = made.history.fetch(some).sort("row").rename({"pseudonym": "customer"})
+                rows = made.history.fetch(some).sort("row")
+                shown = as_history_columns(made.naming.named_here(rows), roles)
                 if deals:
-                    _deal(rows, roles, folder, number)
+                    places = drawn_numbers(key, start, width)[(rows["row"] - start).to_numpy()]
+                    _deal(shown, places, folder, number)
                 draft = path.with_suffix(".draft")
-                as_history_columns(rows, roles).write_parquet(draft, compression="lz4")
+                shown.write_ipc(draft, compression="lz4")
                 draft.replace(path)
             bar.advance()
     return paths
 
 
-def _deal(rows: pl.DataFrame, roles: tuple[str, ...], folder: Path, number: int) -> None:
+def _deal(rows: pl.DataFrame, places: npt.NDArray[np.uint64], folder: Path, number: int) -> None:
     """Deal the rows that are published out to files, by the first bits of where they will stand."""
-    left = rows.drop_nulls("customer")
-    parts = left.with_columns(file=pl.col("place") // (1 << (32 - DEAL_BITS))).partition_by("file", as_dict=True)
-    for (file,), part in parts.items():
-        shown = as_history_columns(part, roles).hstack(part.select("place", "place_2", "row"))
-        shown.write_parquet(folder / f"dealt-{file:02}-{number:06}.parquet", compression="lz4")
+    file = pl.Series(places >> np.uint64(64 - DEAL_BITS))
+    dealt = rows.with_columns(place=pl.Series(places), file=file).filter(pl.col("customer").is_not_null())
+    for (name,), part in dealt.partition_by("file", as_dict=True, include_key=False).items():
+        # Not packed, which would take longer than all the rest.
+        part.write_ipc(folder / f"dealt-{name:02}-{number:06}.arrow")
 
 
-def _shuffled(folder: Path, n_pieces: int) -> list[Path]:
-    """Bring the rows of each file into their new order; of no rows at all the first piece is left."""
-    paths = []
-    for file in range(1 << DEAL_BITS):
-        parts = sorted(folder.glob(f"dealt-{file:02}-*.parquet"))
-        if parts:
-            path = folder / f"shuffled-{file:02}.parquet"
-            rows = _scan(parts).collect().sort("place", "place_2", "row")
-            rows.drop("place", "place_2", "row").write_parquet(path, compression="lz4")
-            paths.append(path)
-    if not paths:
-        path = folder / "shuffled-none.parquet"
-        pl.read_parquet(folder / f"piece-{n_pieces - 1:06}.parquet").clear().write_parquet(path)
-        paths.append(path)
-    return paths
+def _shuffled(folder: Path, pieces: Sequence[Path]) -> pl.LazyFrame:
+    """Give the published rows in their new order, the rows of one file after those of another."""
+    schema = pl.read_ipc_schema(pieces[0])
+
+    def blocks(*_: Any) -> Iterator[pl.DataFrame]:
+        for file in range(1 << DEAL_BITS):
+            parts = sorted(folder.glob(f"dealt-{file:02}-*.arrow"))
+            if parts:
+                # Rows that drew the same place stay as they were, in the order of their numbers.
+                yield _scan(parts).collect().sort("place", maintain_order=True).drop("place")
+
+    return register_io_source(blocks, schema=schema)
 
 
-def _write_whole(parts: Sequence[Path], out: Path) -> None:
-    rows = _scan(parts)
+def _write_whole(rows: pl.LazyFrame, out: Path) -> None:
     if format_of_name(out) in TEXT_SUFFIXES and "time" in rows.collect_schema().names():
         has_fractions = rows.select((pl.col("time").dt.nanosecond() != 0).any()).collect(engine="streaming").item()
         rows = rows.with_columns(pl.col("time").dt.to_string("%H:%M:%S%.f" if has_fractions else "%H:%M:%S"))
-    write_file_or_folder(rows, out)
+    if format_of_name(out) == PARQUET:
+        write_parquet(rows, out, row_group_size=GROUP_ROWS)
+    else:
+        write_file_or_folder(rows, out)
 
 
 def _scan(paths: Sequence[Path]) -> pl.LazyFrame:
-    return pl.concat([pl.scan_parquet(path, glob=False) for path in paths])
+    return pl.concat([pl.scan_ipc(path, glob=False) for path in paths])

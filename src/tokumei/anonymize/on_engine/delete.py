@@ -16,6 +16,8 @@ from tokumei.data.history_columns import SCHEMA
 # A customer alone with what is compared gives away so many units; six of these are less than 2³¹.
 UNITS = 300_000_000
 UNIT_BITS = 31
+# What chance is drawn for.
+ORDER = ("delete",)
 
 
 def delete(method: Delete, history: EngineHistory, *, seed: int, name: str) -> EngineHistory:
@@ -24,8 +26,8 @@ def delete(method: Delete, history: EngineHistory, *, seed: int, name: str) -> E
     n_rows = history.staged.n_rows
     there = history.kept
     # Row numbers in an order of their own, so that a rule that is cut short does not spare the end of the file.
-    ordered = there.mutate(order=history.draws(seed, "delete").whole())
-    n_gone = n_rows - int(history.fetch(there.aggregate(n=there.count()))["n"][0])
+    ordered = there.mutate(order=history.draws(seed, *ORDER).whole())
+    n_gone = 0 if history.is_complete else n_rows - int(history.fetch(there.aggregate(n=there.count()))["n"][0])
     # A hair is added, since 0.29 · 100 is 28.999….
     n_most = int(method.most * n_rows + 1e-9)
     gone: Any = None
@@ -40,6 +42,11 @@ def delete(method: Delete, history: EngineHistory, *, seed: int, name: str) -> E
         gone = history.keep(f"{name}-gone-{rule}", chosen if gone is None else gone.union(chosen))
         n_gone += n
     return history if gone is None else history.without(gone)
+
+
+def chances(method: Delete) -> dict[tuple[str, ...], int]:  # noqa: ARG001 - Whatever it deletes.
+    """Say how many numbers of chance are needed for each row, by their purpose."""
+    return {ORDER: 1}
 
 
 def _rules(method: Delete, history: EngineHistory, rows: Any, n_rows: int) -> Iterator[tuple[Any, dict[str, int], int]]:

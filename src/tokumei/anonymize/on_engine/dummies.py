@@ -13,7 +13,8 @@ import polars as pl
 
 from tokumei.anonymize.history.dummies import Dummies, Places, missing_items
 from tokumei.core.seeds import generator
-from tokumei.counting.draws import whole_number
+from tokumei.counting.chance import chance_frame
+from tokumei.counting.draws import key_of, whole_number
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.counting.item_sets import ItemSets
 from tokumei.counting.places import place
@@ -40,6 +41,11 @@ def dummies(method: Dummies, history: EngineHistory, *, seed: int, name: str) ->
     # So many numbers for each row and the dummies before it, the last of them its own: no row waits for another's.
     width = int(in_gap.max()) + 2
     numbers = pl.DataFrame({"dummy": np.arange(len(before)), "number": before * width + in_gap})
+    # Chance of their own: that of the row beside them would change a dummy as its neighbor is changed.
+    keys = {key_of(seed, "dummies", key): n_words for key, n_words in history.chances.items()}
+    chance = chance_frame(keys, 0, len(before)).cast(pl.Int64)
+    chance.columns = [f"own_{column}" for column in history.chance_columns]
+    numbers = numbers.hstack(chance)
     made = _made_rows(history, drawn, history.given(f"{name}-numbers", numbers))
     rows = history.table.mutate(row=history.table.row * whole_number(width) + whole_number(width - 1))
     together = rows.select(*rows.columns).union(history.keep(f"{name}-dummies", made).select(*rows.columns))
@@ -75,11 +81,16 @@ def _made_rows(history: EngineHistory, drawn: Any, numbers: Any) -> Any:
     """Give each dummy the invoice, date and time of its customer's row, and price and quantity of its item's."""
     amounts = {"its_price": "price", "its_quantity": "quantity", "like_row": "row"}
     theirs = history.kept.select(**{name: history.kept[column] for name, column in amounts.items()})
-    numbered = drawn.inner_join(numbers, drawn.dummy == numbers.dummy).select("number", "what", "beside", "like")
+    chance = {column: f"own_{column}" for column in history.chance_columns}
+    numbered = drawn.inner_join(numbers, drawn.dummy == numbers.dummy).select(
+        "number", "what", "beside", "like", *chance.values()
+    )
     priced = numbered.inner_join(theirs, numbered["like"] == theirs.like_row)
     own = history.kept
     joined = own.inner_join(priced, own.row == priced.beside)
-    return joined.mutate(row=joined.number, item=joined.what, price=joined.its_price, quantity=joined.its_quantity)
+    own_chance = {column: joined[name] for column, name in chance.items()}
+    cells = {"item": joined.what, "price": joined.its_price, "quantity": joined.its_quantity}
+    return joined.mutate(row=joined.number, **cells, **own_chance)
 
 
 def _numbered_within(before: np.ndarray[Any, Any], how_far: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -13,10 +13,12 @@ from tokumei.anonymize.history.dummies import Dummies
 from tokumei.anonymize.history.generalize import Generalize
 from tokumei.anonymize.history.perturb import Perturb
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
+from tokumei.anonymize.on_engine.delete import chances as delete_chances
 from tokumei.anonymize.on_engine.delete import delete
 from tokumei.anonymize.on_engine.dummies import dummies
 from tokumei.anonymize.on_engine.generalize import GeneralizedRows, generalize
-from tokumei.anonymize.on_engine.perturb import perturb
+from tokumei.anonymize.on_engine.perturb import DAYS, perturb
+from tokumei.anonymize.on_engine.perturb import chances as perturb_chances
 from tokumei.anonymize.on_engine.pseudonyms import Naming
 from tokumei.anonymize.pipeline import Pipeline, seed_of
 from tokumei.anonymize.steps import HistoryStep, recipe_of
@@ -24,19 +26,23 @@ from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.progress import Bar, step
 from tokumei.core.registry import part_name
 from tokumei.core.text import Text
-from tokumei.counting.draws import DRAWN_BY
+from tokumei.counting.draws import DRAWN_BY, key_of
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.data.release import Recipe
 
 STEPS: dict[type, Callable[..., EngineHistory]] = {Delete: delete, Dummies: dummies, Perturb: perturb}
+CHANCES: dict[type, Callable[..., dict[tuple[str, ...], int]]] = {
+    Delete: delete_chances,
+    Perturb: perturb_chances,
+}
 
 
 @dataclass(frozen=True, eq=False)
 class NamedRows:
-    """The rows of a release with their pseudonyms beside their customers, not yet written, and who is who."""
+    """The rows of a release, not yet named and written, and who is who."""
 
     history: EngineHistory
-    table: Any
+    naming: Naming
     # Customer, period and pseudonym, once each.
     truth: Any
     n_lives: int
@@ -52,6 +58,23 @@ def check_engine_can(pipeline: Pipeline) -> None:
             raise InputError.of(Text(form, what=part_name(method), names=names), option="engine")
 
 
+def chances_of(pipeline: Pipeline, *, seed: int) -> dict[str, int]:
+    """Say how many numbers of chance must stand beside each row, by their key, before any step is taken."""
+    found = {}
+    for at, method in enumerate(_steps_of(pipeline), 1):
+        purposes = CHANCES[type(method)](method) if type(method) in CHANCES else {}
+        found |= {key_of(seed_of(seed, at), *purpose): n_words for purpose, n_words in purposes.items()}
+    return found
+
+
+def basket_key_of(pipeline: Pipeline, *, seed: int) -> str:
+    """Give the key by which all that a customer bought on a day is moved, by the first step that moves dates."""
+    for at, method in enumerate(_steps_of(pipeline), 1):
+        if isinstance(method, Perturb) and method.days:
+            return key_of(seed_of(seed, at), *DAYS) if method.whole_baskets else ""
+    return ""
+
+
 def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) -> NamedRows:
     """Decide all steps of a pipeline, and count that no two customers share a pseudonym in a month."""
     check_engine_can(pipeline)
@@ -61,17 +84,15 @@ def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) 
         last = pipeline.methods[-1] if pipeline.methods else None
         method = last if isinstance(last, Pseudonyms) else None
         own = seed_of(seed, len(steps) + 1)
-        naming = Naming.of(method, history, seed=own)
-        table = naming.with_new_invoices(naming.named(history.table))
-        # Names follow from customer and month, so that each is drawn once and not for every row.
-        lives = naming.named(history.kept.select("customer", "period").distinct())
-        truth = history.keep("truth", lives.select("customer", "period", "pseudonym"))
+        lives = history.keep("lives", history.kept.select("customer", "period").distinct())
+        naming = Naming.of(method, history, lives, seed=own)
+        truth = history.keep("truth", naming.named(lives).select("customer", "period", "pseudonym"))
         n_lives = _check_names(history, truth)
-        shown = table.filter(table.pseudonym.notnull()).select(customer="pseudonym", item="item")
+        shown = naming.named(history.kept).select(customer="pseudonym", item="item")
         _check_shared(steps, lambda: history.fetch(shown.distinct()))
         bar.advance()
     recipes.append(Recipe("pseudonyms for the whole time", {}, own) if method is None else recipe_of(method, own))
-    return NamedRows(history, table, truth, n_lives, _recipe(recipes, seed))
+    return NamedRows(history, naming, truth, n_lives, _recipe(recipes, seed))
 
 
 def generalize_on_engine(

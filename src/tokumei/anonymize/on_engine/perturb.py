@@ -19,6 +19,9 @@ from tokumei.core.errors import InputError
 from tokumei.counting.draws import Draws, at_least, between, either, number, rounded, whole_number
 from tokumei.counting.engine_history import EngineHistory
 
+# What chance is drawn for.
+DAYS, AMOUNTS = ("perturb", "days"), ("perturb", "amounts")
+
 
 def perturb(method: Perturb, history: EngineHistory, *, seed: int, name: str) -> EngineHistory:  # noqa: ARG001
     """Move dates, quantities and prices; deleted rows stay missing."""
@@ -26,14 +29,14 @@ def perturb(method: Perturb, history: EngineHistory, *, seed: int, name: str) ->
     if method.items:
         raise InputError.of("items=0 on an engine: exchanging items needs the local one", option="engine")
     table = history.table
-    by = ("date", "customer") if method.whole_baskets else ("row",)
-    days, amounts = history.draws(seed, "perturb", "days", by=by), history.draws(seed, "perturb", "amounts")
-    # In columns of their own, as below: an engine computes again what is mentioned again inside a condition.
-    rows = table.mutate(days_drawn=days.digest, amounts_drawn=amounts.digest)
-    days, amounts = replace(days, digest=rows.days_drawn), replace(amounts, digest=rows.amounts_drawn)
+    amounts = history.draws(seed, *AMOUNTS)
+    rows = table
     cells: dict[str, Any] = {}
     if method.days:
-        cells["date"] = _moved(rows, method.days, days)
+        days = (history.basket_draws if method.whole_baskets else history.draws)(seed, *DAYS)
+        # In a column of its own, as below: an engine computes again what is mentioned again inside a condition.
+        rows = table.mutate(day_drawn=days.whole())
+        cells["date"] = _moved(rows, method.days, Draws((rows.day_drawn,)))
     if method.hides_times and "time" in history.roles:
         cells["time"] = either(rows.time.notnull(), whole_number(0), None)
     rows = rows.mutate(**cells)
@@ -52,11 +55,16 @@ def perturb(method: Perturb, history: EngineHistory, *, seed: int, name: str) ->
     return replace(history, table=rows.mutate(**cells).select(*table.columns))
 
 
+def chances(method: Perturb) -> dict[tuple[str, ...], int]:
+    """Say how many numbers of chance are needed for each row, by their purpose."""
+    return {AMOUNTS: 2, **({DAYS: 1} if method.days and not method.whole_baskets else {})}
+
+
 def _are_whole(history: EngineHistory) -> bool:
     """Whether all prices are whole, as those in yen."""
     price = history.kept.price
     broken = history.kept.filter((price - rounded(price)).abs() >= number(HAIR))
-    return not history.fetch(broken.aggregate(n=broken.count()))["n"][0]
+    return history.fetch(broken.select("row").limit(1)).is_empty()
 
 
 def _moved(rows: Any, days: int, draws: Draws) -> Any:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.core.errors import InputError
-from tokumei.counting.draws import Draws, either, key_of, whole_number
+from tokumei.counting.alike import once_each
+from tokumei.counting.draws import digests_here, drawn_name, either, key_of, whole_number
 from tokumei.counting.engine_history import EngineHistory
 
 # So many that no two of a billion lives are expected to meet; that none did is counted all the same.
@@ -19,42 +22,30 @@ class Naming:
     """How the customers and invoices of a history are named: for the whole time without a method, else as it says."""
 
     method: Pseudonyms | None
-    engine: Any
     seed: int
     # The first month, in which the first lives begin.
     first: int
-    # Letters that no customer and no invoice begins with, so that no new name is an old one.
+    # Letters that no customer and no invoice of the file begins with, so that no new name is an old one.
     prefix: str
     invoice_prefix: str
     # One number for all invoices tells nothing, and stays.
     has_invoices: bool
 
     @classmethod
-    def of(cls, method: Pseudonyms | None, history: EngineHistory, *, seed: int) -> Naming:
-        """Look in one pass at what names depend on."""
+    def of(cls, method: Pseudonyms | None, history: EngineHistory, lives: Any, *, seed: int) -> Naming:
+        """Look at what names depend on, given the customers and periods of all rows that are not deleted."""
         if method is not None:
             method.check_options()
             if method.risk_limit is not None:
                 expected = "no risk limit on an engine: halving lives needs the local one"
                 raise InputError.of(expected, option="risk_limit")
-        there = history.kept
-        found = history.fetch(
-            there.aggregate(
-                first=there.period.min(),
-                least=there.invoice.min(),
-                greatest=there.invoice.max(),
-                has_p=there.customer.startswith("P").ifelse(1, 0).max(),
-                has_b=there.invoice.startswith("B").ifelse(1, 0).max(),
-            )
-        ).row(0, named=True)
         return cls(
             method,
-            history.engine,
             seed,
-            first=int(found["first"] or 0),
-            prefix=_prefix(history, "customer", "PP") if found["has_p"] else "P",
-            invoice_prefix=_prefix(history, "invoice", "BB") if found["has_b"] else "B",
-            has_invoices=found["least"] != found["greatest"],
+            first=int(history.fetch(lives.aggregate(first=lives.period.min()))["first"][0] or 0),
+            prefix=history.staged.free_prefixes["customer"],
+            invoice_prefix=history.staged.free_prefixes["invoice"],
+            has_invoices=not history.staged.is_one_invoice,
         )
 
     def named(self, rows: Any) -> Any:
@@ -63,22 +54,27 @@ class Naming:
         if self.method is not None:
             since = rows.period - whole_number(self.first)
             by = [since - since % whole_number(self.method.lifetime), rows.customer]
-        name = Draws.of(self.engine, key_of(self.seed, "pseudonyms"), *by).name(self.prefix, NAME_DIGITS)
+        name = drawn_name(self.prefix, NAME_DIGITS, key_of(self.seed, "pseudonyms"), *by)
         return rows.mutate(pseudonym=either(rows.customer.notnull(), name, None))
 
-    def with_new_invoices(self, rows: Any) -> Any:
-        """Name each invoice anew under each pseudonym, so that none joins two of them."""
-        if not self.has_invoices:
-            return rows
-        draws = Draws.of(self.engine, key_of(self.seed, "invoices"), rows.pseudonym, rows.invoice)
-        name = draws.name(self.invoice_prefix, NAME_DIGITS)
-        return rows.mutate(invoice=either(rows.invoice.notnull(), name, None))
+    def named_here(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Give rows that were fetched the names that the engine gives, and each invoice a new one under each pseudonym.
 
+        So no invoice joins two pseudonyms. An engine would draw the names of every row, here those of a basket are
+        drawn once.
+        """
+        # A deleted row is named with the one before it, so that it does not part a basket, and stays deleted.
+        baskets = rows.select(pl.col("customer", "period", "invoice").forward_fill())
+        names = once_each(baskets, self._names)
+        is_there = rows["customer"].is_not_null()
+        return rows.with_columns(pl.when(is_there).then(names[column]).alias(column) for column in names.columns)
 
-def _prefix(history: EngineHistory, column: str, prefix: str) -> str:
-    """Lengthen a prefix by its letter until no value of a column begins with it."""
-    while True:
-        there = history.kept
-        if history.fetch(there.filter(there[column].startswith(prefix)).limit(1).select("row")).is_empty():
-            return prefix
-        prefix += prefix[0]
+    def _names(self, baskets: pl.DataFrame) -> pl.DataFrame:
+        customer, since = baskets["customer"], baskets["period"] - self.first
+        by = [customer] if self.method is None else [since - since % self.method.lifetime, customer]
+        names = self.prefix + digests_here(key_of(self.seed, "pseudonyms"), *by).str.head(NAME_DIGITS)
+        invoices = baskets["invoice"]
+        if self.has_invoices:
+            drawn = digests_here(key_of(self.seed, "invoices"), names, invoices)
+            invoices = self.invoice_prefix + drawn.str.head(NAME_DIGITS)
+        return pl.DataFrame({"customer": names, "invoice": invoices})

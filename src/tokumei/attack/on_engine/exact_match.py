@@ -1,4 +1,4 @@
-"""Attackers who look for rows that agree exactly, on an engine: two group-bys and a join."""
+"""Attackers who look for rows that agree exactly, on an engine: two group-bys and two joins."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from tokumei.attack.history.exact_match import ExactMatch, Named, SameMonthAndItem
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name
+from tokumei.counting.draws import whole_number
 from tokumei.counting.engine_history import EngineHistory
 
 
@@ -26,20 +27,17 @@ def guess_on_engine(attack: Any, knowledge: EngineHistory, published: EngineHist
     if "item" in fields:
         longest = knowledge.fetch(known.aggregate(n=known.item.length().max()))["n"][0]
         seen = seen.mutate(item=seen.item.substr(0, int(longest or 0)))
-    # Few rows agree with what is known, and only those are sorted out by what they say.
-    seen = seen.semi_join(known, list(fields))
     # Where several published rows agree the last one counts, and of several known rows of a month the last.
-    last = seen.group_by(list(fields)).aggregate(row=lambda some: some.row.max())
-    shown = seen.select(shown_row=seen.row, pseudonym=seen.customer)
-    found = last.inner_join(shown, last.row == shown.shown_row).select(
-        "pseudonym", **{f"found_{name}": last[name] for name in fields}
-    )
-    matched = known.inner_join(found, [known[name] == found[f"found_{name}"] for name in fields])
-    matched = knowledge.keep(f"matched-{'-'.join(fields)}", matched.select("row", "customer", "period", "pseudonym"))
-    lasting = matched.group_by("customer", "period").aggregate(last_row=lambda some: some.row.max())
-    return matched.inner_join(lasting.select("last_row"), matched.row == lasting.last_row).select(
-        "customer", "period", "pseudonym"
-    )
+    last = seen.group_by(list(fields)).aggregate(last_row=lambda some: some.row.max())
+    last = last.rename({f"found_{name}": name for name in fields})
+    matched = known.inner_join(last, [known[name] == last[f"found_{name}"] for name in fields])
+    # Both numbers in one, of which the greatest has the last known row: engines need not keep names along for that.
+    n_shown = whole_number(max(1, published.staged.n_rows))
+    rows = matched.select("customer", "period", both=matched.row * n_shown + matched.last_row)
+    found = rows.group_by("customer", "period").aggregate(both=lambda some: some.both.max())
+    found = found.mutate(shown_row=found.both % n_shown)
+    shown = published.kept.select("row", pseudonym=published.kept.customer)
+    return found.inner_join(shown, found.shown_row == shown.row).select("customer", "period", "pseudonym")
 
 
 def _cells(side: EngineHistory, fields: tuple[str, ...], *, by_month: bool) -> Any:

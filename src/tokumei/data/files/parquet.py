@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import polars as pl
@@ -21,6 +22,8 @@ SHORTEST = 12
 HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"
 # Of one part file of a folder that is written.
 PART_ROWS = 5_000_000
+# The lowest level packs as well as the usual one, in two thirds of the time.
+PACKED: dict[str, Any] = {"compression": "zstd", "compression_level": 1}
 
 
 def read_parquet(path: Path | str) -> pl.DataFrame:
@@ -39,17 +42,17 @@ def scan_parquet(path: Path | str) -> pl.LazyFrame:
         return _scan(parts, path)
 
 
-def write_parquet(frame: pl.DataFrame | pl.LazyFrame, path: Path | str) -> None:
+def write_parquet(frame: pl.DataFrame | pl.LazyFrame, path: Path | str, *, row_group_size: int | None = None) -> None:
     """Write one Parquet file atomically."""
     with atomic_path(path) as draft:
-        frame.lazy().sink_parquet(draft)
+        frame.lazy().sink_parquet(draft, row_group_size=row_group_size, **PACKED)
 
 
 def write_parts(frame: pl.DataFrame | pl.LazyFrame, folder: Path | str) -> None:
     """Write a folder of Parquet part files atomically."""
     with atomic_path(folder) as draft:
         draft.mkdir()
-        frame.lazy().sink_parquet(pl.PartitionBy(draft, max_rows_per_file=PART_ROWS))
+        frame.lazy().sink_parquet(pl.PartitionBy(draft, max_rows_per_file=PART_ROWS), **PACKED)
         if not any(draft.iterdir()):
             # Of no rows there would be no part, and so no columns.
             frame.lazy().collect().write_parquet(draft / "00000000.parquet")
