@@ -107,17 +107,18 @@ class _Side:
         return squares
 
     def matrix(self, part: int, used: Any) -> Matrix:
-        """Give some of the users, each with all that they bought of the items used."""
+        """Give some of the users with all that they bought of the items used, by columns."""
         is_in_part = self.cells.user % whole_number(self.n_parts) == whole_number(part)
         cells = self.history.fetch(self.cells.filter(is_in_part).select("user", "number", "total"))
+        column_of = np.full(self.n_items, -1, np.int32)
+        column_of[used] = np.arange(len(used))
         users = (cells["user"].to_numpy() // self.n_parts).astype(np.int32)
+        columns = column_of[cells["number"].to_numpy()]
         weights = self.weigh(cells["total"].to_numpy()).astype(np.float64)
-        places = users, cells["number"].to_numpy().astype(np.int32)
-        shape = int(users.max(initial=-1)) + 1, self.n_items
-        matrix: Matrix = sparse.coo_array((weights, places), shape=shape).tocsr()
-        matrix.eliminate_zeros()
-        used_alone: Matrix = matrix[:, used]
-        return used_alone
+        counts = (columns >= 0) & (weights != 0)
+        shape = int(users.max(initial=-1)) + 1, len(used)
+        matrix: Matrix = sparse.coo_array((weights[counts], (users[counts], columns[counts])), shape=shape).tocsc()
+        return matrix
 
 
 class _Panels:
@@ -144,9 +145,9 @@ class _Panels:
         self.panel = np.zeros((height, n_items - start))
         for part in range(self.side.n_parts):
             counts = self.side.matrix(part, self.used)[:, start:]
-            # Each pair of items is asked for once, with the later one in the column.
+            # Each pair of items is asked for once, with the later one in the column. The block stands on the right:
+            # what is added up at once is then a row of it, and not one of all items.
             for top in range(0, height, here.BLOCK_ITEMS):
-                block = counts[:, top : min(top + here.BLOCK_ITEMS, height)].T.tocsr()
-                some = (block @ counts[:, top:]).tocsr()
-                row = np.repeat(np.arange(top, top + block.shape[0]), np.diff(some.indptr))
-                self.panel[row, some.indices + top] += some.data
+                bottom = min(top + here.BLOCK_ITEMS, height)
+                some = counts[:, top:].T @ counts[:, top:bottom].tocsr()
+                self.panel[top:bottom, top:] += some.toarray().T
