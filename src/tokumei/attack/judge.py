@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
@@ -52,24 +54,41 @@ def judge(
     `transaction` is the share of published rows whose customer has been found in that month. Where several pseudonyms
     of a month are given to one customer, the own one must be among them; each may then be given to one customer only.
     """
+    count = None if published is None else partial(_count_transactions, published)
+    return judge_counting(guesses, truth, customers, periods, count)
+
+
+def judge_counting(
+    guesses: pl.DataFrame,
+    truth: pl.DataFrame,
+    customers: Sequence[str],
+    periods: Sequence[int],
+    count: Callable[[pl.DataFrame], tuple[int, int]] | None,
+) -> Verdict:
+    """Judge guesses; `count` counts the published rows, and those of the months and pseudonyms that were found."""
     check_is_function(guesses)
-    cells = _cells(guesses, truth, customers, periods)
+    right, given = _months_of(truth, customers, periods), _months_of(guesses, customers, periods)
+    cells = _with_found(right, given)
     shares = _shares_found(cells)["share"]
-    lives = cells.drop_nulls("pseudonym").group_by("customer", "pseudonym").agg(pl.col("is_found").all())
+    lives = cells.group_by("customer", "pseudonym").agg(pl.col("is_found").all())
+    # A month is wrong where it is not found, and where somebody is given a pseudonym who has none.
+    too_many = given.join(right, on=KEYS, how="anti")
+    wrong = pl.concat([cells.filter(~pl.col("is_found"))["customer"], too_many["customer"]]).n_unique()
+    n_without = len(customers) * len(periods) - cells.select(KEYS).n_unique()
     return verdict_of(
         Tally(
             n_customers=len(customers),
-            n_cells=cells.height,
-            n_right=int(cells.group_by("customer").agg(pl.col("is_right").all())["is_right"].sum()),
+            n_cells=n_without + cells.height,
+            n_right=len(customers) - wrong if periods else 0,
             n_found=int(cells["is_found"].sum()),
-            n_present=int(cells["pseudonym"].is_not_null().sum()),
+            n_present=cells.height,
             # Summed exactly, as the order of the groups is not fixed.
             sum_of_shares=math.fsum(shares),
             n_with_months=len(shares),
             n_lives=lives.height,
             n_lives_found=int(lives["is_found"].sum()),
-            blind=blind_row_success(cells),
-            published=None if published is None else _count_transactions(cells, published),
+            blind=_blind_row_success(cells, customers, periods),
+            published=None if count is None else count(found_pseudonyms(cells)),
         )
     )
 
@@ -146,31 +165,36 @@ def verdict_of(tally: Tally) -> Verdict:
     )
 
 
-def _cells(
-    guesses: pl.DataFrame, truth: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]
-) -> pl.DataFrame:
-    """Give every customer and period with the true pseudonym, whether the guess is right, and found somebody."""
-    cells = pl.DataFrame({"customer": customers}, schema={"customer": pl.String}).join(
-        pl.DataFrame({"period": periods}, schema={"period": pl.Int32}), how="cross"
-    )
-    given = guesses.group_by(KEYS).agg(given=pl.col("pseudonym"))
-    both = cells.join(truth.select(*KEYS, "pseudonym"), on=KEYS, how="left").join(given, on=KEYS, how="left")
-    is_found = pl.col("given").list.contains(pl.col("pseudonym")).fill_null(False) & pl.col("pseudonym").is_not_null()
-    is_left_alone = pl.col("given").is_null() & pl.col("pseudonym").is_null()
-    return both.with_columns(is_right=is_found | is_left_alone, is_found=is_found)
+def _months_of(named: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]) -> pl.DataFrame:
+    """Give the pseudonyms of customers and months that are judged; one of anybody else is neither right nor wrong."""
+    everyone = pl.DataFrame({"customer": customers}, schema={"customer": pl.String})
+    months = pl.DataFrame({"period": periods}, schema={"period": pl.Int32})
+    judged = named.select("customer", pl.col("period").cast(pl.Int32), "pseudonym")
+    return judged.join(everyone, on="customer", how="semi").join(months, on="period", how="semi")
+
+
+def _with_found(right: pl.DataFrame, given: pl.DataFrame) -> pl.DataFrame:
+    """Tell of each month that a customer has whether its pseudonym is among those given."""
+    found = given.unique().with_columns(is_found=True)
+    return right.join(found, on=[*KEYS, "pseudonym"], how="left").with_columns(pl.col("is_found").fill_null(False))
+
+
+def found_pseudonyms(cells: pl.DataFrame) -> pl.DataFrame:
+    """Give the months and pseudonyms whose customer was found."""
+    return cells.filter("is_found").select("period", "pseudonym").unique()
 
 
 def found_customers(
     guesses: pl.DataFrame, truth: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]
 ) -> list[str]:
     """Name the customers who are right in half of their months or more; those with no month at all are not found."""
-    shares = _shares_found(_cells(guesses, truth, customers, periods))
-    return shares.filter(pl.col("share") >= HALF)["customer"].sort().to_list()
+    cells = _with_found(*(_months_of(one, customers, periods) for one in (truth, guesses)))
+    return _shares_found(cells).filter(pl.col("share") >= HALF)["customer"].sort().to_list()
 
 
 def _shares_found(cells: pl.DataFrame) -> pl.DataFrame:
     """Give the share of the months of each customer who has any that are right."""
-    return cells.drop_nulls("pseudonym").group_by("customer").agg(share=pl.col("is_found").mean())
+    return cells.group_by("customer").agg(share=pl.col("is_found").mean())
 
 
 def check_is_function(guesses: pl.DataFrame) -> None:
@@ -206,10 +230,9 @@ def judge_transactions(guess: pl.Series, truth: pl.DataFrame, published: History
     )
 
 
-def _count_transactions(cells: pl.DataFrame, published: History) -> tuple[int, int]:
-    found = cells.filter("is_found").select("period", customer="pseudonym").unique()
-    rows = published.kept.with_columns(period=period_of(pl.col("date")))
-    return rows.height, rows.join(found, on=KEYS, how="semi").height
+def _count_transactions(published: History, found: pl.DataFrame) -> tuple[int, int]:
+    rows = published.kept.select(pseudonym="customer", period=period_of(pl.col("date")))
+    return rows.height, rows.join(found, on=["period", "pseudonym"], how="semi").height
 
 
 def _transaction_success(n_rows: int, n_found: int, n_customers: int) -> Score:
@@ -217,19 +240,22 @@ def _transaction_success(n_rows: int, n_found: int, n_customers: int) -> Score:
     return Score("transaction success", n_found / max(1, n_rows), best=0, worst=1, baseline=baseline)
 
 
-def blind_row_success(cells: pl.DataFrame) -> float:
+def _blind_row_success(cells: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]) -> float:
     """Expect the row success of giving the pseudonyms of each period to customers at random, one to one.
 
     Of n customers in a month of m pseudonyms, one who is there is found with chance 1/n, and one who is not is left
     alone with chance 1 − m/n. Months are drawn on their own, so a customer's chances multiply.
     """
-    n_customers = max(1, cells["customer"].n_unique())
-    is_present = pl.col("pseudonym").is_not_null()
-    left_alone = 1 - is_present.sum().over("period") / n_customers
-    chance = pl.when(is_present).then(1 / n_customers).otherwise(left_alone)
-    by_customer = cells.select("customer", chance.alias("chance")).group_by("customer").agg(pl.col("chance").product())
-    # Summed exactly, as the order of the groups is not fixed.
-    return math.fsum(by_customer["chance"]) / n_customers
+    n = max(1, len(customers))
+    everyone = pl.DataFrame({"customer": customers}, schema={"customer": pl.String}).with_row_index("number")
+    numbers = cells.select(*KEYS).join(everyone, on="customer").partition_by("period", as_dict=True)
+    chances = np.ones(len(customers) if periods else 0)
+    for period in periods:
+        there = numbers.get((period,))
+        present = np.bincount([] if there is None else there["number"].to_numpy(), minlength=len(customers))
+        chances *= np.where(present > 0, (1 / n) ** present, 1 - present.sum() / n)
+    # Summed exactly, as the order of customers is not fixed.
+    return math.fsum(chances) / n
 
 
 def wilson_interval(n_successes: int, n_trials: int) -> tuple[float, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,16 +9,16 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.attack.judge import judge
 from tokumei.attack.on_engine.exact_match import guess_on_engine
-from tokumei.attack.on_engine.judge import Bench, judge_on_engine
+from tokumei.attack.on_engine.judge import judge_on_engine
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
-from tokumei.counting.engine import connect
 from tokumei.data.files.histories import CONTEST_2018, form_of
 from tokumei.data.files.pseudonyms import is_row_guess, read_pseudonyms
 from tokumei.data.files.reading import Reading
 from tokumei.job.attack_history import Guesses, made_attack, success_of
-from tokumei.job.histories_on_engine import bound, histories_on_engine, open_on_engine
+from tokumei.job.histories_on_engine import histories_on_engine
 from tokumei.job.judge_history import Judged
 from tokumei.report.needs import check_needs
 
@@ -64,11 +63,8 @@ def judge_files_on_engine(
         raise InputError.of("guesses by customer and month, or the local engine", file=guess)
     right, customers, periods = read_pseudonyms(truth)
     guessed, _, _ = read_pseudonyms(guess)
-    with tempfile.TemporaryDirectory(prefix="tokumei-") as place, connect(engine) as opened, step("judging"):
-        folder = Path(place)
-        bound(opened, folder)
-        seen = None
-        if published is not None:
-            seen = open_on_engine(opened, published, reading, folder / "published", "release")
-        verdict = judge_on_engine(Bench(opened, folder), guessed, right, customers, periods, seen)
+    if published is None:
+        return Judged(success_of(judge(guessed, right, customers, periods)), len(customers))
+    with histories_on_engine({"published": (published, "release")}, reading, engine) as opened, step("judging"):
+        verdict = judge_on_engine(guessed, right, customers, periods, opened["published"])
     return Judged(success_of(verdict), len(customers))
