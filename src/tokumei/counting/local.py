@@ -19,11 +19,15 @@ from tokumei.counting.made_rows import write_made
 from tokumei.counting.recoding import ClassRecoding, Recoding
 from tokumei.counting.shuffling import write_shuffled, write_slices_shuffled
 from tokumei.data.files.formats import scan_frame, write_file_or_folder
+from tokumei.data.files.parquet import scan_in_turn
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.files.source import is_folder
 from tokumei.data.frames import as_lazy
 
 # So many rows of ten columns take a third of a gigabyte as numbers; of more rows groups are counted as they are read.
 MOST_ROWS_AT_ONCE = 4_000_000
+# Of the part files of a folder, so many rows, or one file, are counted at once.
+TURN_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class LocalRelation:
     name: str
     # Which of the rows of its source these are, by a text that is another for others; empty for all.
     part: str = ""
+    # The same rows as scans that follow each other, where one of all would hold several large files in memory at once.
+    in_turn: tuple[pl.LazyFrame, ...] = ()
     writes_there = False
 
     @cached_property
@@ -54,13 +60,14 @@ class LocalRelation:
         parts = []
         with step("counting rows", len(work.slices)) as bar:
             for start, n in work.slices:
-                some = replace(self, rows=self.rows.slice(start, n))
+                some = self._of(self.rows.slice(start, n))
                 parts.append(work.frame(f"{key} from {start}", partial(some._group_sizes, columns, recodings, most)))
                 bar.advance()
-        together = pl.concat(parts)
-        return together.group_by(pl.exclude("n")).agg(pl.col("n").sum()) if columns else together.sum()
+        return _together(parts)
 
     def _group_sizes(self, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None) -> pl.DataFrame:
+        if self.in_turn:
+            return _together([self._of(rows)._group_sizes(columns, recodings, most) for rows in self.in_turn])
         # Places as names, so that no column of the user's can clash with the count.
         names = [str(index) for index in range(len(columns))]
         keys = [self._recoded(column, recodings).alias(name) for name, column in zip(names, columns, strict=True)]
@@ -98,7 +105,7 @@ class LocalRelation:
     def within(self, column: str, values: pl.Series) -> LocalRelation:
         """Give the rows whose value of a column is one of these."""
         is_one = self._recoded(column, {}).is_in(values.implode(), nulls_equal=True)
-        return replace(self, rows=self.rows.filter(is_one), part=name_of_part(self.part, column, values))
+        return replace(self._of(self.rows.filter(is_one)), part=name_of_part(self.part, column, values))
 
     def write_made(self, combinations: pl.DataFrame, out: Path) -> None:
         """Make the rows here."""
@@ -112,7 +119,7 @@ class LocalRelation:
         elif work is None or not work.slices:
             write_shuffled(self.planned(plan), out)
         else:
-            slices = [replace(self, rows=self.rows.slice(*one)).planned(plan) for one in work.slices]
+            slices = [self._of(self.rows.slice(*one)).planned(plan) for one in work.slices]
             write_slices_shuffled(slices, out, work.place(plan.fingerprint()))
 
     def planned(self, plan: WritePlan) -> pl.LazyFrame:
@@ -124,6 +131,9 @@ class LocalRelation:
             return rows
         on = plan.without.columns
         return rows.join(plan.without.lazy(), on=on, how="anti", nulls_equal=True, maintain_order="left")
+
+    def _of(self, rows: pl.LazyFrame) -> LocalRelation:
+        return replace(self, rows=rows, in_turn=())
 
     def _joined(self, plan: WritePlan, classes: ClassRecoding) -> pl.LazyFrame:
         """Give the rows of the classes that a plan has labels for."""
@@ -162,13 +172,20 @@ class LocalRelation:
         return pl.when(value.is_null()).then(pl.lit(recoding.label_of_missing)).otherwise(label).alias(column)
 
 
+def _together(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Add up the counts of some rows and of others."""
+    every = pl.concat(parts)
+    return every.group_by(pl.exclude("n")).agg(pl.col("n").sum()) if every.width > 1 else every.sum()
+
+
 class LocalEngine:
     """Polars in this process; it needs nothing installed and holds nothing open."""
 
     def open(self, source: Any, reading: Reading = AS_IT_IS) -> LocalRelation:
         """Open a frame or a file."""
         if isinstance(source, (str, Path)):
-            return LocalRelation(scan_frame(source, reading), str(source))
+            in_turn = scan_in_turn(source, TURN_ROWS) if reading == AS_IT_IS and is_folder(source) else []
+            return LocalRelation(scan_frame(source, reading), str(source), in_turn=tuple(in_turn))
         return LocalRelation(as_lazy(source), "frame")
 
     def __enter__(self) -> LocalEngine:

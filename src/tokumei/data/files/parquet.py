@@ -42,6 +42,20 @@ def scan_parquet(path: Path | str) -> pl.LazyFrame:
         return _scan(parts, path)
 
 
+def scan_in_turn(path: Path | str, n_rows: int) -> list[pl.LazyFrame]:
+    """Scan the part files of a folder or glob, one run of them after the other, of about so many rows each."""
+    runs: list[list[Path]] = []
+    n_left = 0
+    with _refusing_broken(path):
+        for part in part_files(path):
+            if n_left <= 0:
+                runs.append([])
+                n_left = n_rows
+            runs[-1].append(part)
+            n_left -= pl.scan_parquet(part, glob=False, hive_partitioning=False).select(pl.len()).collect().item()
+        return [_scan(run, path) for run in runs]
+
+
 def write_parquet(frame: pl.DataFrame | pl.LazyFrame, path: Path | str, *, row_group_size: int | None = None) -> None:
     """Write one Parquet file atomically."""
     with atomic_path(path) as draft:
