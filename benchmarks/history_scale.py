@@ -55,19 +55,26 @@ rows.filter(pl.int_range(pl.len()).hash(1) % 4 == 0).sink_parquet(folder / "T25.
 def run(folder: Path, n_rows: int) -> list[Figure]:
     write_retail(folder / "history.parquet", max(10, n_rows // ROWS_A_CUSTOMER), n_rows=n_rows, seed=1)
     _timed(folder, KNOWN)
-    floor = _timed(folder, COPY)
     size = f"{n_rows:,} purchases"
-    figures = [Figure(f"{size}: DuckDB reads and writes them", floor[0], "s", note=f"{floor[1]:.2f} GB")]
-    total, most = 0.0, 0.0
+    figures, passes, most, n_passes = [], [_timed(folder, COPY)], 0.0, 0.0
     for name, work in (
         ("delete, perturb, pseudonyms, published and truth", ANONYMIZE),
         ("RFM, ItemCF of a wholesaler and a retailer", MEASURE),
         ("s1 to s6, each judged", ATTACK.format(attacks=ATTACKS)),
     ):
         seconds, memory = _timed(folder, work)
-        total, most = total + seconds, max(most, memory)
-        figures.append(Figure(f"  {name}", seconds, "s", note=f"{memory:.2f} GB, {seconds / floor[0]:.1f} × a pass"))
-    return [*figures, Figure("  all, of a pass", total / floor[0], "×"), Figure("  most memory used", most, "GB", 4)]
+        # A pass before each job and one after it: a machine that others use, too, is not always as fast.
+        passes.append(_timed(folder, COPY))
+        ratio = seconds / ((passes[-2][0] + passes[-1][0]) / 2)
+        n_passes, most = n_passes + ratio, max(most, memory)
+        figures.append(Figure(f"  {name}", seconds, "s", note=f"{memory:.2f} GB, {ratio:.1f} × a pass"))
+    seconds, memory = (sorted(one)[len(passes) // 2] for one in zip(*passes, strict=True))
+    return [
+        Figure(f"{size}: DuckDB reads and writes them", seconds, "s", note=f"{memory:.2f} GB, once more for each job"),
+        *figures,
+        Figure("  all, of a pass", n_passes, "×"),
+        Figure("  most memory used", most, "GB", 4),
+    ]
 
 
 def _timed(folder: Path, work: str) -> tuple[float, float]:

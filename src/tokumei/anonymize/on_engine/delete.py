@@ -33,7 +33,9 @@ def delete(method: Delete, history: EngineHistory, *, seed: int, name: str) -> E
     gone: Any = None
     for rule, (candidates, orders, n_wanted) in enumerate(_rules(method, history, ordered, n_rows)):
         left = candidates if gone is None else candidates.anti_join(gone, "row")
-        listed = history.keep(f"{name}-candidates-{rule}", left.select("row", *orders))
+        listed = left.select("row", *orders)
+        # What every row may be is looked up again sooner than written down and read.
+        listed = listed if candidates is ordered else history.keep(f"{name}-candidates-{rule}", listed)
         n_listed = int(history.fetch(listed.aggregate(n=listed.count()))["n"][0])
         n = min(n_wanted, max(0, n_most - n_gone), n_listed)
         if not n:
