@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from tokumei.anonymize.search.finer_nodes import FinerNodes
 from tokumei.counting.class_counts import ClassCounts, Histogram
 from tokumei.counting.grouping import radix_order
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -178,23 +179,25 @@ class PackedLattice:
             for column, n in zip(columns, n_leaves, strict=True)
         ]
         self._by_labels = sorted(range(len(n_leaves)), key=lambda index: -n_leaves[index])
-        self._counted: dict[Node, NodeClasses] = {lattice.bottom: bottom}
-        self._nodes = np.array([lattice.bottom])
-        self._n_classes = np.array([len(bottom.classes)])
+        self._counted: dict[Node, NodeClasses] = {}
+        self._finer = FinerNodes(lattice)
+        self._keep(bottom)
 
     def at(self, node: Node) -> NodeClasses:
         """Give the classes of a node, rolled up from the node with the fewest classes that it follows from."""
         if node in self._counted:
             return self._counted[node]
-        source = self._counted[self._nearest(node)]
+        source = self._counted[self._finer.nearest(node)]
         if len(source.classes) > SHORT_WAY:
             source = self._half_way(source, node)
         made = self._rolled(source, node)
-        if self._n_classes.sum() + len(made.classes) <= MOST_KEPT:
-            self._counted[node] = made
-            self._nodes = np.concatenate([self._nodes, [node]])
-            self._n_classes = np.append(self._n_classes, len(made.classes))
+        if self._finer.n_classes + len(made.classes) <= MOST_KEPT:
+            self._keep(made)
         return made
+
+    def _keep(self, made: NodeClasses) -> None:
+        self._counted[made.node] = made
+        self._finer.add(made.node, len(made.classes))
 
     def counts(self, classes: NodeClasses) -> ClassCounts:
         """Give a node's classes in the form that requirements read; domains are in the order of the hierarchies."""
@@ -221,14 +224,6 @@ class PackedLattice:
     def labels(self, classes: Packed, attribute: int) -> npt.NDArray[np.int64]:
         """Give the index of each class's label of one attribute."""
         return self.fields[attribute].read(classes.words).astype(np.int64)
-
-    def _nearest(self, node: Node) -> Node:
-        follows = np.ones(len(self._nodes), bool)
-        for index, (level, hierarchy) in enumerate(zip(node, self.lattice.hierarchies, strict=True)):
-            at = self._nodes[:, index]
-            follows &= (at <= level) if hierarchy.is_nested else ((at == level) | hierarchy.finer[at, level])
-        nearest = np.flatnonzero(follows)[np.argmin(self._n_classes[follows])]
-        return tuple(int(level) for level in self._nodes[nearest])
 
     def _half_way(self, source: NodeClasses, node: Node) -> NodeClasses:
         """Go to a far node by way of another that differs from it in the attributes with the fewest labels only.
