@@ -110,3 +110,32 @@ def test_names_that_set_customers_apart_again_are_a_broken_promise(tmp_path: Pat
     steps: list[dict[str, Any]] = [{"method": "dummies"}, {"method": "pseudonyms", "lifetime": 1}]
     with pytest.raises(PromiseBroken, match="An item set is shared by 1 pseudonyms, fewer than 2"):
         written(history_of(rows), steps, "duckdb", tmp_path)
+
+
+def test_a_dummy_is_changed_by_chance_of_its_own_and_moved_with_its_basket(tmp_path: Path) -> None:
+    # Each customer lacks the items of all others; all prices are 100.25, so that a price tells what it was changed by.
+    day = DAYS[1]
+    rows = [(f"c{at}", day, f"item {at}", 100.25, 1) for at in range(12)]
+    rows += [(f"c{at}", DAYS[3], "22a", 100.25, 1) for at in range(12)]
+    perturb = {"method": "perturb", "days": 9, "quantities": 0, "prices": 0.3}
+    there, done = written(history_of(rows), [{"method": "dummies", "clusters": 1}, perturb], "duckdb", tmp_path)
+    assert done.facts["made_up"] == 12 * 11
+    # Of 6,000 prices; a dummy that were changed as the row beside it would have the same.
+    assert there["price"].n_unique() > 140
+    days = there.group_by("customer", pl.col("date").dt.month().alias("month")).agg(pl.col("date").n_unique())
+    assert days["date"].to_list() == [1] * 24
+
+
+@pytest.mark.xdist_group("postgres")
+def test_engines_agree_on_what_is_changed_after_dummies_and_after_other_changes(
+    postgres_engine: str, tmp_path: Path
+) -> None:
+    perturb = {"method": "perturb", "days": 9, "quantities": 0.4, "prices": 0.3}
+    apart = {**perturb, "whole_baskets": False}
+    steps = [perturb, {"method": "dummies", "smallest": 1}, perturb, {"method": "delete", "random": 0.2}, apart]
+    told = []
+    for name, engine in (("duckdb", "duckdb"), ("postgres", postgres_engine)):
+        (tmp_path / name).mkdir()
+        told.append(written(history_of([*MANY_ROWS, None, *MANY_ROWS]), steps, engine, tmp_path / name)[0])
+    assert told[0].equals(told[1])
+    assert told[0]["customer"].null_count() > 1
