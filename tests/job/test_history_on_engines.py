@@ -26,6 +26,7 @@ from tokumei.anonymize.history.delete import COMPARED, Delete
 from tokumei.anonymize.pipeline import pipeline_of, seed_of
 from tokumei.core.errors import InputError
 from tokumei.counting.draws import key_of
+from tokumei.data.files.pseudonyms import read_pseudonyms
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.data.history_columns import SCHEMA
 from tokumei.job import write_history
@@ -198,6 +199,13 @@ def check_engine(rows: list[Any], engine: str, folder: Path) -> None:
     order = sorted(range(len(rows)), key=lambda at: (draw(at), at))
     shown = [expected[at] for at in order if expected[at][0] is not None]
     assert pl.read_parquet(drafts["published"])["customer"].to_list() == [row[0] for row in shown]
+    # Names of the truth are given by the engine, and those of rows here.
+    owners = {
+        (row["customer"], row["date"].year * 12 + row["date"].month - 1, name)
+        for row, name in zip(frame.iter_rows(named=True), written["customer"], strict=True)
+        if name is not None
+    }
+    assert set(read_pseudonyms(drafts["truth"])[0].select("customer", "period", "pseudonym").rows()) == owners
     assert done.facts["released"] == len(shown)
     assert done.facts["pseudonyms"] == len({row[0] for row in shown})
     assert not [one.name for one in folder.iterdir() if one.name.startswith(".tokumei-")]
@@ -260,6 +268,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from tokumei.anonymize.pipeline import pipeline_of
+from tokumei.data.files.pseudonyms import read_pseudonyms
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.job import write_history
 from tokumei.job.resuming import resumable

@@ -38,7 +38,7 @@ def chance_columns(key: str, n_words: int) -> list[str]:
 
 def chance_frame(chances: Mapping[str, int], first: int, n: int) -> pl.DataFrame:
     """Give the draws of a run of rows, for each key as many as are asked for."""
-    columns = {}
+    columns: dict[str, npt.NDArray[np.uint64]] = {}
     for key, n_words in chances.items():
         numbers = drawn_numbers(key, first, n)
         halves = (numbers >> np.uint64(HALF_BITS), numbers & np.uint64(2**HALF_BITS - 1))

@@ -190,8 +190,10 @@ class _Counted:
         self.is_whole &= not block.schema["quantity"].is_float()
         for column, letter in PREFIXES.items():
             self.runs[column] = max(self.runs[column], _longest_run(block[column], letter))
-        ends = {*self.invoices, block["invoice"].min(), block["invoice"].max()} - {None}
-        self.invoices = {min(ends), max(ends)} if ends else ends
+        invoices = block["invoice"].drop_nulls()
+        if len(invoices):
+            names = [*self.invoices, str(invoices.min()), str(invoices.max())]
+            self.invoices = {min(names), max(names)}
 
     def _blocks(
         self, source: Path | str, reading: Reading, kind: str
@@ -281,9 +283,9 @@ def _months(dates: pl.Series) -> pl.DataFrame:
     """Give the month of each date, and the first and last day of it."""
     numbers = dates.cast(pl.Int32)
     # Looked up by the day: to take dates apart costs more than all the rest.
-    least: Any = numbers.min() or 0
+    least, most = ((0 if end is None else int(end)) for end in (numbers.min(), numbers.max()))  # type: ignore[arg-type]
     date = pl.col("date").cast(pl.Date)
-    days = pl.DataFrame({"date": pl.int_range(least, (numbers.max() or 0) + 1, dtype=pl.Int32, eager=True)})
+    days = pl.DataFrame({"date": pl.int_range(least, most + 1, dtype=pl.Int32, eager=True)})
     months = days.select(
         period=period_of(date).cast(pl.Int64),
         first=date.dt.month_start().cast(pl.Int32).cast(pl.Int64),

@@ -60,7 +60,7 @@ def check_engine_can(pipeline: Pipeline) -> None:
 
 def chances_of(pipeline: Pipeline, *, seed: int) -> dict[str, int]:
     """Say how many numbers of chance must stand beside each row, by their key, before any step is taken."""
-    found = {}
+    found: dict[str, int] = {}
     for at, method in enumerate(_steps_of(pipeline), 1):
         purposes = CHANCES[type(method)](method) if type(method) in CHANCES else {}
         found |= {key_of(seed_of(seed, at), *purpose): n_words for purpose, n_words in purposes.items()}

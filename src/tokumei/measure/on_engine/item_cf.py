@@ -23,6 +23,7 @@ from tokumei.measure.on_engine.rows import most_bought
 from tokumei.measure.utility import _item_cf as here
 from tokumei.measure.utility._item_cf import Floats, Matrix, Weigh
 
+Columns = sparse.csc_array[Any]
 # Cells of users and items that are in memory at once, and numbers of the items' products.
 MOST_CELLS = 8_000_000
 MOST_PRODUCTS = 32_000_000
@@ -106,7 +107,7 @@ class _Side:
         ).astype(np.float64)
         return squares
 
-    def matrix(self, part: int, used: Any) -> Matrix:
+    def matrix(self, part: int, used: Any) -> Columns:
         """Give some of the users with all that they bought of the items used, by columns."""
         is_in_part = self.cells.user % whole_number(self.n_parts) == whole_number(part)
         cells = self.history.fetch(self.cells.filter(is_in_part).select("user", "number", "total"))
@@ -117,7 +118,7 @@ class _Side:
         weights = self.weigh(cells["total"].to_numpy()).astype(np.float64)
         counts = (columns >= 0) & (weights != 0)
         shape = int(users.max(initial=-1)) + 1, len(used)
-        matrix: Matrix = sparse.coo_array((weights[counts], (users[counts], columns[counts])), shape=shape).tocsc()
+        matrix: Columns = sparse.coo_array((weights[counts], (users[counts], columns[counts])), shape=shape).tocsc()
         return matrix
 
 
