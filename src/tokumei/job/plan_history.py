@@ -1,7 +1,7 @@
 """What anonymizing a history on an engine would take, before anything runs.
 
 Costs are multiples of the unit of `plan_table`, the time to count one cell of text on this machine, and were fitted to
-runs of 28,500 and a million purchases on DuckDB.
+runs of half a million and four million purchases on DuckDB.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tokumei.job.plan_table import unit_seconds
 
 # Units of one row: to read it, name it and write it; to change its cells; to delete by plain rules; by what it gives
 # away; and to deal it out in another order.
-ROW_UNITS, PERTURB_UNITS, DELETE_UNITS, TELLING_UNITS, PUBLISH_UNITS = 105.0, 60.0, 75.0, 700.0, 115.0
+ROW_UNITS, PERTURB_UNITS, DELETE_UNITS, TELLING_UNITS, PUBLISH_UNITS = 58.0, 18.0, 27.0, 450.0, 35.0
 START_SECONDS = 2.0
 # What an engine holds, a piece of rows, and what is read; beyond them memory does not grow with the rows.
 MOST_MEMORY = 3.0
@@ -57,8 +57,8 @@ def plan_history(
     n_rows = None
     if format_of(source) == PARQUET:
         n_rows = int(scan_frame(source, reading).select(pl.len()).collect().item())
-    # Read and checked, looked at for free names, named once for each life, changed and written in pieces, put together.
-    units, n_passes = ROW_UNITS, 5
+    # Read and checked, named once for each life, changed and written in pieces, put together.
+    units, n_passes = ROW_UNITS, 4
     for method in pipeline.methods:
         if isinstance(method, Perturb):
             units += PERTURB_UNITS

@@ -26,10 +26,12 @@ from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.progress import Bar, step
 from tokumei.core.registry import part_name
 from tokumei.core.text import Text
-from tokumei.counting.draws import DRAWN_BY, key_of
+from tokumei.counting.draws import key_of
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.data.release import Recipe
 
+# How a recipe says that its numbers were drawn.
+DRAWN_BY = "philox of key and row, md5 of key and name"
 STEPS: dict[type, Callable[..., EngineHistory]] = {Delete: delete, Dummies: dummies, Perturb: perturb}
 CHANCES: dict[type, Callable[..., dict[tuple[str, ...], int]]] = {
     Delete: delete_chances,
