@@ -124,3 +124,49 @@ def test_judge_row_interval_holds_the_value() -> None:
     verdict = judge(cells(("a", 1, "P"), ("a", 2, "Q"), ("b", 1, "R")), TRUTH, ["a", "b"], [1, 2])
     assert verdict.row.value == 1
     assert verdict.row.interval == pytest.approx((0.3424, 1), abs=1e-4)
+
+
+def test_month_listed_without_a_pseudonym_is_as_one_that_is_not_listed() -> None:
+    guesses = cells(("a", 1, "P"), ("b", 1, "R"))
+    listed = pl.concat([TRUTH, pl.DataFrame([("b", 2, None)], schema=SCHEMA, orient="row")])
+    assert judge(guesses, listed, ["a", "b"], [1, 2]) == judge(guesses, TRUTH, ["a", "b"], [1, 2])
+
+
+NAMES = st.lists(
+    st.tuples(st.sampled_from("abcx"), st.integers(1, 4), st.sampled_from("PQR")),
+    max_size=12,
+    unique_by=lambda row: row[:2],
+)
+
+
+@given(NAMES, NAMES)
+def test_judge_equals_looking_at_every_customer_and_month(
+    truth: list[tuple[str, int, str]], guesses: list[tuple[str, int, str]]
+) -> None:
+    # x, and the fourth month, are judged by nobody.
+    customers, periods = ["a", "b", "c"], [1, 2, 3]
+    right, given_ = ({row[:2]: row[2] for row in rows} for rows in (truth, guesses))
+    found = judge(cells(*guesses), cells(*truth), customers, periods)
+    every = [(who, month) for who in customers for month in periods]
+    n_there = [sum((who, month) in right for who in customers) for month in periods]
+    blind = 0.0
+    for who in customers:
+        chance = 1.0
+        for month, n in zip(periods, n_there, strict=True):
+            chance *= 1 / 3 if (who, month) in right else 1 - n / 3
+        blind += chance / 3
+    is_right = {at: right.get(at) == given_.get(at) for at in every}
+    shares = []
+    for who in customers:
+        own = [month for month in periods if (who, month) in right]
+        shares += [sum(is_right[who, month] for month in own) / len(own)] if own else []
+    assert found.row.value == sum(all(is_right[who, month] for month in periods) for who in customers) / 3
+    assert found.row.baseline == pytest.approx(blind)
+    assert found.found.value == pytest.approx(sum(shares) / 3)
+    n_found = sum(is_right[at] for at in every if at in right)
+    n_present = sum(at in right for at in every)
+    assert found.cell.value == n_found / max(1, n_present)
+    assert found.cell.inputs["of all cells"] == n_found / 9
+    lives = {(who, name) for (who, month), name in right.items() if who in customers and month in periods}
+    named = [all(is_right[at] for at in every if at in right and (at[0], right[at]) == life) for life in lives]
+    assert found.pseudonym.value == sum(named) / max(1, len(lives))

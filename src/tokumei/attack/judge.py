@@ -67,7 +67,7 @@ def judge_counting(
 ) -> Verdict:
     """Judge guesses; `count` counts the published rows, and those of the months and pseudonyms that were found."""
     check_is_function(guesses)
-    right, given = _months_of(truth, customers, periods), _months_of(guesses, customers, periods)
+    right, given = _judged(truth, guesses, customers, periods)
     cells = _with_found(right, given)
     shares = _shares_found(cells)["share"]
     lives = cells.group_by("customer", "pseudonym").agg(pl.col("is_found").all())
@@ -165,12 +165,20 @@ def verdict_of(tally: Tally) -> Verdict:
     )
 
 
-def _months_of(named: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]) -> pl.DataFrame:
-    """Give the pseudonyms of customers and months that are judged; one of anybody else is neither right nor wrong."""
+def _judged(
+    truth: pl.DataFrame, guesses: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Give what is true and what is given of the customers and months that are judged; of others nothing is wrong."""
     everyone = pl.DataFrame({"customer": customers}, schema={"customer": pl.String})
     months = pl.DataFrame({"period": periods}, schema={"period": pl.Int32})
-    judged = named.select("customer", pl.col("period").cast(pl.Int32), "pseudonym")
-    return judged.join(everyone, on="customer", how="semi").join(months, on="period", how="semi")
+    right, given = (
+        named.select("customer", pl.col("period").cast(pl.Int32), "pseudonym")
+        .join(everyone, on="customer", how="semi")
+        .join(months, on="period", how="semi")
+        for named in (truth, guesses)
+    )
+    # A month without a pseudonym may be listed as such.
+    return right.drop_nulls("pseudonym"), given
 
 
 def _with_found(right: pl.DataFrame, given: pl.DataFrame) -> pl.DataFrame:
@@ -188,7 +196,7 @@ def found_customers(
     guesses: pl.DataFrame, truth: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]
 ) -> list[str]:
     """Name the customers who are right in half of their months or more; those with no month at all are not found."""
-    cells = _with_found(*(_months_of(one, customers, periods) for one in (truth, guesses)))
+    cells = _with_found(*_judged(truth, guesses, customers, periods))
     return _shares_found(cells).filter(pl.col("share") >= HALF)["customer"].sort().to_list()
 
 
