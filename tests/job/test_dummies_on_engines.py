@@ -94,6 +94,29 @@ def test_dummies_in_pieces_are_those_in_one_piece(tmp_path: Path, monkeypatch: p
     check_alike(MANY_ROWS, [{"method": "dummies", "clusters": 2}], "duckdb", tmp_path)
 
 
+def test_published_rows_stand_as_they_would_of_one_piece_and_one_number_is_drawn_for_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[int] = []
+    draw = write_history.drawn_numbers
+
+    def counting(key: str, first: int, n: int) -> Any:
+        assert first == sum(drawn)
+        drawn.append(n)
+        return draw(key, first, n)
+
+    monkeypatch.setattr(write_history, "drawn_numbers", counting)
+    shown = []
+    for piece_rows in (1_000, 5):
+        drawn.clear()
+        monkeypatch.setattr(write_history, "PIECE_ROWS", piece_rows)
+        there, _ = written(history_of(MANY_ROWS), [{"method": "dummies", "clusters": 1}], "duckdb", tmp_path)
+        shown.append(pl.read_parquet(tmp_path / "P.parquet"))
+        # Numbers of rows leave room for the most dummies that stand in one place.
+        assert (sum(drawn), len(drawn) > 1) == (there.height, piece_rows == 5)
+    assert shown[0].equals(shown[1])
+
+
 def test_a_dummy_stands_beside_a_row_of_its_customer_at_a_price_of_its_item(tmp_path: Path) -> None:
     # Of two customers in one cluster a lacks the item 31, which b bought twice.
     rows = [("a", DAYS[0], "22a", 1.0, 1), ("b", DAYS[1], "31", 2.0, 2), ("b", DAYS[2], "31", 3.0, 3)]
@@ -139,3 +162,32 @@ def test_engines_agree_on_what_is_changed_after_dummies_and_after_other_changes(
         told.append(written(history_of([*MANY_ROWS, None, *MANY_ROWS]), steps, engine, tmp_path / name)[0])
     assert told[0].equals(told[1])
     assert told[0]["customer"].null_count() > 1
+
+
+def test_published_rows_of_a_run_that_was_broken_off_are_those_of_one_that_was_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write_history, "PIECE_ROWS", 5)
+    steps = [{"method": "dummies", "clusters": 1}]
+    (tmp_path / "whole").mkdir()
+    written(history_of(MANY_ROWS), steps, "duckdb", tmp_path / "whole")
+    dealt: list[int] = []
+    deal = write_history._deal
+
+    def breaking(rows: pl.DataFrame, places: Any, folder: Path, number: int) -> None:
+        dealt.append(number)
+        if dealt == [0, 1, 2]:
+            raise KeyboardInterrupt
+        deal(rows, places, folder, number)
+
+    monkeypatch.setattr(write_history, "_deal", breaking)
+    with pytest.raises(KeyboardInterrupt):
+        written(history_of(MANY_ROWS), steps, "duckdb", tmp_path)
+    # The file is not written again: its time tells whether the same command goes on.
+    out = tmp_path / "A.parquet"
+    drafts = {"out": out, "truth": tmp_path / "F.csv", "published": tmp_path / "P.parquet"}
+    how: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "seed": 3, "out": out}
+    write_history_on_engine(tmp_path / "T.parquet", pipeline_of({"step": steps}), drafts, **how)
+    assert dealt[:4] == [0, 1, 2, 2]
+    for name in ("A.parquet", "P.parquet"):
+        assert pl.read_parquet(tmp_path / name).equals(pl.read_parquet(tmp_path / "whole" / name))

@@ -178,15 +178,19 @@ def _write_pieces(made: NamedRows, folder: Path, seed: int, *, deals: bool) -> l
     width = PIECE_ROWS if n_rows == n_numbers else max(1, PIECE_ROWS * n_numbers // n_rows)
     starts = range(0, max(1, n_numbers), width)
     paths = [folder / f"piece-{number:06}.arrow" for number in range(len(starts))]
+    n_before = 0
     with step("anonymizing", len(paths)) as bar:
         for number, (start, path) in enumerate(zip(starts, paths, strict=True)):
-            if not path.exists():
+            if path.exists():
+                n_before += int(_scan([path]).select(pl.len()).collect().item())
+            else:
                 some = table.filter((table.row >= start) & (table.row < start + width)).select(*columns)
                 rows = made.history.fetch(some).sort("row")
                 shown = as_history_columns(made.naming.named_here(rows), roles)
                 if deals:
-                    places = drawn_numbers(key, start, width)[(rows["row"] - start).to_numpy()]
-                    _deal(shown, places, folder, number)
+                    # By how many rows come before: of the numbers of rows most may stand for none.
+                    _deal(shown, drawn_numbers(key, n_before, rows.height), folder, number)
+                n_before += rows.height
                 draft = path.with_suffix(".draft")
                 shown.write_ipc(draft, compression="lz4")
                 draft.replace(path)
