@@ -14,6 +14,7 @@ from tests.job.test_history_on_engines import DAYS, MANY, ROWS, history_of
 import tokumei as tk
 from tokumei.anonymize.pipeline import pipeline_of
 from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.counting.chance import drawn_numbers
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.job import write_history
 from tokumei.job.write_history import write_history_on_engine
@@ -98,12 +99,11 @@ def test_published_rows_stand_as_they_would_of_one_piece_and_one_number_is_drawn
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[int] = []
-    draw = write_history.drawn_numbers
 
     def counting(key: str, first: int, n: int) -> Any:
         assert first == sum(drawn)
         drawn.append(n)
-        return draw(key, first, n)
+        return drawn_numbers(key, first, n)
 
     monkeypatch.setattr(write_history, "drawn_numbers", counting)
     shown = []
