@@ -7,7 +7,7 @@ import polars as pl
 
 from tokumei.core.errors import PromiseBroken
 from tokumei.core.seeds import generator
-from tokumei.data.history import History, period_of
+from tokumei.data.history import History, free_prefix, period_of
 from tokumei.data.release import Recipe, Release
 
 MAP_COLUMNS = ["customer", "period", "pseudonym"]
@@ -64,8 +64,6 @@ def _in_random_order(letter: str, n: int, taken: pl.Series, seed: int, purpose: 
     """Give n names in random order, all of one length so that the length tells nothing."""
     numbers = generator(seed, purpose).permutation(n) + 1
     width = len(str(n))
-    prefix = letter
-    # A customer may be called P12 already, and no pseudonym may be anybody's id.
-    while taken.str.starts_with(prefix).any():
-        prefix += letter
+    # No pseudonym may be anybody's id.
+    prefix = free_prefix(letter, taken)
     return pl.Series([f"{prefix}{number:0{width}d}" for number in numbers], dtype=pl.String)

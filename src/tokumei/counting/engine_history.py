@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.counting.chance import chance_columns
+from tokumei.counting.chance import BASKET
 from tokumei.counting.draws import Draws, either, key_of, whole_number
-from tokumei.counting.staging import BASKET_CHANCE, Staged
+from tokumei.counting.staging import Staged
 from tokumei.data.history_columns import SCHEMA, check_none_absent
 
 # Columns that a row loses when it is deleted; what tells its place stays.
@@ -34,8 +34,6 @@ class EngineHistory:
     n_numbers: int
     # Whether no row is deleted, which spares looking at customers where nothing else asks for them.
     is_complete: bool
-    # How many numbers of chance stand beside each row, by their key.
-    chances: Mapping[str, int]
 
     @property
     def kept(self) -> Any:
@@ -47,21 +45,15 @@ class EngineHistory:
         """The columns that the history has."""
         return self.staged.roles
 
-    @property
-    def chance_columns(self) -> list[str]:
-        """The columns of the numbers of chance."""
-        return [name for key, n_words in self.chances.items() for name in chance_columns(key, n_words)]
-
     def draws(self, seed: int, *purpose: str) -> Draws:
-        """Give the numbers of chance that stand beside each row for a purpose."""
-        key = key_of(seed, *purpose)
-        return Draws(tuple(self.table[name] for name in chance_columns(key, self.chances[key])))
+        """Give what is drawn for each row for a purpose, as it stands beside the rows."""
+        return Draws(tuple(self.table[name] for name in self.staged.drawn.columns_of(key_of(seed, *purpose))))
 
     def basket_draws(self, seed: int, *purpose: str) -> Draws:
         """Draw alike for all that a customer bought on a day: as it stands beside the rows, or else on the engine."""
         key = key_of(seed, *purpose)
-        if key == self.staged.basket_key:
-            return Draws((self.table[BASKET_CHANCE],))
+        if key == self.staged.drawn.basket_key:
+            return Draws((self.table[BASKET],))
         return Draws.of(self.engine, key, self.table.date, self.table.customer)
 
     def keep(self, name: str, expression: Any) -> Any:
@@ -100,11 +92,9 @@ def open_history(engine: Any, staged: Staged, folder: Path) -> EngineHistory:
         # Where times stand in the dates, a block of midnights has none.
         is_filled = table.customer.notnull() & table.time.isnull()
         table = table.mutate(time=either(is_filled, whole_number(0), table.time))
-    is_complete = staged.n_kept == staged.n_rows
-    history = EngineHistory(engine, table, staged, folder, staged.n_rows, is_complete, staged.chances)
-    drawn = [*history.chance_columns, *([BASKET_CHANCE] if staged.basket_key else [])]
     # Products of draws need all 64 bits.
-    return replace(history, table=table.mutate(**{name: table[name].cast("int64") for name in drawn}))
+    table = table.mutate(**{name: table[name].cast("int64") for name in staged.drawn.columns})
+    return EngineHistory(engine, table, staged, folder, staged.n_rows, staged.n_kept == staged.n_rows)
 
 
 def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistory | None:
@@ -140,7 +130,7 @@ def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistor
     left_out = tuple(name for name in schema if name not in SCHEMA)
     is_whole = schema.get("quantity") != pl.Float64()
     staged = Staged(str(folder), str(source), int(found["n"]), n_kept, present, is_whole, left_out)
-    return EngineHistory(engine, table, staged, folder, staged.n_rows, n_kept == staged.n_rows, chances={})
+    return EngineHistory(engine, table, staged, folder, staged.n_rows, n_kept == staged.n_rows)
 
 
 def first_rows(history: EngineHistory, candidates: Any, orders: Mapping[str, int], n: int) -> Any:

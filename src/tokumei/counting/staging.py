@@ -17,9 +17,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
-from tokumei.counting.alike import once_each
-from tokumei.counting.chance import chance_frame
-from tokumei.counting.draws import DIGITS, digests_here
+from tokumei.counting.chance import DrawnBeside
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, format_of, scan_frame
 from tokumei.data.files.histories import (
@@ -32,7 +30,7 @@ from tokumei.data.files.histories import (
     refuse_ranges,
 )
 from tokumei.data.files.reading import Reading
-from tokumei.data.history import period_of
+from tokumei.data.history import free_prefix, period_of
 from tokumei.data.history_columns import (
     EXPECTED,
     SCHEMA,
@@ -48,7 +46,6 @@ BLOCK_ROWS = 1_000_000
 FACTS = "facts.json"
 # What new names begin with, where no old one does.
 PREFIXES = {"customer": "P", "invoice": "B"}
-BASKET_CHANCE = "basket_chance"
 READERS = {"original": read_history, "release": read_released_history, "knowledge": read_known_history}
 
 
@@ -66,10 +63,8 @@ class Staged:
     # Whether all quantities are whole numbers.
     is_whole: bool
     left_out: tuple[str, ...]
-    # How many numbers of chance stand beside each row, by their key.
-    chances: Mapping[str, int] = field(default_factory=dict)
-    # The key of the number that all a customer bought on a day has in common, if there is one.
-    basket_key: str = ""
+    # What is drawn for rows, and stands beside them.
+    drawn: DrawnBeside = field(default_factory=DrawnBeside)
     # Letters that no customer, and no invoice, begins with.
     free_prefixes: Mapping[str, str] = field(default_factory=dict)
     # Whether there is one invoice at most.
@@ -82,20 +77,19 @@ def stage_history(
     folder: Path,
     *,
     kind: str = "original",
-    chances: Mapping[str, int] | None = None,
-    basket_key: str = "",
+    drawn: DrawnBeside | None = None,
 ) -> Staged:
     """Read a history in blocks and write its rows to a folder; what lies there complete is taken as it is.
 
-    chances: how many numbers of chance are to stand beside each row, by their key.
-    basket_key: the key of one that all a customer bought on a day has in common.
+    drawn: what is to be drawn for the rows, and to stand beside them.
     """
     if (folder / FACTS).exists():
         facts = json.loads((folder / FACTS).read_text())
-        return Staged(**{**facts, "roles": tuple(facts["roles"]), "left_out": tuple(facts["left_out"])})
+        lists = {name: tuple(facts[name]) for name in ("roles", "left_out")}
+        return Staged(**{**facts, **lists, "drawn": DrawnBeside(**facts["drawn"])})
     folder.mkdir(exist_ok=True)
-    beside = _Beside(chances or {}, basket_key)
-    counted = _Counted({}, beside)
+    drawn = drawn or DrawnBeside()
+    counted = _Counted({}, drawn)
     with step(f"reading {Path(source).name}"):
         try:
             left_out = counted.take_all(source, reading, folder, kind)
@@ -106,7 +100,7 @@ def stage_history(
             amounts = _amounts(source, reading, kind)
             if not amounts:
                 raise
-            counted = _Counted(amounts, beside)
+            counted = _Counted(amounts, drawn)
             left_out = counted.take_all(source, reading, folder, kind)
     staged = Staged(
         folder=str(folder),
@@ -116,9 +110,8 @@ def stage_history(
         roles=counted.roles(source),
         is_whole=counted.is_whole,
         left_out=left_out,
-        chances=beside.chances,
-        basket_key=basket_key,
-        free_prefixes={column: PREFIXES[column] * (1 + run) for column, run in counted.runs.items()},
+        drawn=drawn,
+        free_prefixes=counted.free_prefixes,
         is_one_invoice=len(counted.invoices) <= 1,
     )
     # Whole or not at all: it says that the rows beside it are complete.
@@ -126,39 +119,19 @@ def stage_history(
     return staged
 
 
-@dataclass(frozen=True)
-class _Beside:
-    """The numbers of chance that stand beside rows."""
-
-    chances: Mapping[str, int]
-    basket_key: str
-
-    def added(self, rows: pl.DataFrame, first: int) -> pl.DataFrame:
-        """Add them to rows from a number on."""
-        rows = rows.hstack(chance_frame(self.chances, first, rows.height))
-        if not self.basket_key:
-            return rows
-        return rows.hstack(once_each(rows.select("date", "customer"), self._of_baskets))
-
-    def _of_baskets(self, baskets: pl.DataFrame) -> pl.DataFrame:
-        digits = digests_here(self.basket_key, baskets["date"], baskets["customer"]).str.head(DIGITS)
-        return digits.str.to_integer(base=16, dtype=pl.UInt32).alias(BASKET_CHANCE).to_frame()
-
-
 class _Counted:
     """Counts what is only known of all blocks together."""
 
-    def __init__(self, amounts: Mapping[str, pl.DataFrame], beside: _Beside) -> None:
+    def __init__(self, amounts: Mapping[str, pl.DataFrame], drawn: DrawnBeside) -> None:
         """Take what the texts of prices and quantities stand for, where they are no plain numbers."""
-        self.amounts, self.beside = amounts, beside
+        self.amounts, self.drawn = amounts, drawn
         self.n_rows = self.n_kept = 0
         self.is_whole = True
         self.filled: dict[str, int] = dict.fromkeys(SCHEMA, 0)
         # Times that stand in the column of dates may all be midnight in a block.
         self.has_own_times = True
         self.found: tuple[str, ...] = tuple(SCHEMA)
-        # How often a name repeats the letter of its prefix at its start, at most.
-        self.runs = dict.fromkeys(PREFIXES, 0)
+        self.free_prefixes = dict(PREFIXES)
         # The first and the last in their order.
         self.invoices: set[str] = set()
 
@@ -167,7 +140,7 @@ class _Counted:
         for number, (block, names) in enumerate(self._blocks(source, reading, kind)):
             left_out = names
             self._count(block)
-            plain = self.beside.added(_plain(block, self.n_rows), self.n_rows)
+            plain = self.drawn.added_to(_plain(block, self.n_rows), self.n_rows)
             plain.write_parquet(folder / f"{number:06}.parquet", compression="lz4")
             self.n_rows += block.height
         return left_out
@@ -188,8 +161,8 @@ class _Counted:
         for role in SCHEMA:
             self.filled[role] += block.height - block[role].null_count()
         self.is_whole &= not block.schema["quantity"].is_float()
-        for column, letter in PREFIXES.items():
-            self.runs[column] = max(self.runs[column], _longest_run(block[column], letter))
+        for column, prefix in self.free_prefixes.items():
+            self.free_prefixes[column] = free_prefix(prefix, block[column])
         invoices = block["invoice"].drop_nulls()
         if len(invoices):
             names = [*self.invoices, str(invoices.min()), str(invoices.max())]
@@ -256,13 +229,6 @@ class _LineOf:
 
     def __call__(self, row: int) -> int:
         return self.first + row
-
-
-def _longest_run(names: pl.Series, letter: str) -> int:
-    """Count how often names repeat a letter at their start, at most."""
-    begin = names.filter(names.str.starts_with(letter))
-    lengths = begin.str.len_bytes().cast(pl.Int64) - begin.str.strip_chars_start(letter).str.len_bytes().cast(pl.Int64)
-    return int(lengths.max() or 0)  # type: ignore[arg-type]
 
 
 def _plain(block: pl.DataFrame, first: int) -> pl.DataFrame:

@@ -193,6 +193,17 @@ def _is_read(frame: pl.DataFrame) -> bool:
     )
 
 
+def free_prefix(prefix: str, names: pl.Series) -> str:
+    """Lengthen a prefix by its letter until no name begins with it: a customer may be called P12 already.
+
+    >>> free_prefix("P", pl.Series(["Pam", "a", None]))
+    'PP'
+    """
+    while names.str.starts_with(prefix).any():
+        prefix += prefix[0]
+    return prefix
+
+
 def period_of(date: pl.Expr) -> pl.Expr:
     """Give the month of a date as a count of months."""
     return date.dt.year().cast(pl.Int32) * 12 + date.dt.month().cast(pl.Int32) - 1

@@ -20,9 +20,8 @@ from polars.io.plugins import register_io_source
 
 from tokumei.anonymize.on_engine.histories import (
     NamedRows,
-    basket_key_of,
-    chances_of,
     check_engine_can,
+    drawn_beside,
     generalize_on_engine,
     release_on_engine,
 )
@@ -103,9 +102,8 @@ def write_history_on_engine(
     with resumable(out, [source], options) as folder, connect(engine) as opened:
         used = kept_seed(folder, seed)
         bound(opened, folder)
-        chance: dict[str, Any] = {"chances": chances_of(pipeline, seed=used)}
-        chance["basket_key"] = basket_key_of(pipeline, seed=used)
-        history = open_history(opened, stage_history(source, reading, folder / "original", **chance), folder)
+        drawn = drawn_beside(pipeline, seed=used)
+        history = open_history(opened, stage_history(source, reading, folder / "original", drawn=drawn), folder)
         for _, method in methods:
             check_needs(history, method)
         write = partial(_generalized, form=form) if is_generalized else _named
@@ -131,9 +129,10 @@ def _named(
     made = release_on_engine(pipeline, history, seed=seed)
     pieces = _write_pieces(made, folder, seed, deals="published" in drafts)
     with step("writing"):
-        _write_whole(_scan(pieces), drafts["out"])
+        rows = _scan(pieces)
+        _write_whole(rows, drafts["out"], rows)
         if "published" in drafts:
-            _write_whole(_shuffled(folder, pieces), drafts["published"])
+            _write_whole(_shuffled(folder, rows.collect_schema()), drafts["published"], rows)
     customers = _customers(history)
     if "truth" in drafts:
         write_pseudonyms(history.fetch(made.truth).cast({"period": pl.Int32}), customers, drafts["truth"])
@@ -207,23 +206,24 @@ def _deal(rows: pl.DataFrame, places: npt.NDArray[np.uint64], folder: Path, numb
         part.write_ipc(folder / f"dealt-{name:02}-{number:06}.arrow")
 
 
-def _shuffled(folder: Path, pieces: Sequence[Path]) -> pl.LazyFrame:
+def _shuffled(folder: Path, schema: pl.Schema) -> pl.LazyFrame:
     """Give the published rows in their new order, the rows of one file after those of another."""
-    schema = pl.read_ipc_schema(pieces[0])
 
-    def blocks(*_: Any) -> Iterator[pl.DataFrame]:
+    def blocks(columns: list[str] | None, *_: object) -> Iterator[pl.DataFrame]:
         for file in range(1 << DEAL_BITS):
             parts = sorted(folder.glob(f"dealt-{file:02}-*.arrow"))
             if parts:
                 # Rows that drew the same place stay as they were, in the order of their numbers.
-                yield _scan(parts).collect().sort("place", maintain_order=True).drop("place")
+                rows = _scan(parts).collect().sort("place", maintain_order=True).drop("place")
+                yield rows if columns is None else rows.select(columns)
 
     return register_io_source(blocks, schema=schema)
 
 
-def _write_whole(rows: pl.LazyFrame, out: Path) -> None:
+def _write_whole(rows: pl.LazyFrame, out: Path, alike: pl.LazyFrame) -> None:
+    """Write rows; whether times have fractions is looked up in rows with the same times that cost less to read."""
     if format_of_name(out) in TEXT_SUFFIXES and "time" in rows.collect_schema().names():
-        has_fractions = rows.select((pl.col("time").dt.nanosecond() != 0).any()).collect(engine="streaming").item()
+        has_fractions = alike.select((pl.col("time").dt.nanosecond() != 0).any()).collect(engine="streaming").item()
         rows = rows.with_columns(pl.col("time").dt.to_string("%H:%M:%S%.f" if has_fractions else "%H:%M:%S"))
     if format_of_name(out) == PARQUET:
         write_parquet(rows, out, row_group_size=GROUP_ROWS)

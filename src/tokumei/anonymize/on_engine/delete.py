@@ -46,8 +46,8 @@ def delete(method: Delete, history: EngineHistory, *, seed: int, name: str) -> E
     return history if gone is None else history.without(gone)
 
 
-def chances(method: Delete) -> dict[tuple[str, ...], int]:  # noqa: ARG001 - Whatever it deletes.
-    """Say how many numbers of chance are needed for each row, by their purpose."""
+def drawn_for_delete(method: Delete) -> dict[tuple[str, ...], int]:  # noqa: ARG001 - Whatever it deletes.
+    """Say how many numbers are drawn for each row, by their purpose."""
     return {ORDER: 1}
 
 

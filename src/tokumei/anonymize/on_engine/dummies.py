@@ -13,7 +13,7 @@ import polars as pl
 
 from tokumei.anonymize.history.dummies import Dummies, Places, missing_items
 from tokumei.core.seeds import generator
-from tokumei.counting.chance import chance_frame
+from tokumei.counting.chance import DrawnBeside
 from tokumei.counting.draws import key_of, whole_number
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.counting.item_sets import ItemSets
@@ -42,9 +42,10 @@ def dummies(method: Dummies, history: EngineHistory, *, seed: int, name: str) ->
     width = int(in_gap.max()) + 2
     numbers = pl.DataFrame({"dummy": np.arange(len(before)), "number": before * width + in_gap})
     # Chance of their own: that of the row beside them would change a dummy as its neighbor is changed.
-    keys = {key_of(seed, "dummies", key): n_words for key, n_words in history.chances.items()}
-    chance = chance_frame(keys, 0, len(before)).cast(pl.Int64)
-    chance.columns = [f"own_{column}" for column in history.chance_columns]
+    drawn_before = history.staged.drawn
+    own = DrawnBeside({key_of(seed, "dummies", key): n for key, n in drawn_before.of_rows.items()})
+    chance = own.for_rows(0, len(before)).cast(pl.Int64)
+    chance.columns = [f"own_{column}" for column in drawn_before.row_columns]
     numbers = numbers.hstack(chance)
     made = _made_rows(history, drawn, history.given(f"{name}-numbers", numbers))
     rows = history.table.mutate(row=history.table.row * whole_number(width) + whole_number(width - 1))
@@ -81,7 +82,7 @@ def _made_rows(history: EngineHistory, drawn: Any, numbers: Any) -> Any:
     """Give each dummy the invoice, date and time of its customer's row, and price and quantity of its item's."""
     amounts = {"its_price": "price", "its_quantity": "quantity", "like_row": "row"}
     theirs = history.kept.select(**{name: history.kept[column] for name, column in amounts.items()})
-    chance = {column: f"own_{column}" for column in history.chance_columns}
+    chance = {column: f"own_{column}" for column in history.staged.drawn.row_columns}
     numbered = drawn.inner_join(numbers, drawn.dummy == numbers.dummy).select(
         "number", "what", "beside", "like", *chance.values()
     )

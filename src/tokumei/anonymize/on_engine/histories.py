@@ -13,12 +13,10 @@ from tokumei.anonymize.history.dummies import Dummies
 from tokumei.anonymize.history.generalize import Generalize
 from tokumei.anonymize.history.perturb import Perturb
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
-from tokumei.anonymize.on_engine.delete import chances as delete_chances
-from tokumei.anonymize.on_engine.delete import delete
+from tokumei.anonymize.on_engine.delete import delete, drawn_for_delete
 from tokumei.anonymize.on_engine.dummies import dummies
 from tokumei.anonymize.on_engine.generalize import GeneralizedRows, generalize
-from tokumei.anonymize.on_engine.perturb import DAYS, perturb
-from tokumei.anonymize.on_engine.perturb import chances as perturb_chances
+from tokumei.anonymize.on_engine.perturb import DAYS, drawn_for_perturb, perturb
 from tokumei.anonymize.on_engine.pseudonyms import Naming
 from tokumei.anonymize.pipeline import Pipeline, seed_of
 from tokumei.anonymize.steps import HistoryStep, recipe_of
@@ -26,6 +24,7 @@ from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.progress import Bar, step
 from tokumei.core.registry import part_name
 from tokumei.core.text import Text
+from tokumei.counting.chance import DrawnBeside
 from tokumei.counting.draws import key_of
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.data.release import Recipe
@@ -33,9 +32,9 @@ from tokumei.data.release import Recipe
 # How a recipe says that its numbers were drawn.
 DRAWN_BY = "philox of key and row, md5 of key and name"
 STEPS: dict[type, Callable[..., EngineHistory]] = {Delete: delete, Dummies: dummies, Perturb: perturb}
-CHANCES: dict[type, Callable[..., dict[tuple[str, ...], int]]] = {
-    Delete: delete_chances,
-    Perturb: perturb_chances,
+DRAWN_FOR: dict[type, Callable[..., dict[tuple[str, ...], int]]] = {
+    Delete: drawn_for_delete,
+    Perturb: drawn_for_perturb,
 }
 
 
@@ -60,21 +59,19 @@ def check_engine_can(pipeline: Pipeline) -> None:
             raise InputError.of(Text(form, what=part_name(method), names=names), option="engine")
 
 
-def chances_of(pipeline: Pipeline, *, seed: int) -> dict[str, int]:
-    """Say how many numbers of chance must stand beside each row, by their key, before any step is taken."""
-    found: dict[str, int] = {}
+def drawn_beside(pipeline: Pipeline, *, seed: int) -> DrawnBeside:
+    """Say what must be drawn for the rows before any step is taken."""
+    of_rows: dict[str, int] = {}
+    basket_key = ""
+    moves_dates = False
     for at, method in enumerate(_steps_of(pipeline), 1):
-        purposes = CHANCES[type(method)](method) if type(method) in CHANCES else {}
-        found |= {key_of(seed_of(seed, at), *purpose): n_words for purpose, n_words in purposes.items()}
-    return found
-
-
-def basket_key_of(pipeline: Pipeline, *, seed: int) -> str:
-    """Give the key by which all that a customer bought on a day is moved, by the first step that moves dates."""
-    for at, method in enumerate(_steps_of(pipeline), 1):
-        if isinstance(method, Perturb) and method.days:
-            return key_of(seed_of(seed, at), *DAYS) if method.whole_baskets else ""
-    return ""
+        own = seed_of(seed, at)
+        purposes = DRAWN_FOR[type(method)](method) if type(method) in DRAWN_FOR else {}
+        of_rows |= {key_of(own, *purpose): n for purpose, n in purposes.items()}
+        # Once dates were moved, what a customer bought on a day is no longer what it was.
+        if isinstance(method, Perturb) and method.days and not moves_dates:
+            basket_key, moves_dates = key_of(own, *DAYS) if method.whole_baskets else "", True
+    return DrawnBeside(of_rows, basket_key)
 
 
 def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) -> NamedRows:

@@ -55,8 +55,8 @@ def perturb(method: Perturb, history: EngineHistory, *, seed: int, name: str) ->
     return replace(history, table=rows.mutate(**cells).select(*table.columns))
 
 
-def chances(method: Perturb) -> dict[tuple[str, ...], int]:
-    """Say how many numbers of chance are needed for each row, by their purpose."""
+def drawn_for_perturb(method: Perturb) -> dict[tuple[str, ...], int]:
+    """Say how many numbers are drawn for each row, by their purpose."""
     return {AMOUNTS: 2, **({DAYS: 1} if method.days and not method.whole_baskets else {})}
 
 
