@@ -74,7 +74,11 @@ class Lattice:
 
     def class_count(self, node: Node) -> int:
         """Give the number of classes a node can have: the product of its levels' value counts."""
-        return math.prod(len(h.levels[level]) for level, h in zip(node, self.hierarchies, strict=True))
+        return math.prod(n_labels[level] for level, n_labels in zip(node, self._n_labels, strict=True))
+
+    @cached_property
+    def _n_labels(self) -> list[list[int]]:
+        return [[len(level) for level in hierarchy.levels] for hierarchy in self.hierarchies]
 
     def height(self, node: Node) -> int:
         """Give the number of steps from the bottom to a node on the longest way."""

@@ -50,26 +50,44 @@ def _classes(counts: ClassCounts) -> dict[tuple[object, ...], tuple[int, tuple[t
     return {row[:-1]: (row[-1], tuple(sorted(values[at]))) for at, row in enumerate(frame.iter_rows())}
 
 
-# Small and large, so that a class and its size fit into 64 bits together or do not.
 NUMBERS = st.integers(0, 3) | st.integers(0, 2**31) | st.integers(2**62, 2**64 - 1)
 
 
 @given(st.lists(st.tuples(NUMBERS, st.integers(0, 1), st.integers(1, 2**33)), max_size=40), st.booleans())
 def test_equal_classes_are_joined_in_order(rows: list[tuple[int, int, int]], has_two_words: bool) -> None:
     words = [np.array([row[at] for row in rows], np.uint64) for at in range(1 + has_two_words)]
-    found = joined(words, np.array([row[2] for row in rows], np.int64))
+    sizes = np.array([row[2] for row in rows], np.int64)
     expected: Counter[tuple[int, ...]] = Counter()
     for row in rows:
         # The last word counts most.
         expected[tuple(reversed(row[: len(words)]))] += row[2]
-    assert list(zip(*(word.tolist() for word in reversed(found.words)), strict=True)) == sorted(expected)
-    assert found.sizes.tolist() == [expected[key] for key in sorted(expected)]
-    assert [word.dtype for word in found.words] == [word.dtype for word in words]
+    bits = int(sizes.sum()).bit_length()
+    found = [(joined(words, sizes, 0), 0)]
+    if not has_two_words and all(row[0] >> (64 - bits) == 0 for row in rows):
+        found.append((joined([words[0] << np.uint64(bits)], sizes, bits), bits))
+    for packed, shift in found:
+        columns = [(word >> np.uint64(shift)).tolist() for word in reversed(packed.words)]
+        assert list(zip(*columns, strict=True)) == sorted(expected)
+        assert packed.sizes.tolist() == [expected[key] for key in sorted(expected)]
 
 
 def test_fields_fill_a_word_and_then_start_another() -> None:
     fields = lay_fields([2, 1 << 40, 1 << 30])
     assert [(one.word, one.shift, one.bits) for one in fields] == [(0, 0, 1), (0, 1, 40), (1, 0, 30)]
+    assert [(one.word, one.shift) for one in lay_fields([2, 4], lowest=62)] == [(0, 62), (1, 0)]
+
+
+def test_sizes_stand_in_the_lowest_bits_where_there_is_room() -> None:
+    names = [f"c{n}" for n in range(20)]
+    lattice = Lattice.of([three_levels(name) for name in names])
+    for n_rows, size_bits in ((15, 4), (16, 0)):
+        frame = pl.DataFrame({name: [LETTERS[at % 6] for at in range(n_rows)] for name in names})
+        packed = PackedLattice(lattice, count_classes(frame, names))
+        # Twenty fields of three bits leave four: fifteen rows fit beside them, sixteen do not.
+        classes = packed.at(lattice.bottom).classes
+        assert (len(classes.words), int(classes.words[0].min())) == (1, 0)
+        assert all(int(word) % (1 << size_bits) == 0 for word in classes.words[0])
+        assert packed.at((1,) * 20).classes.sizes.tolist() == ([6, 5, 4] if n_rows == 15 else [6, 6, 4])
 
 
 def test_attributes_of_more_than_64_bits_are_counted_all_the_same() -> None:

@@ -39,8 +39,14 @@ def prove_by_margins(packed: PackedLattice, tags: Tags, k: int, n_way: int) -> P
     out = np.zeros(tags.shape)
     n_nodes = n_classes = 0
     columns, sizes = packed.leaf_columns()
-    attributes = [_AllLevels.of(labels.of_leaf) for labels in packed.indices]
-    n_leaves = [len(labels.of_leaf[0]) for labels in packed.indices]
+    weights = sizes.astype(np.float64)
+    attributes, n_leaves = [], []
+    for index, (labels, leaf_sizes) in enumerate(zip(packed.indices, packed.leaf_sizes, strict=True)):
+        # Leaves that no record has, and often there is none missing, would only make tables larger.
+        occurs = leaf_sizes > 0
+        columns[index] = (np.cumsum(occurs) - 1)[columns[index]]
+        attributes.append(_AllLevels.of([np.unique(codes[occurs], return_inverse=True)[1] for codes in labels.of_leaf]))
+        n_leaves.append(int(occurs.sum()))
     for subset in _affordable(n_leaves, n_way):
         # The attribute with the most leaves first: joining those makes the table small for the others.
         indices = sorted(subset, key=lambda index: -n_leaves[index])
@@ -48,7 +54,7 @@ def prove_by_margins(packed: PackedLattice, tags: Tags, k: int, n_way: int) -> P
         keys = columns[indices[0]]
         for index in indices[1:]:
             keys = keys * n_leaves[index] + columns[index]
-        table = np.bincount(keys, sizes, math.prod(shape)).astype(np.float64).reshape(shape)
+        table = np.asarray(np.bincount(keys, weights, math.prod(shape)), np.float64).reshape(shape)
         alone = _n_alone(table, [attributes[index] for index in indices], k)
         axes = [len(one.starts) if index in subset else 1 for index, one in enumerate(attributes)]
         np.maximum(out, alone.transpose(np.argsort(indices)).reshape(axes), out=out)

@@ -1,9 +1,10 @@
 """The classes of any node, each one integer, rolled up from the nearest node already counted.
 
 A class is packed into bit fields, one for each attribute, which hold the indices of its labels. Going to a coarser
-level replaces one field through a small table; classes that became equal are found by sorting. 32 bits are used where
-they are enough, else 64; more attributes than that take two words or more. A sensitive attribute's values take a field
-of their own, below the others, so that the same steps roll up its histograms.
+level replaces one field through a small table; classes that became equal are found by sorting. The lowest bits are left
+free for the size of a class, so that numbers alone are sorted, which takes a fraction of sorting by a key; where all
+of it does not fit into 64 bits, sizes stand apart and classes take as many words as they need. A sensitive attribute's
+values take a field of their own, below the others, so that the same steps roll up its histograms.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,17 +20,17 @@ import polars as pl
 from tokumei.anonymize.search.finer_nodes import FinerNodes
 from tokumei.counting.class_counts import ClassCounts, Histogram
 from tokumei.counting.grouping import radix_order
+from tokumei.counting.recoding import no_label
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
 
-Word = npt.NDArray[Any]
+Word = npt.NDArray[np.uint64]
 Sizes = npt.NDArray[np.int64]
 WORD_BITS = 64
-SMALL_WORD_BITS = 32
 # Rolling up fewer classes than this costs no more than calling numpy at all.
 SHORT_WAY = 500
 # So many classes of counted nodes are kept to roll others up from: half a gigabyte.
-MOST_KEPT = 40_000_000
+MOST_KEPT = 30_000_000
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,9 @@ class Field:
         """The bits of the field, moved down to the lowest."""
         return (1 << self.bits) - 1
 
-    def read(self, words: Sequence[Word]) -> Word:
+    def read(self, words: Sequence[Word]) -> npt.NDArray[np.int64]:
         """Take the indices of an attribute's labels out of packed classes."""
-        word = words[self.word]
-        found: Word = (word >> word.dtype.type(self.shift)) & word.dtype.type(self.mask)
-        return found
+        return ((words[self.word] >> np.uint64(self.shift)) & np.uint64(self.mask)).view(np.int64)
 
 
 @dataclass(frozen=True)
@@ -68,10 +66,10 @@ class Packed:
         return Packed(tuple(word[indices] for word in self.words), self.sizes[indices])
 
 
-def lay_fields(n_values: Sequence[int]) -> list[Field]:
-    """Give each attribute a field wide enough for its values; a new word starts where one is full."""
+def lay_fields(n_values: Sequence[int], lowest: int = 0) -> list[Field]:
+    """Give each attribute a field wide enough for its values, the first from a bit on; a full word starts another."""
     fields: list[Field] = []
-    word = shift = 0
+    word, shift = 0, lowest
     for n in n_values:
         bits = max(1, (n - 1).bit_length())
         if shift + bits > WORD_BITS:
@@ -81,42 +79,35 @@ def lay_fields(n_values: Sequence[int]) -> list[Field]:
     return fields
 
 
-def pack(columns: Sequence[npt.NDArray[np.int64]], fields: Sequence[Field], sizes: Sizes) -> Packed:
-    """Pack columns of indices into classes and join those that are equal."""
-    n_words = max((field.word for field in fields), default=0) + 1
-    top_bit = max((field.shift + field.bits for field in fields), default=1)
-    words: list[npt.NDArray[np.uint64]] = [np.zeros(len(sizes), np.uint64) for _ in range(n_words)]
-    for column, field in zip(columns, fields, strict=True):
-        words[field.word] |= column.astype(np.uint64) << np.uint64(field.shift)
-    is_small = n_words == 1 and top_bit <= SMALL_WORD_BITS
-    return joined([word.astype(np.uint32) for word in words] if is_small else words, sizes)
-
-
-def joined(words: Sequence[Word], sizes: Sizes) -> Packed:
-    """Sort packed classes and add up the sizes of equal ones."""
+def joined(words: Sequence[Word], sizes: Sizes, size_bits: int) -> Packed:
+    """Sort packed classes and add up the sizes of equal ones; size_bits: how many of the lowest bits sizes may take."""
     if len(sizes) < 2:
         return Packed(tuple(words), sizes)
-    size_bits = int(sizes.max()).bit_length()
-    if len(words) == 1 and int(words[0].max()).bit_length() + size_bits <= WORD_BITS:
+    if size_bits:
         return _joined_with_sizes(words[0], sizes, size_bits)
     order = radix_order(words)
     ordered = [word[order] for word in words]
-    is_first = ordered[0][1:] != ordered[0][:-1]
+    is_first = np.ones(len(sizes), bool)
+    np.not_equal(ordered[0][1:], ordered[0][:-1], out=is_first[1:])
     for word in ordered[1:]:
-        is_first |= word[1:] != word[:-1]
-    starts = np.concatenate(([0], np.flatnonzero(is_first) + 1))
+        is_first[1:] |= word[1:] != word[:-1]
+    starts = np.flatnonzero(is_first)
     return Packed(tuple(word[starts] for word in ordered), np.add.reduceat(sizes[order], starts))
 
 
 def _joined_with_sizes(word: Word, sizes: Sizes, size_bits: int) -> Packed:
-    """Sort classes with their sizes in the lowest bits, since numbers alone are sorted several times as fast."""
-    shift = np.uint64(size_bits)
-    both = (word.astype(np.uint64) << shift) | sizes.astype(np.uint64)
+    both = word + sizes.view(np.uint64)
     both.sort()
-    ordered = both >> shift
-    starts = np.concatenate(([0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
-    sums = np.add.reduceat((both & np.uint64((1 << size_bits) - 1)).astype(np.int64), starts)
-    return Packed((ordered[starts].astype(word.dtype),), sums)
+    ordered = both & np.uint64((1 << WORD_BITS) - (1 << size_bits))
+    is_last = np.empty(len(both), bool)
+    is_last[-1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=is_last[:-1])
+    lasts = np.flatnonzero(is_last)
+    # A class has what all up to its last entry have, less what those before it have.
+    up_to = np.cumsum((both - ordered).view(np.int64))[lasts]
+    sums = up_to.copy()
+    sums[1:] -= up_to[:-1]
+    return Packed((ordered[lasts],), sums)
 
 
 @dataclass(frozen=True)
@@ -143,6 +134,47 @@ class LabelIndices:
         return self._tables[fine, coarse]
 
 
+class Layout:
+    """How the classes of some attributes are packed, and how they are rolled up."""
+
+    def __init__(self, indices: Sequence[LabelIndices], n_values: Sequence[int], n_rows: int) -> None:
+        """Lay fields for attributes of so many values; those beyond the hierarchies' stand first and are kept."""
+        size_bits = n_rows.bit_length()
+        fields = lay_fields(n_values, size_bits)
+        self.size_bits = 0 if any(field.word for field in fields) else size_bits
+        self.fields = fields if self.size_bits else lay_fields(n_values)
+        self._indices = indices
+        self._of_hierarchies = self.fields[len(n_values) - len(indices) :]
+        self._steps: dict[tuple[int, int, int], Word] = {}
+
+    def pack(self, columns: Sequence[npt.NDArray[np.int64]], sizes: Sizes) -> Packed:
+        """Pack columns of indices into classes and join those that are equal."""
+        n_words = max((field.word for field in self.fields), default=0) + 1
+        words = [np.zeros(len(sizes), np.uint64) for _ in range(n_words)]
+        for column, field in zip(columns, self.fields, strict=True):
+            words[field.word] |= column.astype(np.uint64) << np.uint64(field.shift)
+        return joined(words, sizes, self.size_bits)
+
+    def rolled(self, packed: Packed, fine: Node, coarse: Node) -> Packed:
+        """Give the classes of a coarser node."""
+        words = list(packed.words)
+        for index, (old, new) in enumerate(zip(fine, coarse, strict=True)):
+            if old != new:
+                field = self._of_hierarchies[index]
+                # Adding the difference replaces the field; it wraps around where the new index is smaller.
+                difference = np.take(self._step(index, old, new), field.read(words), mode="clip")
+                words[field.word] = words[field.word] + difference
+        return joined(words, packed.sizes, self.size_bits)
+
+    def _step(self, index: int, fine: int, coarse: int) -> Word:
+        """Give for each label of a level what is added to a class to replace it by its label at a coarser one."""
+        if (index, fine, coarse) not in self._steps:
+            table = self._indices[index].between(fine, coarse)
+            step = (table - np.arange(len(table))).astype(np.uint64)
+            self._steps[index, fine, coarse] = step << np.uint64(self._of_hierarchies[index].shift)
+        return self._steps[index, fine, coarse]
+
+
 @dataclass(frozen=True)
 class NodeClasses:
     """The classes of one node and, for each sensitive attribute, the pairs of class and value."""
@@ -161,19 +193,21 @@ class PackedLattice:
         columns = [
             leaf_indices(h, counts)[counts.codes[counts.columns.index(h.attribute)]] for h in lattice.hierarchies
         ]
-        # An index for missing values is kept only where some are missing: often that saves the bit that makes 32.
+        # An index for missing values is kept only where some are missing: often that saves a bit.
         n_leaves = [len(hierarchy.leaves) for hierarchy in lattice.hierarchies]
         n_indices = [n + bool((column == n).any()) for n, column in zip(n_leaves, columns, strict=True)]
         self.n_rows = counts.n_rows
-        self.fields = lay_fields(n_indices)
-        # A sensitive value stands in the lowest bits, so that the pairs of a class stand together.
+        self._of_classes = Layout(self.indices, n_indices, counts.n_rows)
+        # A sensitive value stands below all else, so that the pairs of a class stand together.
         self.values = {name: histogram.values for name, histogram in counts.histograms.items()}
-        self.pair_fields = {name: lay_fields([len(values), *n_indices]) for name, values in self.values.items()}
+        self._of_pairs = {
+            name: Layout(self.indices, [len(values), *n_indices], counts.n_rows) for name, values in self.values.items()
+        }
         pairs = {}
         for name, histogram in counts.histograms.items():
             at = [histogram.value_of.astype(np.int64), *(column[histogram.class_of] for column in columns)]
-            pairs[name] = pack(at, self.pair_fields[name], histogram.counts)
-        bottom = NodeClasses(lattice.bottom, pack(columns, self.fields, counts.sizes), pairs)
+            pairs[name] = self._of_pairs[name].pack(at, histogram.counts)
+        bottom = NodeClasses(lattice.bottom, self._of_classes.pack(columns, counts.sizes), pairs)
         self.leaf_sizes = [
             np.bincount(column, counts.sizes, n + 1).astype(np.int64)
             for column, n in zip(columns, n_leaves, strict=True)
@@ -203,9 +237,9 @@ class PackedLattice:
         """Give a node's classes in the form that requirements read; domains are in the order of the hierarchies."""
         histograms = {}
         for name, pairs in classes.pairs.items():
-            value = self.pair_fields[name][0]
+            value = self._of_pairs[name].fields[0]
             # What is left above the value's bits is the class.
-            class_part = pairs.words[0] >> pairs.words[0].dtype.type(value.bits)
+            class_part = pairs.words[0] >> np.uint64(value.shift + value.bits)
             class_of = _runs([class_part, *pairs.words[1:]])
             value_of = value.read(pairs.words).astype(np.int32)
             histograms[name] = Histogram(self.values[name], class_of, value_of, pairs.sizes)
@@ -219,11 +253,11 @@ class PackedLattice:
     def leaf_columns(self) -> tuple[list[npt.NDArray[np.int64]], Sizes]:
         """Give the leaf of each attribute for each class at the bottom, and the sizes of those classes."""
         bottom = self._counted[self.lattice.bottom].classes
-        return [self.labels(bottom, index) for index in range(len(self.fields))], bottom.sizes
+        return [self.labels(bottom, index) for index in range(len(self.indices))], bottom.sizes
 
     def labels(self, classes: Packed, attribute: int) -> npt.NDArray[np.int64]:
         """Give the index of each class's label of one attribute."""
-        return self.fields[attribute].read(classes.words).astype(np.int64)
+        return self._of_classes.fields[attribute].read(classes.words)
 
     def _half_way(self, source: NodeClasses, node: Node) -> NodeClasses:
         """Go to a far node by way of another that differs from it in the attributes with the fewest labels only.
@@ -241,38 +275,25 @@ class PackedLattice:
         return self.at(half)
 
     def _rolled(self, source: NodeClasses, node: Node) -> NodeClasses:
-        changed = [index for index, level in enumerate(node) if level != source.node[index]]
-        classes = self._recoded(source.classes, self.fields, changed, source.node, node)
-        pairs = {
-            name: self._recoded(packed, self.pair_fields[name][1:], changed, source.node, node)
-            for name, packed in source.pairs.items()
-        }
+        classes = self._of_classes.rolled(source.classes, source.node, node)
+        pairs = {name: self._of_pairs[name].rolled(packed, source.node, node) for name, packed in source.pairs.items()}
         return NodeClasses(node, classes, pairs)
-
-    def _recoded(
-        self, packed: Packed, fields: Sequence[Field], changed: Sequence[int], fine: Node, coarse: Node
-    ) -> Packed:
-        words = list(packed.words)
-        for index in changed:
-            field = fields[index]
-            dtype = words[field.word].dtype.type
-            table = self.indices[index].between(fine[index], coarse[index])
-            # Adding the difference replaces the field; it wraps around where the new index is smaller.
-            step = (table - np.arange(len(table))).astype(np.int64).astype(np.uint64)
-            difference = (step << np.uint64(field.shift)).astype(dtype)
-            words[field.word] = words[field.word] + np.take(difference, field.read(words), mode="clip")
-        return joined(words, packed.sizes)
 
 
 def leaf_indices(hierarchy: Hierarchy, counts: ClassCounts) -> npt.NDArray[np.int64]:
     """Give the leaf of each value of a counted column; a missing value has the index after the last leaf."""
+    domain = counts.domain(hierarchy.attribute)
     index = {leaf: number for number, leaf in enumerate(hierarchy.leaves)}
-    # At level 0 every value is labeled with its leaf, so that a value without one is an error here.
-    labels = hierarchy.recoding(0).labels_of(counts.domain(hierarchy.attribute))
-    is_missing = counts.domain(hierarchy.attribute).is_null()
+    # At level 0 every value is labeled with its leaf. Text is that label; other values are read as theirs.
+    labels = domain if domain.dtype == pl.String else hierarchy.recoding(0).labels_of(domain)
     missing = len(hierarchy.leaves)
-    found = [missing if gone else index[label] for label, gone in zip(labels, is_missing, strict=True)]
-    return np.array(found, np.int64)
+    is_missing = domain.is_null()
+    found = np.array(
+        [missing if gone else index.get(label, -1) for label, gone in zip(labels, is_missing, strict=True)], np.int64
+    )
+    if (found < 0).any():
+        raise no_label(hierarchy.attribute, domain.filter(pl.Series(found < 0)))
+    return found
 
 
 def _runs(words: Sequence[Word]) -> npt.NDArray[np.int64]:

@@ -71,7 +71,7 @@ class Problem:
         """The classes of any node."""
         return PackedLattice(self.lattice, self.counts)
 
-    @property
+    @cached_property
     def n_rows(self) -> int:
         """Number of records."""
         return self.counts.n_rows
@@ -82,12 +82,12 @@ class Problem:
         # A share such as 0.1 is not exact in binary: a hair must not cost a record.
         return math.floor(self.suppression * self.n_rows + 1e-9)
 
-    @property
+    @cached_property
     def is_monotone(self) -> bool:
         """Whether a node holds wherever a finer one does."""
         return all(self._is_strong(one) or (one.is_monotone and not self.n_may_suppress) for one in self.requirements)
 
-    @property
+    @cached_property
     def suppresses_less_above(self) -> bool:
         """Whether a coarser node never suppresses a record that a finer one keeps."""
         return not self.n_may_suppress or all(self._is_strong(one) for one in self.requirements)
@@ -154,12 +154,12 @@ class Problem:
             out.append([LevelCost(cost.rise * weight / total, cost.rest * (weight / total)) for cost in costs])
         return out
 
-    @property
+    @cached_property
     def is_cell_loss(self) -> bool:
         """Whether the loss adds up over cells."""
         return hasattr(self.loss, "level_cost")
 
-    @property
+    @cached_property
     def penalty_shrinks(self) -> bool:
         """Whether a coarser node never has a larger penalty."""
         return self.suppresses_less_above and getattr(self.loss, "penalty_shrinks", True)
@@ -182,9 +182,10 @@ class Problem:
     def _judge(self, classes: NodeClasses) -> JudgedNode:
         sizes = classes.classes.sizes
         kept = self.kept(classes)
-        n_suppressed = int(sizes.sum() - sizes[kept].sum())
+        kept_sizes = sizes[kept]
+        n_suppressed = self.n_rows - int(kept_sizes.sum())
         holds = n_suppressed <= self.n_may_suppress
-        k = int(sizes[kept].min()) if n_suppressed < self.n_rows else 0
+        k = int(kept_sizes.min()) if n_suppressed < self.n_rows else 0
         size_loss: SizeLoss = self.loss  # type: ignore[assignment]
         rise = self.rise_of_levels(classes.node) if self.is_cell_loss else size_loss.rise(sizes, self.n_rows)
         penalty = 0.0
@@ -194,16 +195,28 @@ class Problem:
         elif n_suppressed and self.is_cell_loss:
             penalty = self._cell_penalty(classes, kept)
         elif n_suppressed:
-            penalty = size_loss.penalty(sizes[kept], sizes[~kept], self.n_rows)
+            penalty = size_loss.penalty(kept_sizes, sizes[~kept], self.n_rows)
         return JudgedNode(classes.node, int(sizes.min()) if len(sizes) else 0, k, n_suppressed, holds, rise, penalty)
 
     def _cell_penalty(self, classes: NodeClasses, kept: npt.NDArray[np.bool_]) -> float:
         """Add up what the suppressed records still had to lose."""
         gone = classes.classes.taken(np.flatnonzero(~kept))
-        rest = np.zeros(len(gone))
+        even, rest = 0.0, np.zeros(len(gone))
         for index, level in enumerate(classes.node):
-            rest += np.take(self.level_costs[index][level].rest, self.packed.labels(gone, index), mode="clip")
-        return float(rest @ gone.sizes) / self.n_rows
+            of_label, of_any = self.level_costs[index][level].rest, self._even_rests[index][level]
+            if of_any is None:
+                rest += np.take(of_label, self.packed.labels(gone, index), mode="clip")
+            else:
+                even += of_any
+        return float((rest + even) @ gone.sizes) / self.n_rows
+
+    @cached_property
+    def _even_rests(self) -> list[list[float | None]]:
+        """For each attribute and level what any record still had to lose, where that is the same for all labels."""
+        return [
+            [float(cost.rest[0]) if (cost.rest == cost.rest[0]).all() else None for cost in costs]
+            for costs in self.level_costs
+        ]
 
     def _is_strong(self, requirement: Requirement) -> bool:
         # Of what compares with the whole release nothing is known once some of it is suppressed.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,12 +49,14 @@ class _BranchAndBound:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.tags = Tags(problem.lattice)
-        # Nodes that need no more looking at: counted, or finer than one that fails.
-        self.is_done = self.tags.marks()
         self.is_known_to_hold = self.tags.marks()
         self.rise = self._rises()
         self.penalty: npt.NDArray[np.float64] = np.zeros(self.tags.shape)
+        # Both added up; infinite for nodes that need no more looking at: counted, or finer than one that fails.
+        self.bound = self.rise.copy()
         self.best: JudgedNode | None = None
+        # What a node must lose less than to be better than the best, and at most to be as good.
+        self.less_than = self.at_most = math.inf
         self._learn_from_margins()
 
     def run(self) -> JudgedNode | None:
@@ -79,12 +82,12 @@ class _BranchAndBound:
         proof = prove_by_margins(problem.packed, self.tags, k, n_way)
         problem.note_checked(proof.n_nodes, proof.n_classes)
         least = proof.least_suppressed
-        self.is_done |= least > problem.n_may_suppress
         if problem.is_cell_loss:
             rest = [[float(cost.rest.min()) for cost in costs] for costs in problem.level_costs]
             self.penalty = self.tags.sum_over_levels(rest) * (least / problem.n_rows)
         else:
             self.penalty = problem.loss.least_penalty(least, k, problem.n_rows)  # type: ignore[union-attr]
+        self.bound = np.where(least > problem.n_may_suppress, math.inf, self.rise + self.penalty)
 
     def _least_size_losses(self) -> npt.NDArray[np.float64]:
         """Give the least rise that a node with so many classes can have: that of classes of equal size."""
@@ -99,28 +102,24 @@ class _BranchAndBound:
 
     def _most_promising(self) -> Node | None:
         """Give the node with the smallest bound, or None when no node can be better than the best."""
-        bound = np.where(self.is_done, np.inf, self.rise + self.penalty)
         while True:
-            index = int(np.argmin(bound))
-            node = self.tags.node(index)
-            if np.isinf(bound[node]):
+            node = self.tags.node(int(self.bound.argmin()))
+            bound = self.bound[node]
+            if bound == math.inf:
                 return None
             if self._can_win(node):
                 return node
-            if self.best is not None and bound[node] > self.best.loss + self.problem.slack(self.best):
+            if bound > self.at_most:
                 return None
             # It can only equal the best, and would not be preferred.
-            bound[node] = np.inf
-            self.is_done[node] = True
+            self.bound[node] = math.inf
 
     def _can_win(self, node: Node) -> bool:
         """Whether a node may turn out better than the best: by less loss, or by preference among equals."""
-        if self.best is None:
-            return True
-        bound, slack = self.rise[node] + self.penalty[node], self.problem.slack(self.best)
-        if bound < self.best.loss - slack:
-            return True
-        return bool(bound <= self.best.loss + slack) and self.problem.is_preferred(node, self.best.node)
+        bound = self.bound.item(node)
+        if bound < self.less_than or self.best is None:
+            return bound < math.inf
+        return bound <= self.at_most and self.problem.is_preferred(node, self.best.node)
 
     def _chain_from(self, node: Node) -> list[Node]:
         """Give a chain from a node up to one that is known to hold or cannot be better, by the smallest bounds."""
@@ -129,7 +128,7 @@ class _BranchAndBound:
             above = [other for other in self.problem.lattice.coarser_neighbors(chain[-1]) if self._can_win(other)]
             if not above or self.is_known_to_hold[chain[-1]]:
                 return chain
-            chain.append(min(above, key=lambda other: float(self.rise[other] + self.penalty[other])))
+            chain.append(min(above, key=self.bound.item))
 
     def _search_chain(self, chain: list[Node]) -> None:
         """Find where the chain begins to hold; every look proves something away."""
@@ -148,18 +147,23 @@ class _BranchAndBound:
         """Count a node and note all that follows."""
         problem = self.problem
         judged = problem.judge(node)
-        self.is_done[node] = True
         if not problem.is_cell_loss:
-            above = self.tags.coarser(node)
-            self.rise[above] = np.maximum(self.rise[above], judged.rise)
+            self._learn(self.rise, self.tags.coarser(node), judged.rise)
         if judged.holds:
             if problem.is_better(judged, self.best):
-                self.best = judged
+                self.best, slack = judged, problem.slack(judged)
+                self.less_than, self.at_most = judged.loss - slack, judged.loss + slack
             if problem.is_monotone:
                 self.is_known_to_hold[self.tags.coarser(node)] = True
             if problem.penalty_shrinks and judged.penalty:
-                below = self.tags.finer(node)
-                self.penalty[below] = np.maximum(self.penalty[below], judged.penalty)
+                self._learn(self.penalty, self.tags.finer(node), judged.penalty)
         elif problem.is_monotone:
-            self.is_done[self.tags.finer(node)] = True
+            self.bound[self.tags.finer(node)] = math.inf
+        self.bound[node] = math.inf
         return judged
+
+    def _learn(self, of: npt.NDArray[np.float64], nodes: Any, at_least: float) -> None:
+        """Raise the rise or the penalty of nodes to what it is at least, and with it their bounds."""
+        of[nodes] = np.maximum(of[nodes], at_least)
+        # What needs no more looking at stays infinite.
+        self.bound[nodes] = np.maximum(self.bound[nodes], self.rise[nodes] + self.penalty[nodes])
