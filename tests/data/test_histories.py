@@ -231,3 +231,16 @@ def test_pseudonyms_outside_the_contest_year_are_refused_in_its_form(tmp_path: P
 def test_truth_with_a_customer_twice_is_refused(write: Write) -> None:
     with pytest.raises(InputError, match="line 3, column customer: found '1', expected each customer once"):
         read_pseudonyms(write("customer,2020-01\n1,P\n1,Q\n"))
+
+
+@pytest.mark.parametrize("column", ["price", "quantity"])
+@pytest.mark.parametrize("amount", ["9007199254740993", "-9007199254740993", "12345678901234567890"])
+def test_amount_that_would_lose_digits_is_refused(write: Write, column: str, amount: str) -> None:
+    row = {"customer": "7", "date": "2011-02-28", "item": "A", "price": "1.5", "quantity": "3", column: amount}
+    file = write(f"{','.join(row)}\n{','.join(row.values())}\n")
+    with pytest.raises(InputError, match=f"line 2, column {column}: found '{amount}', expected an amount below"):
+        read_history(file)
+    # The largest that is kept, and a float as it is.
+    kept = pl.DataFrame({"customer": ["7"], "date": ["2011-02-28"], "quantity": [2**53 - 1], "price": [1e17]})
+    history = History.of(kept)
+    assert history.frame.select("quantity", "price").row(0) == (2**53 - 1, 1e17)
