@@ -153,7 +153,7 @@ class Layout:
         words = [np.zeros(len(sizes), np.uint64) for _ in range(n_words)]
         for column, field in zip(columns, self.fields, strict=True):
             words[field.word] |= column.astype(np.uint64) << np.uint64(field.shift)
-        return joined(words, sizes, self.size_bits)
+        return joined(words, sizes.astype(np.int64, copy=False), self.size_bits)
 
     def rolled(self, packed: Packed, fine: Node, coarse: Node) -> Packed:
         """Give the classes of a coarser node."""
