@@ -22,7 +22,8 @@ from tokumei.hierarchy.lattice import Lattice
 
 LEVELS = {
     "sex": [list("fm"), ["*", "*"]],
-    "age": [list("1234"), list("AABB"), ["*"] * 4],
+    # The second and the third level cross.
+    "age": [list("1234"), list("AABB"), list("CDDC"), ["*"] * 4],
     "town": [list("pqr"), list("xxy"), ["*"] * 3],
 }
 LATTICE = Lattice.of([Hierarchy.of_levels(name, levels) for name, levels in LEVELS.items()])

@@ -42,11 +42,15 @@ def prove_by_margins(packed: PackedLattice, tags: Tags, k: int, n_way: int) -> P
     weights = sizes.astype(np.float64)
     attributes, n_leaves = [], []
     for index, (labels, leaf_sizes) in enumerate(zip(packed.indices, packed.leaf_sizes, strict=True)):
-        # Leaves that no record has, and often there is none missing, would only make tables larger.
-        occurs = leaf_sizes > 0
-        columns[index] = (np.cumsum(occurs) - 1)[columns[index]]
-        attributes.append(_AllLevels.of([np.unique(codes[occurs], return_inverse=True)[1] for codes in labels.of_leaf]))
-        n_leaves.append(int(occurs.sum()))
+        # Leaves that no record has, and often there is none missing, would only make tables larger. The others stand
+        # by their coarsest labels first, so that what a label joins stands together at every level that nests.
+        occurring = np.flatnonzero(leaf_sizes)
+        occurring = occurring[np.lexsort([codes[occurring] for codes in labels.of_leaf])]
+        place = np.zeros(len(leaf_sizes), np.int64)
+        place[occurring] = np.arange(len(occurring))
+        columns[index] = place[columns[index]]
+        attributes.append(_AllLevels.of([codes[occurring] for codes in labels.of_leaf]))
+        n_leaves.append(len(occurring))
     for subset in _affordable(n_leaves, n_way):
         # The attribute with the most leaves first: joining those makes the table small for the others.
         indices = sorted(subset, key=lambda index: -n_leaves[index])
@@ -91,39 +95,41 @@ class _AllLevels:
     # Where the labels of each level start.
     starts: npt.NDArray[np.int64]
     n_labels: int
-    # For each level above the leaves: the leaves in the order of their labels, and where each label starts.
-    runs: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
-    # For few leaves the table of which labels each has; multiplying by it is faster than adding up runs.
-    membership: Floats | None
+    # For each level above the leaves what is added up: the labels of the level below, or leaves in another order; and
+    # where each label starts in it.
+    runs: Sequence[tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.int64]]]
 
     @classmethod
     def of(cls, levels: Sequence[npt.NDArray[np.int64]]) -> _AllLevels:
-        n_leaves = len(levels[0])
-        runs = []
+        runs: list[tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.int64]]] = []
+        below = np.arange(len(levels[0]))
         for indices in levels[1:]:
-            order = np.argsort(indices, kind="stable")
-            runs.append((order, np.flatnonzero(np.diff(indices[order], prepend=-1) > 0)))
-        starts = np.cumsum([0, n_leaves, *(len(one) for _, one in runs)])
-        n_above, membership = int(starts[-1]) - n_leaves, None
-        if n_above * n_leaves <= MOST_CELLS:
-            membership = np.zeros((n_above, n_leaves))
-            for (order, firsts), start in zip(runs, starts[1:], strict=False):
-                n_each = np.diff(firsts, append=n_leaves)
-                membership[np.repeat(np.arange(len(firsts)), n_each) + start - n_leaves, order] = 1
-        return cls(starts[:-1], int(starts[-1]), runs, membership)
+            firsts = _starts(indices)
+            if len(firsts) == len(np.unique(indices)) and np.isin(firsts, below).all():
+                runs.append((None, np.searchsorted(below, firsts)))
+                below = firsts
+            else:
+                order = np.argsort(indices, kind="stable")
+                runs.append((order, _starts(indices[order])))
+                # Nothing can be added up from labels whose leaves do not stand together.
+                below = np.zeros(0, np.int64)
+        starts = np.cumsum([0, len(levels[0]), *(len(firsts) for _, firsts in runs)])
+        return cls(starts[:-1], int(starts[-1]), runs)
 
     def join(self, table: Floats, axis: int) -> Floats:
         """Give in place of the leaves along an axis the labels of all levels, with all that is under each."""
         shape = table.shape
-        flat = table.reshape(math.prod(shape[:axis]), shape[axis], -1)
-        if self.membership is None:
-            above = [np.add.reduceat(flat[:, order], firsts, axis=1) for order, firsts in self.runs]
-        elif flat.shape[2] == 1:
-            above = [(flat[:, :, 0] @ self.membership.T)[:, :, None]]
-        else:
-            above = [np.matmul(self.membership, flat)]
-        joined: Floats = np.concatenate([flat, *above], axis=1)
+        levels = [table.reshape(math.prod(shape[:axis]), shape[axis], -1)]
+        for order, firsts in self.runs:
+            below = levels[-1] if order is None else levels[0][:, order]
+            levels.append(np.add.reduceat(below, firsts, axis=1))
+        joined: Floats = np.concatenate(levels, axis=1)
         return joined.reshape(*shape[:axis], self.n_labels, *shape[axis + 1 :])
+
+
+def _starts(indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Give where runs of equal indices start."""
+    return np.flatnonzero(np.diff(indices, prepend=-1))
 
 
 def _n_alone(table: Floats, attributes: Sequence[_AllLevels], k: int) -> Floats:
