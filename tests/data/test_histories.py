@@ -240,7 +240,8 @@ def test_amount_that_would_lose_digits_is_refused(write: Write, column: str, amo
     file = write(f"{','.join(row)}\n{','.join(row.values())}\n")
     with pytest.raises(InputError, match=f"line 2, column {column}: found '{amount}', expected an amount below"):
         read_history(file)
-    # The largest that is kept, and a float as it is.
-    kept = pl.DataFrame({"customer": ["7"], "date": ["2011-02-28"], "quantity": [2**53 - 1], "price": [1e17]})
-    history = History.of(kept)
-    assert history.frame.select("quantity", "price").row(0) == (2**53 - 1, 1e17)
+    frame = pl.DataFrame({**{name: [cell] for name, cell in row.items()}, column: [float(amount)]})
+    with pytest.raises(InputError, match=f"column {column}: .* expected an amount below"):
+        History.of(frame)
+    largest = History.of(frame.with_columns(pl.lit(2**53 - 1).alias(column))).frame
+    assert largest[column].to_list() == [2**53 - 1]

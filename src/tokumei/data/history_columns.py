@@ -31,7 +31,7 @@ NEEDED = ("customer", "date")
 NAMES = ("customer", "invoice", "item")
 SINGLE = "a column of text, numbers, dates or true and false"
 EXPECTED = {"price": "a price, as 1.95", "quantity": "a quantity, as 2 or 0.5"}
-# Amounts are floats: beyond, some whole numbers are none, and would lose their last digits.
+# Amounts are floats: from here on some whole numbers are none. What is one already may have lost its last digits.
 MOST_EXACT = 2**53
 
 log = logging.getLogger("tokumei.notes")
@@ -89,9 +89,8 @@ def read_columns_of_history(
                 _add(faults, source, cells, is_bad, EXPECTED[role])
             else:
                 read[role] = cells.replace_strict(told["text"], told["amount"], return_dtype=pl.Float64)
-            if not cells.dtype.is_float():
-                is_too_large = (read[role].abs() >= MOST_EXACT).fill_null(False)
-                _add(faults, source, cells, is_too_large, f"an amount below {MOST_EXACT:,}, to keep all its digits")
+            is_too_large = (read[role].abs() >= MOST_EXACT).fill_null(False)
+            _add(faults, source, cells, is_too_large, f"an amount below {MOST_EXACT:,}, to keep all its digits")
     faults.raise_if_any()
     _check_whole(frame, found, read, source)
     if "quantity" in read:

@@ -111,7 +111,7 @@ class Problem:
 
     def kept(self, classes: NodeClasses) -> npt.NDArray[np.bool_]:
         """Say for each class of a node whether it can be released, the others being suppressed."""
-        kept = classes.classes.sizes >= self._k
+        kept = classes.classes.sizes >= self.k
         others = [one for one in self.requirements if type(one) is not KAnonymity]
         if not others:
             return kept
@@ -120,7 +120,7 @@ class Problem:
         return classes_to_keep(self.packed.counts(classes), at_node, kept)
 
     @cached_property
-    def _k(self) -> int:
+    def k(self) -> int:
         """The fewest rows of a class, as far as k-anonymity asks for it."""
         return max((one.k for one in self.requirements if type(one) is KAnonymity), default=0)
 

@@ -15,7 +15,6 @@ from tokumei.anonymize.search.result import Found
 from tokumei.anonymize.search.tags import Tags, check_size
 from tokumei.core.progress import step
 from tokumei.hierarchy.lattice import Node
-from tokumei.measure.safety.k_anonymity import KAnonymity
 
 
 @dataclass(frozen=True)
@@ -50,14 +49,15 @@ class _BranchAndBound:
         self.problem = problem
         self.tags = Tags(problem.lattice)
         self.is_known_to_hold = self.tags.marks()
-        self.rise = self._rises()
-        self.penalty: npt.NDArray[np.float64] = np.zeros(self.tags.shape)
-        # Both added up; infinite for nodes that need no more looking at: counted, or finer than one that fails.
-        self.bound = self.rise.copy()
         self.best: JudgedNode | None = None
         # What a node must lose less than to be better than the best, and at most to be as good.
         self.less_than = self.at_most = math.inf
-        self._learn_from_margins()
+        least_suppressed = self._least_suppressed()
+        self.rise, self.penalty = self._rises(), self._least_penalties(least_suppressed)
+        # Both added up; infinite for nodes that need no more looking at: counted, or finer than one that fails.
+        self.bound: npt.NDArray[np.float64] = np.where(
+            least_suppressed > problem.n_may_suppress, math.inf, self.rise + self.penalty
+        )
 
     def run(self) -> JudgedNode | None:
         while (node := self._most_promising()) is not None:
@@ -73,21 +73,23 @@ class _BranchAndBound:
             return self._least_size_losses()
         return self.tags.sum_over_levels([[cost.rise for cost in costs] for costs in self.problem.level_costs])
 
-    def _learn_from_margins(self) -> None:
-        """Rule out what two or three attributes prove to fail, and bound the penalty of the rest."""
+    def _least_suppressed(self) -> npt.NDArray[np.float64]:
+        """Give how many records every node suppresses at least, as two or three attributes prove."""
         problem = self.problem
-        k = max((one.k for one in problem.requirements if isinstance(one, KAnonymity)), default=1)
         # Three-way tables pay where records may be suppressed, if the bound can use their number.
         n_way = 3 if problem.n_may_suppress and problem.is_cell_loss else 2
-        proof = prove_by_margins(problem.packed, self.tags, k, n_way)
+        proof = prove_by_margins(problem.packed, self.tags, problem.k, n_way)
         problem.note_checked(proof.n_nodes, proof.n_classes)
-        least = proof.least_suppressed
-        if problem.is_cell_loss:
-            rest = [[float(cost.rest.min()) for cost in costs] for costs in problem.level_costs]
-            self.penalty = self.tags.sum_over_levels(rest) * (least / problem.n_rows)
-        else:
-            self.penalty = problem.loss.least_penalty(least, k, problem.n_rows)  # type: ignore[union-attr]
-        self.bound = np.where(least > problem.n_may_suppress, math.inf, self.rise + self.penalty)
+        return proof.least_suppressed
+
+    def _least_penalties(self, least_suppressed: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Give the penalty that every node has at least."""
+        problem = self.problem
+        if not problem.is_cell_loss:
+            penalty = problem.loss.least_penalty(least_suppressed, problem.k, problem.n_rows)  # type: ignore[union-attr]
+            return np.asarray(penalty)
+        rest = [[float(cost.rest.min()) for cost in costs] for costs in problem.level_costs]
+        return self.tags.sum_over_levels(rest) * (least_suppressed / problem.n_rows)
 
     def _least_size_losses(self) -> npt.NDArray[np.float64]:
         """Give the least rise that a node with so many classes can have: that of classes of equal size."""

@@ -16,7 +16,6 @@ from tokumei.anonymize.search.tags import Tags, check_size
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.hierarchy.lattice import Node
-from tokumei.measure.safety.k_anonymity import KAnonymity
 from tokumei.predict.methods.power_law import PowerLaw
 
 
@@ -61,7 +60,7 @@ class Pak:
         """Sample, predict, look, and go coarser or finer."""
         check_monotone(problem, "pak")
         check_size(problem.lattice)
-        k = max((one.k for one in problem.requirements if isinstance(one, KAnonymity)), default=0)
+        k = problem.k
         if not k:
             raise InputError.of("a k, which 'pak' predicts", option="method", value="pak")
         file = Path(self.table) if self.table else None

@@ -16,7 +16,6 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_options
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.lattice import Node
-from tokumei.measure.safety.k_anonymity import KAnonymity
 from tokumei.predict.predictor import PREDICTORS, Fitted, Predictor
 
 # Predictions of so many nodes take about a second; in a larger lattice they are asked for along a way down.
@@ -47,7 +46,7 @@ class PredictionGuided:
         """Predict, look, correct, and go on until nothing better is left."""
         check_monotone(problem, "prediction-guided")
         check_size(problem.lattice)
-        k = max((one.k for one in problem.requirements if isinstance(one, KAnonymity)), default=0)
+        k = problem.k
         if not k:
             raise InputError.of("a k, which 'prediction-guided' predicts", option="method", value="prediction-guided")
         with step("searching"):
