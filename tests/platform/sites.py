@@ -45,7 +45,7 @@ ODD = "tests.platform.odd_edition:Odd"
 GROUP = "tokumei.contest.editions"
 # What the data of every contest here is: n0,10 … n5,60.
 SOURCE = "".join(f"n{row},{10 * row + 10}\n" for row in range(6)).encode()
-QUICK = {"TOKUMEI_JOB_STALE_SECONDS": "3", "TOKUMEI_JOB_RETRY_SECONDS": "0.3", "TOKUMEI_JOB_NICENESS": "0"}
+QUICK = {"TOKUMEI_JOB_STALE_SECONDS": "5", "TOKUMEI_JOB_RETRY_SECONDS": "0.3", "TOKUMEI_JOB_NICENESS": "0"}
 # What `tokumei worker` does, for some of the queues.
 WORKER = """
 from tokumei.platform.start import configure_supervisor

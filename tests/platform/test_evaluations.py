@@ -9,14 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.urls import clear_url_caches, get_resolver
 from django.utils import timezone
 from tests.platform.odd_edition import ENDLESS, KILLED, SLOW, end_of_slow_work
-from tests.platform.sites import Site, evaluated_apart, make_contest, release
+from tests.platform.sites import (
+    Site,
+    evaluated,
+    evaluated_apart,
+    make_contest,
+    release,
+    run_at_once,
+    wait_until,
+)
 
 from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import State, Submission
-from tokumei.platform.jobs import lease, process, queue, work
+from tokumei.platform.jobs import lease, process, queue, running, work
 from tokumei.platform.jobs.lease import Lease, claim
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.running import end_worn_out, run
@@ -86,13 +95,46 @@ def test_result_that_cannot_be_written_whole_is_not_written(waiting: Job) -> Non
     assert Submission.objects.get().state == State.RUNNING
 
 
-def test_pages_are_imported_before_a_result_holds_the_database(waiting: Job) -> None:
-    def look(_row: Job) -> None:
-        assert "url_patterns" in vars(get_resolver())
+def test_pages_are_imported_before_a_result_holds_the_database(
+    waiting: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[bool] = []
+    finish = Lease.finish
 
+    def look(held: Lease, *arguments: Any) -> bool:
+        looked.append("url_patterns" in vars(get_resolver()))
+        return finish(held, *arguments)
+
+    monkeypatch.setattr(Lease, "finish", look)
     clear_url_caches()
     assert "url_patterns" not in vars(get_resolver())
-    assert take(waiting).finish(look)
+    assert run_at_once(waiting.pk)
+    assert looked == [True]
+
+
+def test_worker_whose_pages_take_long_to_import_is_not_taken_for_dead(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "BEAT_SECONDS", 0.05)
+    found = release(make_contest("red"), "red")
+    beat = Lease.beat
+    n_looks: list[int] = []
+
+    def beat_at_the_second_try(held: Lease, progress: Any = None) -> bool:
+        n_looks.append(1)
+        if len(n_looks) == 1:
+            raise OperationalError("the database is being restarted")
+        return beat(held, progress)
+
+    def import_slowly() -> None:
+        job = Job.objects.filter(submission=found)
+        job.update(beat_at=None)
+        wait_until(lambda: job.get().beat_at is not None)
+
+    monkeypatch.setattr(Lease, "beat", beat_at_the_second_try)
+    monkeypatch.setattr(running, "import_pages", import_slowly)
+    assert evaluated(found).state == State.SCORED
+    assert len(n_looks) > 1
 
 
 def test_work_given_back_costs_no_attempt_and_is_free_at_once(waiting: Job) -> None:

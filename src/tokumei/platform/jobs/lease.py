@@ -13,7 +13,6 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F
-from django.urls import get_resolver
 from django.utils import timezone
 
 from tokumei.platform.jobs.limits import MOST_ATTEMPTS, RETRY_SECONDS
@@ -93,9 +92,6 @@ def give_up(job: int, write: Write) -> bool:
 
 
 def _finish(own: Any, job: int, write: Write, outcome: Outcome, failure: str) -> bool:
-    # Whoever is told of a result is told where it stands. The first address imports all pages, which takes a second:
-    # not while the database is held, or everybody who logs in would wait for that.
-    _ = get_resolver().app_dict
     with transaction.atomic():
         facts: dict[str, Any] = {
             "is_running": False,

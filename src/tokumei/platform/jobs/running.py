@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.db import connections
+from django.db import DatabaseError, connections
+from django.urls import get_resolver
 
 from tokumei.core.errors import TokumeiError
 from tokumei.platform.jobs import lease, process
@@ -45,9 +46,19 @@ def run_here(job: int) -> bool:
 def end_worn_out() -> None:
     """End the jobs whose last attempt left no word: killed with their process, again and again."""
     for job in worn_out():
+        import_pages()
         kind = Job.objects.values_list("kind", flat=True).get(pk=job)
         if lease.give_up(job, _failing(WORK[kind], "the process died")):
             log.warning("job failed", extra={"facts": {"job": job, "kind": kind}})
+
+
+def import_pages() -> None:
+    """Import all pages before a result is written, which tells people at which address it stands.
+
+    That takes a second once, several where the machine is busy: neither while the database is held, or everybody who
+    logs in would wait for it, nor without a sign of life, or the work would be taken for that of a dead process.
+    """
+    _ = get_resolver().app_dict
 
 
 def name_of(pid: int) -> str:
@@ -73,6 +84,8 @@ def _do(job: int, work_on: Callable[[Work, Job, Lease], ChildAnswer]) -> bool:
     except OSError as error:
         # No process could be started, or the like.
         answer = ChildAnswer(failure=type(error).__name__)
+    with _beating(held):
+        import_pages()
     try:
         outcome = _settle(held, work, answer)
     except Overtaken:
@@ -108,13 +121,17 @@ def _in_child(work: Work, row: Job, held: Lease) -> ChildAnswer:
 
 @contextmanager
 def _beating(held: Lease) -> Iterator[None]:
-    """Show signs of life while what is worked on is brought to this machine: a large table takes a while."""
+    """Show signs of life beside what takes a while: bringing a large table to this machine, importing all pages."""
     is_over = threading.Event()
 
     def beat() -> None:
         try:
             while not is_over.wait(BEAT_SECONDS):
-                held.beat()
+                # A database that is being restarted: the next sign may come through.
+                try:
+                    held.beat()
+                except DatabaseError:
+                    log.warning("a sign of life was not taken", extra={"facts": {"job": held.job}})
         finally:
             connections.close_all()
 
