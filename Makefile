@@ -59,8 +59,18 @@ pins: ## Pin the images of deploy/compose.yaml by their digests, in deploy/.env;
 	digest=$$(docker buildx imagetools inspect $${pin#*=} --format '{{.Manifest.Digest}}') || exit 1; \
 	touch deploy/.env && sed -i "/^$${pin%%=*}=/d" deploy/.env && echo "$${pin%%=*}=$$digest" | tee -a deploy/.env; done
 
-bench: $(VENV)/ready-to-develop ## Measure speed and memory against peers.
-	$(BIN)/python -m benchmarks
+# What follows `bench` are names of benchmarks: `make bench scale ROWS=20000000`.
+ifeq (bench,$(firstword $(MAKECMDGOALS)))
+BENCHMARKS := $(filter-out bench,$(MAKECMDGOALS))
+ifneq (,$(BENCHMARKS))
+.PHONY: $(BENCHMARKS)
+$(BENCHMARKS): bench
+	@:
+endif
+endif
+
+bench: $(VENV)/ready-to-develop ## Measure speed and memory against peers: all, or `make bench scale ROWS=20000000`.
+	$(BIN)/python -m benchmarks $(BENCHMARKS) $(if $(ROWS),--rows $(ROWS))
 
 docs: $(VENV)/ready-to-develop ## Write the pages that are made from code.
 	$(BIN)/python -m tokumei.cli.catalogue docs/catalogue.md

@@ -32,6 +32,7 @@ TREES = {
 }
 # How often sorting the same rows by all nine columns an algorithm that sorts by one column a round may take.
 SORTS = 20.0
+N_FEW, N_MANY = 100_000, 1_000_000
 
 IN_NEW_PROCESS = """
 import time
@@ -79,9 +80,9 @@ def _adult() -> list[Figure]:
 
 
 def _surveys() -> list[Figure]:
-    small = make_survey(100_000, seed=1)
-    figures = [Figure("survey of 100,000 rows: release", best_seconds(partial(release_survey, small)), "s", 2.0)]
-    large = make_survey(1_000_000, seed=1)
+    small = make_survey(N_FEW, seed=1)
+    figures = [Figure(f"survey of {N_FEW:,} rows: release", best_seconds(partial(release_survey, small)), "s", 2.0)]
+    large = make_survey(N_MANY, seed=1)
     codes = _encoded(large)
     # By turns, so that both meet the same machine; the rows are sorted as whole numbers, as small as they can be.
     sorting, releasing = [], []
@@ -90,8 +91,9 @@ def _surveys() -> list[Figure]:
         releasing.append(best_seconds(partial(release_survey, large), repeat=1))
     ratio = min(releasing) / min(sorting)
     note = f"{min(releasing):.2f} s : {min(sorting):.2f} s"
-    figures.append(Figure("1,000,000 rows × 9 columns: release, to sorting by all nine", ratio, "×", SORTS, note))
-    _, memory = in_new_process(IN_NEW_PROCESS.format(n_rows=1_000_000))
+    label = f"{N_MANY:,} rows × 9 columns: release, to sorting by all nine"
+    figures.append(Figure(label, ratio, "×", SORTS, note))
+    _, memory = in_new_process(IN_NEW_PROCESS.format(n_rows=N_MANY))
     figures.append(Figure("  most memory used", memory, "GB", 3))
     return figures
 

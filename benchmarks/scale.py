@@ -1,6 +1,7 @@
-"""Whole anonymizations of large tables against the engine's own group-by and copy: `… scale --rows 20000000`.
+"""Large tables and histories against the engine's own group-by and copy: `make bench scale ROWS=20000000`.
 
-All are seconds of processors, each job in a process of its own, so that what else the machine does counts for little.
+Whole anonymizations, linkage and, where the table is there, the search of Adult. All but the last are seconds of
+processors, each job in a process of its own, so that what else the machine does counts for little.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import history_scale, spark_scale
+from benchmarks import history_scale, linking, spark_scale, tables
 from benchmarks.measure import Figure, in_new_process
 from tokumei.data.made.survey import make_survey
 
 N_ROWS = int(os.environ.get("BENCHMARK_ROWS", "1000000"))
 N_COLUMNS, PART_ROWS, MIXED_ROWS = 9, 500_000, 12_000_000
 FULL_ROWS = 100_000_000
+# One row of so many is attacked by linkage.
+LINKED = 10
 
 TIMED = """
 import time
@@ -65,7 +68,8 @@ def run() -> list[Figure]:
             size = f"{N_ROWS:,} × {N_COLUMNS}"
             figures += spark_scale.run(folder / "spark", few, size, _at_full_size(2))
         (folder / "history").mkdir()
-        return figures + history_scale.run(folder / "history", N_ROWS)
+        figures += history_scale.run(folder / "history", N_ROWS)
+    return figures + linking.run(N_ROWS // LINKED) + tables.searches()
 
 
 def _levels(folder: Path, rows: tuple[str, list[str]], size: str) -> list[Figure]:
@@ -127,7 +131,7 @@ def _made(folder: Path, n_rows: int, *, is_mixed: bool = False) -> tuple[str, li
     columns = survey.columns[:N_COLUMNS]
     table = survey.select(pl.col(columns).cast(pl.String))
     if is_mixed:
-        many = table.sample(MIXED_ROWS, with_replacement=True, seed=0)
+        many = table.sample(min(n_rows, MIXED_ROWS), with_replacement=True, seed=0)
         table = many.select(pl.col(one).shuffle(at) for at, one in enumerate(columns))
     folder.mkdir()
     for number, start in enumerate(range(0, n_rows, PART_ROWS)):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -19,20 +19,21 @@ from tokumei.data.files.reading import AS_IT_IS
 from tokumei.job.write_table import write_table_on_engine
 
 N_ROWS = 1_000
-# Dealing a slice out waits, so that there is a moment to be killed in.
+# It kills itself when it deals out the third slice.
 KILLED = """
-import sys, time
+import os, signal, sys
 from pathlib import Path
 from tokumei.counting import kept_work, shuffling
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.job.write_table import write_table_on_engine
 kept_work.SLICE_ROWS = 100
 deal = shuffling._deal
-def slowly(*given):
-    time.sleep(0.1)
-    return deal(*given)
-shuffling._deal = slowly
 folder = Path(sys.argv[1])
+def killed(*given):
+    if len(list(folder.glob(".tokumei-*/*/slice-*.json"))) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return deal(*given)
+shuffling._deal = killed
 write_table_on_engine(str(folder / "people.parquet"), ["age", "town"], folder / "draft.parquet", engine="local",
     reading=AS_IT_IS, beside=folder / "out.parquet", keep=["number"], keep_anyway=True, k=2)
 """
@@ -44,24 +45,16 @@ def write_people(folder: Path) -> None:
     pl.DataFrame({"age": ages, "town": towns, "number": rows}).write_parquet(folder / "people.parquet")
 
 
-def dealt(folder: Path) -> dict[str, int]:
-    return {path.name: path.stat().st_mtime_ns for path in folder.glob(".tokumei-*/*/slice-*.json")}
-
-
 @pytest.mark.slow
 def test_a_table_whose_writing_was_killed_goes_on_with_the_next_slice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_people(tmp_path)
-    running = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)])
-    while len(dealt(tmp_path)) < 2 and running.poll() is None:
-        time.sleep(0.01)
-    running.kill()
-    running.wait()
+    assert subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)]).returncode == -signal.SIGKILL
     [folder] = tmp_path.glob(".tokumei-*")
     assert folder.stat().st_mode & 0o077 == 0
-    before = dealt(tmp_path)
-    assert 2 <= len(before) < N_ROWS // 100
+    before = {path.name for path in tmp_path.glob(".tokumei-*/*/slice-*.json")}
+    assert len(before) == 2
     # What the next slice had begun with must not come twice.
     [place] = [path for path in folder.iterdir() if path.is_dir()]
     rubbish = place / f"0000-{len(before):06}-000007.parquet"

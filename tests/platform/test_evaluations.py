@@ -95,9 +95,7 @@ def test_result_that_cannot_be_written_whole_is_not_written(waiting: Job) -> Non
     assert Submission.objects.get().state == State.RUNNING
 
 
-def test_pages_are_imported_before_a_result_holds_the_database(
-    waiting: Job, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_are_imported_before_a_result_holds_the_database(waiting: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[bool] = []
     finish = Lease.finish
 

@@ -51,7 +51,7 @@ def test_server_on_a_full_disk_answers_507_and_says_so_before(small_folder: Path
             assert server.stdout is not None
             url = re.search(r"http://\S+/", read_until(server.stdout, "http://"))
             assert url is not None
-            with httpx.Client(base_url=url[0], timeout=30) as visitor:
+            with httpx.Client(base_url=url[0], timeout=90) as visitor:
                 health = visitor.get("/health")
                 assert (health.status_code, health.json()["status"]) == (200, "ok")
                 assert sign_up(visitor, "anna").status_code == 302
@@ -64,7 +64,7 @@ def test_server_on_a_full_disk_answers_507_and_says_so_before(small_folder: Path
 
                 blocker = fill(small_folder)
                 assert visitor.get("/health").status_code == 503
-                with httpx.Client(base_url=url[0], timeout=30) as other:
+                with httpx.Client(base_url=url[0], timeout=90) as other:
                     refused = sign_up(other, "bert")
                 assert refused.status_code == 507
                 assert "The server is full" in refused.text
@@ -78,7 +78,7 @@ def test_server_on_a_full_disk_answers_507_and_says_so_before(small_folder: Path
 
                 blocker.unlink()
                 ballast.unlink()
-                with httpx.Client(base_url=url[0], timeout=30) as other:
+                with httpx.Client(base_url=url[0], timeout=90) as other:
                     assert sign_up(other, "bert").status_code == 302
                 assert visitor.get("/health").json()["status"] == "ok"
         finally:

@@ -32,7 +32,7 @@ class Server:
     log: Path
 
     def get(self, path: str) -> tuple[int, dict[str, str], bytes]:
-        with urllib.request.urlopen(self.url + path.lstrip("/"), timeout=20) as answer:
+        with urllib.request.urlopen(self.url + path.lstrip("/"), timeout=90) as answer:
             return answer.status, dict(answer.headers), answer.read()
 
 
@@ -90,7 +90,7 @@ def test_server_answers_runs_jobs_and_ends_as_a_whole(server: Server) -> None:
     # This one, the web server with two processes, and the job cluster with its own.
     assert len(processes_of(server.data)) >= 5
     server.process.send_signal(signal.SIGTERM)
-    assert server.process.wait(30) == 0
+    assert server.process.wait(120) == 0
     assert await_end(server.data) == []
     assert not any(word in server.log.read_text() for word in ("Traceback", "error"))
 

@@ -41,7 +41,7 @@ def connections(url: str, said: str, n_buffered: int | None = None) -> Iterator[
             each = opened.enter_context(socket.socket())
             if n_buffered is not None:
                 each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, n_buffered)
-            each.settimeout(20)
+            each.settimeout(90)
             each.connect(("127.0.0.1", address.port or 80))
             each.sendall(said.encode())
             made.append(each)

@@ -1,0 +1,90 @@
+"""Benchmarks run to their ends on few rows; what they measure there is printed, and judged by nobody."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ADULT = ROOT.parent / "shared" / "data" / "adult"
+# What of a benchmark makes it long, and how little is enough here.
+SMALL: dict[str, dict[str, Any]] = {
+    "checks": {"SIZES": {1_000: 20}, "LIMITS": {1_000: 1.0}},
+    "counting": {"N_ROWS": 10_000},
+    "describing": {"SHAPES": ((30, 20, 1.0),)},
+    "dossiers": {"write_patients": 3_000},
+    "jobs": {"write_arx_example": 3_000, "write_cdnow": 2_000},
+    "large_tables": {"write_hospital": 3_000, "write_employment": 3_000},
+    "local_recoding": {"N_FEW": 1_000, "N_MANY": 5_000},
+    "predicting": {"N_ROWS": 10_000},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SMALL)
+def test_benchmark_measures_few_rows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    benchmark = importlib.import_module(f"benchmarks.{name}")
+    monkeypatch.setenv("TOKUMEI_JOBS", "arx,cdnow")
+    # Processes of a benchmark import it again.
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    for constant, small in SMALL[name].items():
+        of_rows = {"n_rows": small} | ({"n_customers": small // 3} if constant == "write_cdnow" else {})
+        value = partial(getattr(benchmark, constant), **of_rows) if constant.startswith("write_") else small
+        monkeypatch.setattr(benchmark, constant, value)
+    figures = benchmark.run()
+    assert figures
+    # A command that failed is told beside its time.
+    assert [str(figure) for figure in figures if not figure.value > 0 or "exit " in figure.note] == []
+
+
+@pytest.mark.slow
+def test_benchmark_of_scale_prints_its_whole_table() -> None:
+    command = [sys.executable, "-m", "benchmarks", "scale", "--rows", "20000"]
+    # As for all tests with Spark: to compile a second time what runs for seconds costs more than it saves.
+    environment = {"PYTHONPATH": str(ROOT), "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | environment)
+    # 1 says that a goal was missed, which nobody has to reach on few rows.
+    assert done.returncode in (0, 1), done.stderr
+    expected = [
+        "anonymize table, local",
+        "anonymize table, duckdb",
+        "local, ten times the rows take",
+        "mondrian, local",
+        "mondrian, duckdb",
+        "20,000 purchases: DuckDB reads and writes them",
+        "all, of a pass",
+        "linkage, 2,000 rows of 20 customers, monthly",
+        "households of a grocer",
+        "one kind of item",
+    ]
+    expected += ["anonymize table, Spark, two workers"] if shutil.which("java") else []
+    expected += ["Adult, k=5, discernibility, 10% suppressed"] if ADULT.is_dir() else []
+    assert [label for label in expected if label not in done.stdout] == []
+
+
+def test_benchmarks_are_named_after_make_bench() -> None:
+    def said(*words: str) -> str:
+        done = subprocess.run(["make", "--dry-run", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        return re.findall(r"-m benchmarks *(.*?) *$", done.stdout, re.MULTILINE)[0]
+
+    assert said("bench") == ""
+    assert said("bench", "scale", "ROWS=1000") == "scale --rows 1000"
+    assert said("bench", "counting", "tables") == "counting tables"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [(["scales"], "unknown benchmark scales"), (["scale", "--rows"], "--rows needs a number")],
+)
+def test_benchmark_that_cannot_be_run_says_so(words: list[str], expected: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "benchmarks", *words], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, expected in done.stderr) == (1, True)
