@@ -325,6 +325,11 @@ def test_how_far_a_class_is_from_the_table_is_worked_out_by_hand() -> None:
     # In all 6 of 10 are ill. Of the women 4 of 4: 0.4 away. Of the men 2 of 6: 0.6 − 1/3 away.
     pairs = pl.DataFrame({"sex": ["f", "m", "m"], "ill": ["y", "y", "n"], "n_rows": [4, 2, 4]})
     assert farthest(pairs, ["sex"], "ill") == pytest.approx(0.4)
+    for odd in ("n", "share", "all", "d", ""):
+        assert farthest(pairs.rename({"sex": odd}), [odd], "ill") == pytest.approx(0.4)
+        assert farthest(pairs.rename({"ill": odd}), ["sex"], odd) == pytest.approx(0.4)
+    # A class of everybody is as the table is.
+    assert farthest(pl.DataFrame({"ill": ["y", "n"], "n_rows": [6, 4]}), [], "ill") == 0
 
 
 # 5. and 6. Keys.

@@ -107,7 +107,7 @@ def _applied(
                 p=options["suppression"],
             )
         )
-    gone = counts.to_frame().select(names).filter(pl.Series(~kept, dtype=pl.Boolean))
+    gone = counts.values().filter(pl.Series(~kept, dtype=pl.Boolean))
     return Applied(goal, recodings, gone, counts.n_rows, n_suppressed)
 
 

@@ -22,6 +22,9 @@ JAPANESE: Mapping[str, str] = {
     "a closing quote for the one opened here": "ここで開いた引用符を閉じる引用符",
     "a name for every column": "すべての列の名前",
     "names that differ": "すべて異なる列名",
+    "a name other than * or ^…$, which stand for several columns at once": (
+        "* や ^…$（複数の列を一度に指す）以外の列名"
+    ),
     "a real time HH:MM:SS": "実在する時刻 HH:MM:SS",
     "a whole number": "整数",
     "a number": "数値",

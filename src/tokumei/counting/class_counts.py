@@ -171,15 +171,17 @@ class ClassCounts:
     def values(self) -> pl.DataFrame:
         """Give the values of the classes, one row a class."""
         return pl.DataFrame(
-            [
-                domain.gather(code).alias(column)
+            {
+                column: domain.gather(code)
                 for column, domain, code in zip(self.columns, self.domains, self.codes, strict=True)
-            ]
+            }
         )
 
     def to_frame(self) -> pl.DataFrame:
         """Give the classes as a frame: one row a class, its values and its size."""
-        return pl.DataFrame([*self.values().get_columns(), pl.Series(SIZE, self.sizes)])
+        if SIZE in self.columns:
+            raise InputError.of(f"a name other than {SIZE}, under which the sizes of classes stand", column=SIZE)
+        return self.values().with_columns(pl.Series(SIZE, self.sizes))
 
     def _sums(self, grouping: Grouping) -> tuple[npt.NDArray[np.int64], dict[str, Histogram]]:
         histograms = {name: histogram.rolled_up(grouping) for name, histogram in self.histograms.items()}

@@ -111,6 +111,10 @@ def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistor
     roles = tuple(role for role in SCHEMA if role in schema)
     if not {"customer", "date"} <= set(roles) or any(schema[role] != kinds[role] for role in roles):
         return None
+    # Engines take names that differ in the case of letters for one, and number rows under a name of their own.
+    folded = {name.lower() for name in schema}
+    if len(folded) < len(schema) or folded & {"row", "file_row_number"}:
+        return None
     rows = engine.numbered_rows(path)
     texts = [rows[role] == "" for role in roles if kinds[role] == pl.String()]
     counts = {role: rows[role].count() for role in roles}
@@ -119,7 +123,7 @@ def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistor
     n_kept = int(found["customer"])
     if any(found[name] for name in empties) or any(found[role] not in (0, n_kept) for role in roles):
         return None
-    if any(found[role] != n_kept for role in ("customer", "date")) or "row" in schema:
+    if any(found[role] != n_kept for role in ("customer", "date")):
         return None
     date = rows.date
     day = date.delta(datetime.date(1970, 1, 1), unit="day").cast("int64")

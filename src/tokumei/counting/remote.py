@@ -19,6 +19,7 @@ import ibis
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
+from tokumei.core.text import Text
 from tokumei.counting.engine import NO_LABEL, WritePlan, without_password
 from tokumei.counting.kept_work import kept_work, name_of_part
 from tokumei.counting.made_rows import write_made
@@ -179,6 +180,9 @@ class RemoteEngine:
     """Any Ibis backend: tables by name; results as Arrow; rows written as they arrive."""
 
     writes_there = False
+    # Whether names of columns that differ in the case of letters alone are one to it, and how many bytes a name has.
+    folds_case = False
+    longest_name: int | None = None
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend
@@ -202,11 +206,29 @@ class RemoteEngine:
             if Path(source).exists() or is_glob(source):
                 return RemoteRelation(self, self.table_of_file(Path(source), reading), str(source))
             return RemoteRelation(self, self._table_named(str(source)), str(source))
-        return RemoteRelation(self, self.table_of_frame(as_frame(source)), "frame")
+        return RemoteRelation(self, self.table_of_frame(self._nameable(as_frame(source), "frame")), "frame")
 
     def table_of_file(self, path: Path, reading: Reading) -> Any:
         """Give the table of a file: read here and copied there, unless the engine reads files itself."""
-        return self.table_of_frame(read_frame(path, reading))
+        return self.table_of_frame(self._nameable(read_frame(path, reading), path))
+
+    def _nameable(self, frame: pl.DataFrame, file: Path | str) -> pl.DataFrame:
+        self.check_names(frame.columns, file)
+        return frame
+
+    def check_names(self, names: Sequence[str], file: Path | str) -> None:
+        """Refuse columns whose names the engine does not take, or would change or take for each other."""
+        folded: dict[str, str] = {}
+        for name in names:
+            if not name or "\0" in name:
+                raise InputError.of("a name for every column, without NUL", file=file, value=name)
+            if self.longest_name is not None and len(name.encode()) > self.longest_name:
+                expected = Text("a name of at most {n} bytes on this engine", n=self.longest_name)
+                raise InputError.of(expected, file=file, value=name)
+            other = folded.setdefault(name.lower() if self.folds_case else name, name)
+            if other != name:
+                expected = Text("names that differ by more than large and small letters: {name}", name=repr(other))
+                raise InputError.of(expected, file=file, value=name)
 
     def table_of_frame(self, frame: pl.DataFrame) -> Any:
         """Give the table of a frame."""
@@ -257,6 +279,8 @@ class RemoteEngine:
 class DuckDBEngine(RemoteEngine):
     """DuckDB: reads files itself, and writes them."""
 
+    folds_case = True
+
     @classmethod
     def connect(cls, address: str) -> DuckDBEngine:
         """Open DuckDB in memory, or the database of a file, which must exist."""
@@ -269,6 +293,7 @@ class DuckDBEngine(RemoteEngine):
         """Scan a Parquet file or folder, or a plain CSV file whose shape was checked."""
         if reading == AS_IT_IS and (path.is_dir() or path.suffix == ".parquet"):
             columns = checked_columns(path)
+            self.check_names(columns, path)
             has_partitions = bool(partition_of(part_files(path)[0], base_folder(path)))
             # Told, since DuckDB would take any folder with = in its name for a column, and read numbers in it.
             how = {"hive_partitioning": has_partitions, "hive_types_autocast": False}
@@ -277,6 +302,7 @@ class DuckDBEngine(RemoteEngine):
         if not is_plain_csv(path, reading):
             return super().table_of_file(path, reading)
         delimiter, names = checked_shape(path, reading.delimiter)
+        self.check_names(names, path)
         options = {"delim": delimiter, "quote": '"', "escape": '"', "header": True, "auto_detect": False}
         return empty_as_missing(self.backend.read_csv(str(path), columns=dict.fromkeys(names, "string"), **options))
 
@@ -319,6 +345,8 @@ class DuckDBEngine(RemoteEngine):
 class PostgresEngine(RemoteEngine):
     """PostgreSQL: a file or a frame is copied into a temporary table."""
 
+    # It cuts longer ones off without a word.
+    longest_name = 63
     _can_read_digits = False
 
     def table_of_frame(self, frame: pl.DataFrame) -> Any:

@@ -58,6 +58,7 @@ class SparkEngine(RemoteEngine):
     """Spark: reads and writes files itself; what it writes is a folder of parts."""
 
     writes_there = True
+    folds_case = True
 
     @classmethod
     def connect(cls, address: str) -> SparkEngine:
@@ -82,6 +83,7 @@ class SparkEngine(RemoteEngine):
         """Let Spark read Parquet, and plain CSV whose shape was checked."""
         if reading == AS_IT_IS and (path.is_dir() or path.suffix == ".parquet"):
             columns = checked_columns(path)
+            self.check_names(columns, path)
             for part in part_files(path):
                 # Spark takes each byte of an escaped character for one of its own, and would give other text.
                 if ESCAPED.search(str(part)):
@@ -92,7 +94,8 @@ class SparkEngine(RemoteEngine):
             return self.backend.table(name).select(*columns)
         if not is_plain_csv(path, reading):
             return super().table_of_file(path, reading)
-        delimiter, _ = checked_shape(path, reading.delimiter)
+        delimiter, names = checked_shape(path, reading.delimiter)
+        self.check_names(names, path)
         options = {"sep": delimiter, "quote": '"', "escape": '"', "header": True, "inferSchema": False}
         return empty_as_missing(self.backend.read_csv(str(path), multiLine=True, **options))
 

@@ -10,12 +10,19 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.result import NUMBERED_PANDAS
+from tokumei.data.names import check_no_patterns
 
 MIDNIGHT = dt.time(0)
 
 
 def as_frame(data: Any) -> pl.DataFrame:
     """Give a Polars frame of a Polars, pandas or Arrow object, or of a mapping of columns."""
+    frame = _frame_of(data)
+    check_no_patterns(frame.columns)
+    return frame
+
+
+def _frame_of(data: Any) -> pl.DataFrame:
     if isinstance(data, pl.DataFrame):
         return data
     if isinstance(data, pl.LazyFrame):
@@ -48,7 +55,10 @@ def is_number(name: Any) -> bool:
 
 def as_lazy(data: Any) -> pl.LazyFrame:
     """Give a lazy frame of anything `as_frame` accepts, without collecting one that is lazy already."""
-    return data if isinstance(data, pl.LazyFrame) else as_frame(data).lazy()
+    if not isinstance(data, pl.LazyFrame):
+        return as_frame(data).lazy()
+    check_no_patterns(data.collect_schema().names())
+    return data
 
 
 def _from_pandas(data: Any) -> pl.DataFrame:
@@ -64,7 +74,7 @@ def _from_pandas(data: Any) -> pl.DataFrame:
             raise InputError.of("each column once", value=name)
     if names != list(data.columns):
         data = data.set_axis(names, axis=1)
-    frame = pl.DataFrame([_column(data[name]) for name in names]) if names else pl.DataFrame()
+    frame = pl.DataFrame({name: _column(data[name]) for name in names})
     days = [
         name
         for name, dtype in frame.schema.items()

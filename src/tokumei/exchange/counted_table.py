@@ -101,7 +101,7 @@ class CountedTable:
         n_values = (
             pairs.select(by)
             .unique()
-            .join(known.group_by(by).agg(n=pl.col(column).n_unique()), on=by, how="left", nulls_equal=True)["n"]
+            .join(known.group_by(by).agg(pl.col(column).n_unique()), on=by, how="left", nulls_equal=True)[column]
         )
         if (n_values.fill_null(0) < self.sensitive.l).any():
             return False
@@ -136,14 +136,11 @@ class CountedTable:
 
 def farthest(pairs: pl.DataFrame, by: Sequence[str], column: str) -> float:
     """Give how far the shares of a column's values in a class are from those in all: the largest total variation."""
-    total = pairs[SIZE].sum()
-    whole = pairs.group_by(column).agg(all=pl.col(SIZE).sum() / total)
-    shares = pairs.with_columns(share=pl.col(SIZE) / pl.col(SIZE).sum().over(by)).join(
-        whole, on=column, how="left", nulls_equal=True
-    )
+    size = pl.col(SIZE)
+    share = size / size.sum().over(by) if by else size / size.sum()
+    above = (share - size.sum().over(column) / size.sum()).clip(lower_bound=0)
     # Values that a class lacks differ by their whole share; with those it has, the two halves add up to the same.
-    above = shares.group_by(by).agg(d=(pl.col("share") - pl.col("all")).clip(lower_bound=0).sum())
-    return float(above["d"].max())  # type: ignore[arg-type]
+    return float(pairs.select((above.sum().over(by) if by else above.sum()).max()).item())
 
 
 def relabeling(hierarchy: Hierarchy, fine: int, coarse: int) -> Recoding:

@@ -88,7 +88,7 @@ def _peculiar(case: LegalCase) -> Finding:
     for name in case.released.columns:
         if case.facts[name].type == "number":
             continue
-        counts = case.released[name].cast(pl.String).drop_nulls().value_counts(name="n")["n"]
+        counts = case.released[name].cast(pl.String).drop_nulls().alias("value").value_counts(name="n")["n"]
         if len(counts):
             rare[name] = int(counts.min())  # type: ignore[arg-type]
     alone = [name for name, least in rare.items() if least == 1]

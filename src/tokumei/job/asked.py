@@ -131,7 +131,7 @@ def refuse_unknown(options: Mapping[str, Any], known: Sequence[str], job: str) -
     """Raise for a keyword that a job does not know, with the nearest name."""
     for name in options:
         near = nearest(name, known)
-        hint = f"'{near}'" if near else choice_of(sorted(known))
+        hint = f"'{near}'" if near else choice_of(sorted(set(known)))
         raise InputError.of(Text("an option of {what}: {names}", what=job, names=hint), value=name)
 
 

@@ -40,7 +40,8 @@ def profile(
 
 
 def _commonest(column: pl.Series) -> dict[str, Any]:
-    counted = column.cast(pl.String).value_counts(name="n").sort("n", column.name, descending=[True, False])
+    counted = column.cast(pl.String).alias("value").value_counts(name="n")
+    counted = counted.sort("n", "value", descending=[True, False])
     n_rows = max(1, len(column))
     top = {MISSING if value is None else value: n / n_rows for value, n in counted.head(MOST_VALUES).iter_rows()}
     return {"distinct": counted.height, "shares": top, "rest": 1 - sum(top.values()) if len(column) else 0.0}
@@ -91,7 +92,7 @@ def _alone_among(original: Table, released: pl.DataFrame, population: int) -> di
     known = [name for name in original.quasi_identifiers if name in released.columns]
     found: dict[str, float | None] = {"n": population}
     for side, frame in (("before", original.frame), ("after", released)):
-        sizes = frame.group_by(known).agg(n=pl.len())["n"].to_list() if known else []
+        sizes = frame.group_by(known).len(SIZE)[SIZE].to_list() if known else []
         estimate = population_uniques(sizes, population)
         found[side] = None if estimate is None else round(estimate)
     return found
@@ -106,7 +107,7 @@ def _class_sizes(original: Table, released: pl.DataFrame) -> dict[str, dict[str,
 def _sizes(frame: pl.DataFrame, known: list[str]) -> dict[str, int]:
     if not known or not frame.height:
         return {}
-    sizes = frame.group_by(known).agg(n=pl.len())["n"]
+    sizes = frame.group_by(known).len(SIZE)[SIZE]
     power = (sizes.log(2) + 1e-9).floor().cast(pl.Int64)
     grouped = pl.DataFrame({"power": power, "n": sizes}).group_by("power").agg(pl.col("n").sum()).sort("power")
     return {_label(p): n for p, n in grouped.iter_rows()}

@@ -6,7 +6,7 @@ import csv
 import io
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from tokumei.data.files.missing import with_missing
 from tokumei.data.files.reading import BLANKS
 from tokumei.data.files.source import BLOCK, UNPACK_LIMIT, blocks, check_is_file, is_gzip, read_bytes
 from tokumei.data.files.trimming import BLANK, has_blanks_after, trimmed
+from tokumei.data.names import EXPECTED, check_no_patterns, is_pattern
 
 log = logging.getLogger("tokumei.notes")
 DELIMITERS = ",;\t|"
@@ -226,7 +227,7 @@ def header_names(data: bytes, delimiter: str) -> list[str]:
 
 
 def check_header(names: Sequence[str], file: str | Path, *, line: int = 1) -> None:
-    """Refuse a header with an empty or a repeated name."""
+    """Refuse a header with an empty or a repeated name, or one that stands for several."""
     if len(names) > 2 and names[0].strip() and not any(name.strip() for name in names[1:]):
         form = "a name for every column; if this is a title above the header, --skip-rows {n}"
         raise InputError.of(Text(form, n=line), file=file, line=line, value=names[0])
@@ -237,15 +238,18 @@ def check_header(names: Sequence[str], file: str | Path, *, line: int = 1) -> No
             faults.add("a name for every column", line=line, column=str(index), value=name)
         elif name in seen:
             faults.add("names that differ", line=line, column=str(index), value=name)
+        elif is_pattern(name):
+            faults.add(EXPECTED, line=line, column=str(index), value=name)
         seen.add(name)
     faults.raise_if_any()
 
 
-def check_has_columns(wanted: Iterable[str], names: Sequence[str], file: str | Path) -> None:
+def check_has_columns(wanted: Collection[str], names: Sequence[str], file: str | Path) -> None:
     """Refuse a wanted column that the file lacks, naming those it has."""
     for name in wanted:
         if name not in names:
             raise InputError.of(Text("a column of the file: {names}", names=", ".join(names)), file=file, value=name)
+    check_no_patterns(wanted, file=file)
 
 
 def _with_tabs_for_blanks(data: bytes) -> bytes:

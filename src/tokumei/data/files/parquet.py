@@ -14,6 +14,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.source import check_is_file, is_folder, unchanged
+from tokumei.data.names import check_no_patterns
 
 MAGIC = b"PAR1"
 # Magic, the length of the footer, magic again: no Parquet file is shorter.
@@ -132,6 +133,7 @@ def _scan(parts: list[Path], path: Path | str) -> pl.LazyFrame:
                 )
         frames.append(frame.with_columns(pl.lit(value, pl.String).alias(name) for name, value in values.items()))
     schemas = [frame.collect_schema() for frame in frames]
+    check_no_patterns(schemas[0], file=path)
     for part, schema in zip(parts, schemas, strict=True):
         if schema != schemas[0]:
             wanted = ", ".join(f"{name} {kind}" for name, kind in schemas[0].items())

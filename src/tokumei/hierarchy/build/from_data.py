@@ -148,8 +148,9 @@ def told_of_labels(ordered: OrderedLabels | None, fan_out: int) -> Text:
 def _counts(leaves: list[tuple[Fraction, str]], values: pl.Series) -> Counter[Fraction]:
     """How often each number stands in the column, however it is written there."""
     is_category = isinstance(values.dtype, (pl.Categorical, pl.Enum))
-    table = (values.cast(pl.String) if is_category else values).drop_nulls().value_counts(name="n")
-    rows = dict(zip(table[:, 0].cast(pl.String).to_list(), table["n"].to_list(), strict=True))
+    given = (values.cast(pl.String) if is_category else values).alias("value")
+    table = given.drop_nulls().value_counts(name="n").cast({"value": pl.String})
+    rows = dict(table.iter_rows())
     counts: Counter[Fraction] = Counter()
     for number, text in leaves:
         counts[number] += rows[text]

@@ -11,7 +11,7 @@ import numpy as np
 
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
-from tokumei.counting.class_counts import SIZE, ClassCounts, Histogram
+from tokumei.counting.class_counts import ClassCounts, Histogram
 from tokumei.counting.grouping import Indices, group_rows
 from tokumei.measure.requirement import MISSING_IS_A_VALUE, Holds
 from tokumei.measure.safety._sensitive import Numbers, SensitiveValues
@@ -89,7 +89,7 @@ def count_together(counts: ClassCounts, y: Sequence[str], name: str = "y") -> Cl
     class_of, value_of = _class_of_each(counts, x), _class_of_each(counts, y)
     # Each pair occurs once, since there is one class for every combination of X and Y.
     order = np.lexsort((value_of, class_of))
-    combinations = over_y.to_frame().drop(SIZE).to_struct(name)
+    combinations = over_y.values().to_struct(name)
     histogram = Histogram(combinations, class_of[order], value_of[order].astype(np.int32), counts.sizes[order])
     return replace(over_x, histograms={**over_x.histograms, name: histogram})
 

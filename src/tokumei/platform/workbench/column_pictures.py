@@ -17,11 +17,11 @@ LONGEST_LABEL = 60
 
 def histogram(column: pl.Series) -> dict[str, Any]:
     """Count a column for a small picture: intervals of numbers, or the commonest values and all the others."""
-    there = column.drop_nulls()
+    there = column.alias("value").drop_nulls()
     numbers = _numbers(there)
     if numbers is not None and numbers.n_unique() > MOST_VALUES:
         return _of_numbers(numbers)
-    counted = there.cast(pl.String).value_counts(name="n").sort("n", there.name, descending=[True, False])
+    counted = there.cast(pl.String).value_counts(name="n").sort("n", "value", descending=[True, False])
     top = [[_short(str(value)), n] for value, n in counted.head(MOST_VALUES).iter_rows()]
     return {"bars": top, "others": len(there) - sum(n for _, n in top), "is_of_numbers": False}
 

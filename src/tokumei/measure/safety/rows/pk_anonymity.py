@@ -88,7 +88,7 @@ class PkAnonymity:
         if self.replacement == "shares":
             for value in new[:1]:
                 raise InputError.of("a value of the original", file=released.name, column=column, value=value)
-            counts = ours.value_counts(sort=False)["count"].to_numpy()
+            counts = ours.alias("value").value_counts(name="n")["n"].to_numpy()
             return counts / max(1, len(ours))
         n_there = ours.n_unique() + len(new)
         n_values = self.n_values[index] if self.n_values else n_there

@@ -67,11 +67,11 @@ class PlDiversity:
         if self.sensitive not in released.frame.columns:
             expected = f"one of the columns {', '.join(released.frame.columns)}"
             raise InputError.of(expected, file=released.name, column=self.sensitive)
-        counts = released.frame[self.sensitive].value_counts(name="n").sort("n", self.sensitive)
+        counts = released.frame[self.sensitive].alias("value").value_counts(name="n").sort("n", "value")
         n, swap = released.n_rows, math.prod(odds.values())
         most = counts["n"][-1] if n else 0
         value = (most + (n - most) * swap) / most if n else 0.0
-        told = counts[self.sensitive][-1] if n else None
+        told = counts["value"][-1] if n else None
         inputs = {"odds": odds, "told": None if told is None else str(told), "n_records": n}
         return Score("pl-diversity", value, best=math.inf, worst=0, inputs=inputs)
 
