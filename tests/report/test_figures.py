@@ -24,3 +24,13 @@ def test_hundreds_on_an_axis_are_written_out() -> None:
 
 def test_every_attack_of_a_report_has_a_color_of_its_own() -> None:
     assert len(set(COLORS)) == len(COLORS) >= len(STRONG_ATTACKS)
+
+
+@pytest.mark.parametrize(("sign", "shown"), [("\0", "␀"), ("\x1b", "␛"), ("\x0b", "␋"), ("\uffff", "\ufffd")])
+def test_sign_that_xml_does_not_have_is_drawn_by_another(sign: str, shown: str) -> None:
+    # The renderer would end this process, and all tests with it.
+    points = pl.DataFrame({f"loss{sign}": [1.0], "column": [f"a{sign}<b"]})
+    drawn = bar_figure(points, x=f"loss{sign}", y="column", x_title=f"how {sign} much")
+    assert f"a{shown}&lt;b" in drawn
+    assert f"how {shown} much" in drawn
+    assert sign not in drawn

@@ -74,7 +74,7 @@ def test_benchmark_of_scale_prints_its_whole_table() -> None:
 def test_benchmarks_are_named_after_make_bench() -> None:
     def said(*words: str) -> str:
         done = subprocess.run(["make", "--dry-run", *words], cwd=ROOT, capture_output=True, text=True, check=True)
-        return re.findall(r"-m benchmarks *(.*?) *$", done.stdout, re.MULTILINE)[0]
+        return str(re.findall(r"-m benchmarks *(.*?) *$", done.stdout, re.MULTILINE)[0])
 
     assert said("bench") == ""
     assert said("bench", "scale", "ROWS=1000") == "scale --rows 1000"

@@ -206,15 +206,23 @@ class RemoteEngine:
             if Path(source).exists() or is_glob(source):
                 return RemoteRelation(self, self.table_of_file(Path(source), reading), str(source))
             return RemoteRelation(self, self._table_named(str(source)), str(source))
-        return RemoteRelation(self, self.table_of_frame(self._nameable(as_frame(source), "frame")), "frame")
+        return RemoteRelation(self, self.table_of_frame(self._taken(as_frame(source), "frame")), "frame")
 
     def table_of_file(self, path: Path, reading: Reading) -> Any:
         """Give the table of a file: read here and copied there, unless the engine reads files itself."""
-        return self.table_of_frame(self._nameable(read_frame(path, reading), path))
+        return self.table_of_frame(self._taken(read_frame(path, reading), path))
 
-    def _nameable(self, frame: pl.DataFrame, file: Path | str) -> pl.DataFrame:
-        self.check_names(frame.columns, file)
-        return frame
+    def _taken(self, frame: pl.DataFrame, file: Path | str) -> pl.DataFrame:
+        """Give a frame as engines take it: a column without any value is one of text."""
+        self.check_schema(frame.schema, file)
+        return frame.cast({pl.Null: pl.String})
+
+    def check_schema(self, schema: Mapping[str, pl.DataType], file: Path | str) -> None:
+        """Refuse columns whose names or types the engine does not have."""
+        self.check_names(list(schema), file)
+        for name, kind in schema.items():
+            if kind in (pl.Int128, pl.UInt128, pl.Object):
+                raise InputError.of("a column of a type that engines have", file=file, column=name, value=kind)
 
     def check_names(self, names: Sequence[str], file: Path | str) -> None:
         """Refuse columns whose names the engine does not take, or would change or take for each other."""
@@ -292,13 +300,13 @@ class DuckDBEngine(RemoteEngine):
     def table_of_file(self, path: Path, reading: Reading) -> Any:
         """Scan a Parquet file or folder, or a plain CSV file whose shape was checked."""
         if reading == AS_IT_IS and (path.is_dir() or path.suffix == ".parquet"):
-            columns = checked_columns(path)
-            self.check_names(columns, path)
+            schema = checked_schema(path)
+            self.check_schema(schema, path)
             has_partitions = bool(partition_of(part_files(path)[0], base_folder(path)))
             # Told, since DuckDB would take any folder with = in its name for a column, and read numbers in it.
             how = {"hive_partitioning": has_partitions, "hive_types_autocast": False}
             table = self.backend.read_parquet([str(part) for part in part_files(path)], **how)
-            return table.select(*columns)
+            return with_text_for_nothing(table, schema)
         if not is_plain_csv(path, reading):
             return super().table_of_file(path, reading)
         delimiter, names = checked_shape(path, reading.delimiter)
@@ -431,9 +439,15 @@ def is_plain_csv(path: Path, reading: Reading) -> bool:
     return encoding is not None and is_utf8(encoding)
 
 
-def checked_columns(path: Path) -> list[str]:
+def checked_schema(path: Path) -> pl.Schema:
     """Check that the parts of a Parquet folder or glob are alike before an engine reads them; give their columns."""
-    return scan_parquet(path).collect_schema().names()
+    return scan_parquet(path).collect_schema()
+
+
+def with_text_for_nothing(table: Any, schema: Mapping[str, pl.DataType]) -> Any:
+    """Give the columns of a file in their order; one without any value, whose type is unknown, as missing text."""
+    missing = ibis.null().cast("string")
+    return table.select(*(missing.name(name) if kind == pl.Null else table[name] for name, kind in schema.items()))
 
 
 def checked_shape(path: Path, delimiter: str | None) -> tuple[str, list[str]]:
@@ -458,6 +472,9 @@ def empty_as_missing(table: Any) -> Any:
 
 def plain_types(frame: pl.DataFrame) -> pl.DataFrame:
     """Give whole numbers, floats and decimals one type each, so that engines agree on the classes they found."""
+    for column in frame.select(pl.selectors.by_dtype(pl.UInt64)):
+        for value in column.filter(column.cast(pl.Int64, strict=False).is_null() & column.is_not_null())[:1]:
+            raise InputError.of("whole numbers below 2⁶³, as all engines have them", value=value)
     return frame.with_columns(
         pl.selectors.integer().cast(pl.Int64),
         pl.selectors.float().cast(pl.Float64),

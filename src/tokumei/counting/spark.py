@@ -21,11 +21,12 @@ from tokumei.core.errors import InputError
 from tokumei.counting.made_rows import Ints, dealt_out, lines_of
 from tokumei.counting.remote import (
     RemoteEngine,
-    checked_columns,
+    checked_schema,
     checked_shape,
     empty_as_missing,
     fresh_name,
     is_plain_csv,
+    with_text_for_nothing,
 )
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.parquet import base_folder, part_files
@@ -82,8 +83,8 @@ class SparkEngine(RemoteEngine):
     def table_of_file(self, path: Path, reading: Reading) -> Any:
         """Let Spark read Parquet, and plain CSV whose shape was checked."""
         if reading == AS_IT_IS and (path.is_dir() or path.suffix == ".parquet"):
-            columns = checked_columns(path)
-            self.check_names(columns, path)
+            schema = checked_schema(path)
+            self.check_schema(schema, path)
             for part in part_files(path):
                 # Spark takes each byte of an escaped character for one of its own, and would give other text.
                 if ESCAPED.search(str(part)):
@@ -91,7 +92,7 @@ class SparkEngine(RemoteEngine):
             name = fresh_name()
             reader = self.backend._session.read.option("basePath", str(base_folder(path)))
             reader.parquet(*map(str, part_files(path))).createOrReplaceTempView(name)
-            return self.backend.table(name).select(*columns)
+            return with_text_for_nothing(self.backend.table(name), schema)
         if not is_plain_csv(path, reading):
             return super().table_of_file(path, reading)
         delimiter, names = checked_shape(path, reading.delimiter)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ class Table:
         self.reading = Reading.of_keywords(options, "Table", own) if reading is None else reading
         self.frame = _read(data, self.reading)
         self.roles = _roles(self.frame, _listed(qi, "qi"), _listed(sensitive, "sensitive"), roles, self.name)
-        self._check_kinds()
+        check_kinds(self.frame.schema, (*self.quasi_identifiers, *self.sensitive), self.name)
         self.frame = with_moments_as_text(self.frame, self.quasi_identifiers)
         self._distinct: dict[str, pl.Series] = {}
         self.hierarchies = hierarchies
@@ -73,13 +74,15 @@ class Table:
         for column in self.numeric or ():
             check_column(column, self.frame.columns, "numeric", self.name)
 
-    def _check_kinds(self) -> None:
-        """Refuse columns with a role whose cells are no single values, or none that can be written as text."""
-        for column in (*self.quasi_identifiers, *self.sensitive):
-            kind = self.frame.schema[column]
-            if kind.is_nested() or kind in (pl.Binary, pl.Duration, pl.Object):
-                expected = "a column of text, numbers, dates or true and false"
-                raise InputError.of(expected, file=self.name, column=column, value=kind)
+    def with_written_moments(self) -> Table:
+        """Give the table with all moments and times of day as text of one form, for whoever compares values alone."""
+        moments = pl.selectors.datetime().dt.to_string("%Y-%m-%d %H:%M:%S%.9f")
+        written = self.frame.with_columns(moments, pl.selectors.time().dt.to_string("%H:%M:%S%.9f"))
+        if written.schema == self.frame.schema:
+            return self
+        found = copy(self)
+        found.frame, found._distinct = written, {}
+        return found
 
     def line_of(self, row: int) -> int | None:
         """Give the line of a row in the text file it came from, counted from 1; of a frame or another file the row."""
@@ -168,6 +171,15 @@ def check_column(column: str, known: Iterable[str], what: str, name: str) -> Non
         raise InputError.of(
             Text("a column of the table as {what}: {names}", what=what, names=hint), file=name, value=column
         )
+
+
+def check_kinds(schema: Mapping[str, pl.DataType], columns: Iterable[str], name: str) -> None:
+    """Refuse columns whose cells are no single values, or none that can be written as text."""
+    for column in columns:
+        kind = schema[column]
+        if kind.is_nested() or kind in (pl.Binary, pl.Duration, pl.Object):
+            expected = "a column of text, numbers, dates or true and false"
+            raise InputError.of(expected, file=name, column=column, value=kind)
 
 
 def _escaped(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.attack.registry import DISCLOSURE_ATTACKS, DisclosureAttack, attack_title
-from tokumei.attack.threat_model import ThreatModel
+from tokumei.attack.threat_model import Published, ThreatModel
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import part_name
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section
@@ -158,14 +158,14 @@ def attack_table(
         raise InputError.of(expected, option="earlier_rows", value=len(earlier_rows))
     each: Sequence[Any] = earlier_rows or [None] * len(earlier)
     threat_model = ThreatModel(
-        original=original,
-        published=published(original, release, rows, in_order=in_order, reading=reading),
+        original=original.with_written_moments(),
+        published=_written(published(original, release, rows, in_order=in_order, reading=reading)),
         hierarchies=hierarchies_of(original, release, hierarchies),
         known=wanted,
         numeric=numbers,
         known_share=known_share,
         earlier=[
-            published(original, one, own, in_order=in_order, option="earlier_rows", reading=reading)
+            _written(published(original, one, own, in_order=in_order, option="earlier_rows", reading=reading))
             for one, own in zip(earlier, each, strict=True)
         ],
         population=_frame(population, reading, wanted),
@@ -230,7 +230,13 @@ def _frame(data: Any, reading: Reading, columns: Sequence[str]) -> pl.DataFrame 
 
     if data is None:
         return None
-    return read_beside(data, reading, columns) if isinstance(data, (str, Path)) else as_frame(data)
+    frame = read_beside(data, reading, columns) if isinstance(data, (str, Path)) else as_frame(data)
+    # Moments in known columns as those of the original are written.
+    return Table(frame, qi=[name for name in columns if name in frame.columns]).with_written_moments().frame
+
+
+def _written(release: Published) -> Published:
+    return replace(release, table=release.table.with_written_moments())
 
 
 def _numbers_of(score: Score) -> list[Any]:

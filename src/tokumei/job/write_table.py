@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +37,7 @@ from tokumei.counting.kept_work import keeping
 from tokumei.data.files.formats import PARQUET, format_of, scan_frame
 from tokumei.data.files.parquet import is_glob
 from tokumei.data.files.reading import Reading
-from tokumei.data.table import check_column
+from tokumei.data.table import check_column, check_kinds
 from tokumei.job.anonymize_table import (
     OPTIONS,
     promised,
@@ -108,6 +108,21 @@ def _kept_beside(beside: Path | None, source: str, qi: Sequence[str], engine: st
         yield
 
 
+def _check_kept_kinds(source: str, keep: Sequence[str], *, engine: str, reading: Reading) -> None:
+    """Refuse to keep a column whose cells are lists or the like, in which nobody looks for people."""
+    if not keep:
+        return
+    schema: Mapping[str, pl.DataType] = {}
+    if Path(source).exists() or is_glob(source):
+        # Not on the engine, to which some files would have to be sent.
+        if format_of(source) == PARQUET:
+            schema = scan_frame(source, reading).collect_schema()
+    else:
+        with connect(engine) as opened:
+            schema = opened.open(source, reading).schema
+    check_kinds(schema, [column for column in keep if column in schema], source)
+
+
 def _write(
     source: str,
     qi: Sequence[str],
@@ -134,6 +149,7 @@ def _write(
             Text("the local engine, which {what} needs", what=part_name(made)), option="engine", value=engine
         )
     where: dict[str, Any] = {"engine": engine, "reading": reading}
+    _check_kept_kinds(source, keep, **where)
     with step("counting"):
         along = None
         if not keep_order and not isinstance(made, Perturber):

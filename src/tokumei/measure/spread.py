@@ -230,4 +230,8 @@ def _numbers_of(cells: pl.Series) -> pl.Series:
 def weighted_mean(values: Floats, weights: Floats) -> float:
     """Give the mean, exactly added up."""
     total = math.fsum(weights)
-    return math.fsum(values * weights) / total if total else math.nan
+    if not total:
+        return math.nan
+    parts = values * weights
+    # Of the largest floats there are, a product may be beyond all: each is divided before it is added.
+    return math.fsum(parts) / total if np.isfinite(parts).all() else math.fsum(values * (weights / total))

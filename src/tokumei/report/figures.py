@@ -11,6 +11,10 @@ import polars as pl
 COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#882255", "#999933"]
 THOUSAND = 1000
 WIDTH, HEIGHT = 640, 320
+# Characters that no XML may have: Unicode has pictures of the first 32, and one sign for all that cannot be shown.
+SHOWN = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"} | dict.fromkeys(
+    (0xFFFE, 0xFFFF), 0xFFFD
+)
 
 
 def line_figure(
@@ -134,4 +138,13 @@ def to_svg(chart: Any) -> str:
         .configure_axis(labelFontSize=12, titleFontSize=13, titleFontWeight="normal", gridColor="#e6e9ee")
         .configure_legend(labelFontSize=12, titleFontSize=13, titleFontWeight="normal")
     )
-    return str(vl_convert.vegalite_to_svg(configured.to_dict()))
+    return str(vl_convert.vegalite_to_svg(_drawable(configured.to_dict())))
+
+
+def _drawable(spec: Any) -> Any:
+    """Show what XML has no place for by signs: the renderer would end the whole process at the first of them."""
+    if isinstance(spec, str):
+        return spec.translate(SHOWN)
+    if isinstance(spec, dict):
+        return {_drawable(key): _drawable(value) for key, value in spec.items()}
+    return [_drawable(one) for one in spec] if isinstance(spec, (list, tuple)) else spec

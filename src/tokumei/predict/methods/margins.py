@@ -149,7 +149,11 @@ def _count_pair(counted: CountedNodes, margins: Sequence[Margin], levels: Mappin
     for column, (index, level) in enumerate(levels.items()):
         parts.append(margins[index].joined(level))
         part_of = margins[index].part_of_label(level, parts[-1])
-        labels = {label: code for code, label in enumerate((*lattice.hierarchies[index].levels[level].labels, None))}
+        labels: dict[str | None, int] = {
+            label: code for code, label in enumerate(lattice.hierarchies[index].levels[level].labels)
+        }
+        # The last leaf; where a level has one label, as of a column without values, that is its label too.
+        labels[None] = int(margins[index].codes[level, -1])
         codes.append(part_of[[labels[label] for label in _labels(classes, column)]][classes.codes[column]])
     counts = np.zeros([int(each.max()) + 1 for each in parts], np.int64)
     np.add.at(counts, tuple(codes), classes.sizes)
