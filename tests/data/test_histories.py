@@ -17,6 +17,7 @@ from tokumei.data.files.histories import (
 from tokumei.data.files.pseudonyms import read_pseudonyms, write_pseudonyms
 from tokumei.data.files.reading import Reading
 from tokumei.data.history import History
+from tokumei.job.measure_history import measure_history
 
 Write = Callable[..., Path]
 
@@ -245,3 +246,16 @@ def test_amount_that_would_lose_digits_is_refused(write: Write, column: str, amo
         History.of(frame)
     largest = History.of(frame.with_columns(pl.lit(2**53 - 1).alias(column))).frame
     assert largest[column].to_list() == [2**53 - 1]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("engine", ["local", "duckdb"])
+def test_history_without_any_date_is_refused_and_not_taken_for_deleted(
+    tmp_path: Path, suffix: str, engine: str
+) -> None:
+    file = tmp_path / f"T.{suffix}"
+    columns = {"customer": ["a", "b"], "date": [None, None], "item": ["x", "y"], "price": [1.0, 2.0]}
+    frame = pl.DataFrame(columns, schema_overrides={"date": pl.Date})
+    _ = frame.write_csv(file) if suffix == "csv" else frame.write_parquet(file)
+    with pytest.raises(InputError, match="column date: .*a date in every row"):
+        measure_history(file, file, ["rfm-table"], engine=engine)

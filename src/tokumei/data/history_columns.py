@@ -158,7 +158,8 @@ def _check_whole(frame: pl.DataFrame, found: Mapping[str, str], read: Mapping[st
                 _add(faults, source, _as_text(frame[name]), is_left, "a customer in every row that holds anything")
         elif cells.null_count() not in (len(cells), int(is_deleted.sum())) or (cells.is_null() & ~is_deleted).any():
             is_empty = cells.is_null() & ~is_deleted
-            if not is_empty.all() and int(is_empty.sum()) < int((~is_deleted).sum()):
+            is_absent = role not in NEEDED and int(is_empty.sum()) == int((~is_deleted).sum())
+            if not is_absent:
                 _add(faults, source, _as_text(frame[name]), is_empty, in_every_row(role))
     faults.raise_if_any()
 
