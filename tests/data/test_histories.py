@@ -257,5 +257,5 @@ def test_history_without_any_date_is_refused_and_not_taken_for_deleted(
     columns = {"customer": ["a", "b"], "date": [None, None], "item": ["x", "y"], "price": [1.0, 2.0]}
     frame = pl.DataFrame(columns, schema_overrides={"date": pl.Date})
     _ = frame.write_csv(file) if suffix == "csv" else frame.write_parquet(file)
-    with pytest.raises(InputError, match="column date: .*a date in every row"):
+    with pytest.raises(InputError, match=r"column date: .*a date in every row"):
         measure_history(file, file, ["rfm-table"], engine=engine)

@@ -328,8 +328,6 @@ def test_how_far_a_class_is_from_the_table_is_worked_out_by_hand() -> None:
     for odd in ("n", "share", "all", "d", ""):
         assert farthest(pairs.rename({"sex": odd}), [odd], "ill") == pytest.approx(0.4)
         assert farthest(pairs.rename({"ill": odd}), ["sex"], odd) == pytest.approx(0.4)
-    # A class of everybody is as the table is.
-    assert farthest(pl.DataFrame({"ill": ["y", "n"], "n_rows": [6, 4]}), [], "ill") == 0
 
 
 # 5. and 6. Keys.

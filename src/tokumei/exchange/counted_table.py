@@ -137,10 +137,12 @@ class CountedTable:
 def farthest(pairs: pl.DataFrame, by: Sequence[str], column: str) -> float:
     """Give how far the shares of a column's values in a class are from those in all: the largest total variation."""
     size = pl.col(SIZE)
-    share = size / size.sum().over(by) if by else size / size.sum()
-    above = (share - size.sum().over(column) / size.sum()).clip(lower_bound=0)
+    # Under names of their own, whatever the columns are called.
+    keys = {f"key {index}": pl.col(name) for index, name in enumerate(by)}
+    shares = pairs.select(**keys, own=size / size.sum().over(by), whole=size.sum().over(column) / size.sum())
     # Values that a class lacks differ by their whole share; with those it has, the two halves add up to the same.
-    return float(pairs.select((above.sum().over(by) if by else above.sum()).max()).item())
+    above = shares.group_by(list(keys)).agg(d=(pl.col("own") - pl.col("whole")).clip(lower_bound=0).sum())
+    return float(above["d"].max())  # type: ignore[arg-type]
 
 
 def relabeling(hierarchy: Hierarchy, fine: int, coarse: int) -> Recoding:
