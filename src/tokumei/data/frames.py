@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,8 @@ def _from_pandas(data: Any) -> pl.DataFrame:
         if not isinstance(name, str) and not is_number(name):
             raise InputError.of("names of columns that are text", value=name)
     names = [str(name) for name in data.columns]
-    for name in names:
-        if names.count(name) > 1:
+    for name, n in Counter(names).items():
+        if n > 1:
             raise InputError.of("each column once", value=name)
     if names != list(data.columns):
         data = data.set_axis(names, axis=1)
