@@ -98,7 +98,9 @@ def _countable(release: Release, original: History) -> History:
     is_kept = pl.col("customer") != DELETED
     cells = release.frame.select(pl.when(is_kept).then(pl.col("customer", "item")))
     others = [pl.lit(None, dtype).alias(name) for name, dtype in original.frame.schema.items()]
-    return History(cells.with_columns(one for one in others if one.meta.output_name() not in cells.columns))
+    whole = cells.with_columns(one for one in others if one.meta.output_name() not in cells.columns)
+    # In the order of a history, so that it is taken as it is: read as a file it would lack its dates.
+    return History(whole.select(original.frame.columns))
 
 
 def read_pipeline(path: Path | str) -> Pipeline:

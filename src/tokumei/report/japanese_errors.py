@@ -61,6 +61,8 @@ ERRORS = {
     "columns of single values, which a CSV file can hold": "CSV に書ける、一つの値だけの列",
     "one of {names}, each once, then = and a value": "「{names}」のいずれかを一度ずつ、続けて「=値」",
     "an option of {what}: {names}": "{what} のオプション：{names}",
+    "a name of at most {n} bytes on this engine": "このエンジンでは {n} バイト以下の列名",
+    "names that differ by more than large and small letters: {name}": "大文字と小文字以外でも異なる列名：{name}",
     "ROLE=NAME, separated by commas": "「役割=列名」をコンマで区切ったもの",
     "a file, which is read so": "この読み方をするファイル",
     "a source, which is read so": "この読み方をする元のファイル",
