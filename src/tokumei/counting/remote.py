@@ -98,11 +98,11 @@ class RemoteRelation:
         keys = recoded.select(**{name: recoded[column] for name, column in zip(names, columns, strict=True)})
         counted = keys.group_by(names).aggregate(n=keys.count()) if names else recoded.aggregate(n=recoded.count())
         found = counted.select(*names, "n")
-        return plain_types(self.engine.fetch(found if most is None else found.limit(most + 1)))
+        return plain_types(self.engine.fetch(found if most is None else found.limit(most + 1)), self.name, columns)
 
     def distinct(self, column: str) -> pl.Series:
         """Give the distinct values of a column."""
-        return plain_types(self.engine.fetch(self.table.select(column).distinct())).to_series()
+        return plain_types(self.engine.fetch(self.table.select(column).distinct()), self.name).to_series()
 
     def count_values(self, column: str, *, longest: int, many_words: int) -> dict[str, int]:
         """Count the distinct, the unique, the missing and the long values of a column, all on the engine."""
@@ -470,11 +470,19 @@ def empty_as_missing(table: Any) -> Any:
     return table.mutate(**{name: table[name].nullif("") for name in table.columns})
 
 
-def plain_types(frame: pl.DataFrame) -> pl.DataFrame:
-    """Give whole numbers, floats and decimals one type each, so that engines agree on the classes they found."""
-    for column in frame.select(pl.selectors.by_dtype(pl.UInt64)):
-        for value in column.filter(column.cast(pl.Int64, strict=False).is_null() & column.is_not_null())[:1]:
-            raise InputError.of("whole numbers below 2⁶³, as all engines have them", value=value)
+def plain_types(frame: pl.DataFrame, file: str = "frame", columns: Sequence[str] = ()) -> pl.DataFrame:
+    """Give whole numbers, floats and decimals one type each, so that engines agree on the classes they found.
+
+    columns: what the first columns are called in the file.
+    """
+    for kinds, plain in (((pl.UInt64,), pl.Int64), ((pl.Decimal,), pl.Float64)):
+        for column in frame.select(pl.selectors.by_dtype(*kinds)):
+            given = column.drop_nulls()
+            # Two values that became one, or none, would make classes larger than they are.
+            if given.cast(plain, strict=False).drop_nulls().n_unique() < given.n_unique():
+                name = dict(zip(frame.columns, columns, strict=False)).get(column.name, column.name)
+                expected = "whole numbers below 2⁶³, or decimals of at most 15 digits, on engines"
+                raise InputError.of(expected, file=file, column=name, value=given.max())
     return frame.with_columns(
         pl.selectors.integer().cast(pl.Int64),
         pl.selectors.float().cast(pl.Float64),
