@@ -17,6 +17,8 @@ from tokumei.data.files.histories import (
 from tokumei.data.files.pseudonyms import read_pseudonyms, write_pseudonyms
 from tokumei.data.files.reading import Reading
 from tokumei.data.history import History
+from tokumei.data.history_columns import SCHEMA
+from tokumei.job.anonymize_history import anonymize_history
 from tokumei.job.measure_history import measure_history
 
 Write = Callable[..., Path]
@@ -259,3 +261,11 @@ def test_history_without_any_date_is_refused_and_not_taken_for_deleted(
     _ = frame.write_csv(file) if suffix == "csv" else frame.write_parquet(file)
     with pytest.raises(InputError, match=r"column date: .*a date in every row"):
         measure_history(file, file, ["rfm-table"], engine=engine)
+
+
+def test_frame_of_a_history_without_any_date_is_not_anonymized() -> None:
+    # Taken as it is, since it has the columns of a history already.
+    cells = {role: pl.Series([None, None], dtype=kind) for role, kind in SCHEMA.items()}
+    frame = pl.DataFrame(cells | {"customer": pl.Series(["a", "b"]), "item": pl.Series(["x", "y"])})
+    with pytest.raises(InputError, match="the column date, which pseudonyms needs"):
+        anonymize_history(History(frame), method="pseudonyms")

@@ -14,6 +14,7 @@ import polars as pl
 from tokumei.core.errors import FaultList, InputError, nearest
 from tokumei.core.text import Text
 from tokumei.data.files.columns import NUMBER, add_value_faults, does_not_fit
+from tokumei.data.kinds import check_single
 from tokumei.data.moments import TIMES, dates_expected, read_moments, read_times
 from tokumei.data.written_numbers import read_amounts
 
@@ -29,7 +30,6 @@ SCHEMA: dict[str, pl.DataType] = {
 # Whoever came and when: a visit or a log-in is an event of a history, too.
 NEEDED = ("customer", "date")
 NAMES = ("customer", "invoice", "item")
-SINGLE = "a column of text, numbers, dates or true and false"
 EXPECTED = {"price": "a price, as 1.95", "quantity": "a quantity, as 2 or 0.5"}
 # Amounts are floats: from here on some whole numbers are none. What is one already may have lost its last digits.
 MOST_EXACT = 2**53
@@ -64,8 +64,7 @@ def read_columns_of_history(
     read: dict[str, pl.Series] = {}
     for role, name in found.items():
         cells = _without_empty_text(frame[name])
-        if cells.dtype.is_nested() or cells.dtype in (pl.Binary, pl.Duration, pl.Object):
-            raise InputError.of(SINGLE, file=source.name, column=name, value=cells.dtype)
+        check_single({name: cells.dtype}, [name], source.name)
         if role == "date":
             moments = read_moments(cells, date_format)
             if moments.is_bad.any():
@@ -148,6 +147,7 @@ def _check_whole(frame: pl.DataFrame, found: Mapping[str, str], read: Mapping[st
     faults = FaultList(source.name)
     customer = read["customer"]
     is_deleted = customer.is_null()
+    n_kept = len(customer) - customer.null_count()
     for role, cells in read.items():
         name = found.get(role, found["date"])
         if role == "customer":
@@ -156,10 +156,10 @@ def _check_whole(frame: pl.DataFrame, found: Mapping[str, str], read: Mapping[st
                 is_left |= is_deleted & other.is_not_null()
             if is_left.any():
                 _add(faults, source, _as_text(frame[name]), is_left, "a customer in every row that holds anything")
-        elif cells.null_count() not in (len(cells), int(is_deleted.sum())) or (cells.is_null() & ~is_deleted).any():
+        else:
             is_empty = cells.is_null() & ~is_deleted
-            is_absent = role not in NEEDED and int(is_empty.sum()) == int((~is_deleted).sum())
-            if not is_absent:
+            is_absent = role not in NEEDED and is_empty.sum() == n_kept
+            if is_empty.any() and not is_absent:
                 _add(faults, source, _as_text(frame[name]), is_empty, in_every_row(role))
     faults.raise_if_any()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tokumei.core.errors import InputError
 
-EXPECTED = "a name other than * or ^…$, which stand for several columns at once"
+PLAIN_NAME = "a name other than * or ^…$, which stand for several columns at once"
 
 
 def is_pattern(name: str) -> bool:
@@ -19,4 +19,4 @@ def check_no_patterns(names: Iterable[str], **where: Any) -> None:
     """Refuse a table with such a name: wherever it is mentioned, other columns would be taken too."""
     for name in names:
         if is_pattern(name):
-            raise InputError.of(EXPECTED, value=name, **where)
+            raise InputError.of(PLAIN_NAME, value=name, **where)

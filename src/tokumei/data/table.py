@@ -17,6 +17,7 @@ from tokumei.core.wording import counted
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_text_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.frames import MIDNIGHT, as_frame, kind_of
+from tokumei.data.kinds import check_single
 
 
 class Role(StrEnum):
@@ -66,7 +67,7 @@ class Table:
         self.reading = Reading.of_keywords(options, "Table", own) if reading is None else reading
         self.frame = _read(data, self.reading)
         self.roles = _roles(self.frame, _listed(qi, "qi"), _listed(sensitive, "sensitive"), roles, self.name)
-        check_kinds(self.frame.schema, (*self.quasi_identifiers, *self.sensitive), self.name)
+        check_single(self.frame.schema, (*self.quasi_identifiers, *self.sensitive), self.name)
         self.frame = with_moments_as_text(self.frame, self.quasi_identifiers)
         self._distinct: dict[str, pl.Series] = {}
         self.hierarchies = hierarchies
@@ -171,15 +172,6 @@ def check_column(column: str, known: Iterable[str], what: str, name: str) -> Non
         raise InputError.of(
             Text("a column of the table as {what}: {names}", what=what, names=hint), file=name, value=column
         )
-
-
-def check_kinds(schema: Mapping[str, pl.DataType], columns: Iterable[str], name: str) -> None:
-    """Refuse columns whose cells are no single values, or none that can be written as text."""
-    for column in columns:
-        kind = schema[column]
-        if kind.is_nested() or kind in (pl.Binary, pl.Duration, pl.Object):
-            expected = "a column of text, numbers, dates or true and false"
-            raise InputError.of(expected, file=name, column=column, value=kind)
 
 
 def _escaped(text: str) -> str:

@@ -15,6 +15,7 @@ import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
 from tokumei.counting.recoding import no_label
+from tokumei.data.kinds import SINGLE
 from tokumei.hierarchy.coverage import missing_values
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 
@@ -49,7 +50,7 @@ def leaf_texts(attribute: str, values: pl.Series) -> list[str]:
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         values = values.cast(pl.String)
     elif not (dtype.is_numeric() or dtype in (pl.String, pl.Boolean, pl.Date)):
-        raise InputError.of("a column of text, numbers, dates or true and false", column=attribute, value=dtype)
+        raise InputError.of(SINGLE, column=attribute, value=dtype)
     distinct = values.drop_nulls().unique().sort()
     if dtype.is_float():
         # -0.0 and 0.0 are one number: which of the two texts stands for it must not hang on the order of rows.

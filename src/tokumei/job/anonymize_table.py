@@ -29,8 +29,9 @@ from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed, generator
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
+from tokumei.data.kinds import check_single
 from tokumei.data.release import Recipe, Release
-from tokumei.data.table import Table, check_column, check_kinds
+from tokumei.data.table import Table, check_column
 from tokumei.job.asked import split_asked
 from tokumei.job.goal import (
     DEFAULT_METHOD,
@@ -83,7 +84,7 @@ def anonymize_table(
     keep = [keep] if isinstance(keep, str) else list(keep)
     for column in keep:
         check_column(column, table.frame.columns, "a column to keep", table.name)
-    check_kinds(table.frame.schema, keep, table.name)
+    check_single(table.frame.schema, keep, table.name)
     unchanged = [*keep, *(name for name in table.sensitive if name not in goal.sensitive)]
     if not keep_anyway:
         check_kept(table.frame.lazy(), unchanged, table.name)

@@ -37,7 +37,8 @@ from tokumei.counting.kept_work import keeping
 from tokumei.data.files.formats import PARQUET, format_of, scan_frame
 from tokumei.data.files.parquet import is_glob
 from tokumei.data.files.reading import Reading
-from tokumei.data.table import check_column, check_kinds
+from tokumei.data.kinds import check_single
+from tokumei.data.table import check_column
 from tokumei.job.anonymize_table import (
     OPTIONS,
     promised,
@@ -120,7 +121,7 @@ def _check_kept_kinds(source: str, keep: Sequence[str], *, engine: str, reading:
     else:
         with connect(engine) as opened:
             schema = opened.open(source, reading).schema
-    check_kinds(schema, [column for column in keep if column in schema], source)
+    check_single(schema, [column for column in keep if column in schema], source)
 
 
 def _write(

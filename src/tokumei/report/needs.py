@@ -62,7 +62,7 @@ class HasColumns(Protocol):
 def check_needs(history: HasColumns, part: object, name: str | None = None) -> None:
     """Refuse a part that needs what the history does not have."""
     own = name or part_name(part)
-    history.check_has(needs_of(part, name), own, DOES_WITHOUT.get(own))
+    history.check_has(["date", *needs_of(part, name)], own, DOES_WITHOUT.get(own))
 
 
 def needs_of(part: Any, name: str | None = None) -> tuple[str, ...]:

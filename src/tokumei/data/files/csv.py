@@ -22,7 +22,8 @@ from tokumei.data.files.missing import with_missing
 from tokumei.data.files.reading import BLANKS
 from tokumei.data.files.source import BLOCK, UNPACK_LIMIT, blocks, check_is_file, is_gzip, read_bytes
 from tokumei.data.files.trimming import BLANK, has_blanks_after, trimmed
-from tokumei.data.names import EXPECTED, check_no_patterns, is_pattern
+from tokumei.data.kinds import is_single
+from tokumei.data.names import PLAIN_NAME, check_no_patterns, is_pattern
 
 log = logging.getLogger("tokumei.notes")
 DELIMITERS = ",;\t|"
@@ -149,7 +150,7 @@ def write_csv(
     """Write a CSV file atomically, gzipped if its name ends in .gz."""
     path = Path(path)
     for name, kind in frame.lazy().collect_schema().items():
-        if kind.is_nested() or kind in (pl.Object, pl.Binary, pl.Duration):
+        if not is_single(kind):
             raise InputError.of("columns of single values, which a CSV file can hold", column=name, value=kind)
     with atomic_path(path) as draft:
         # Polars puts neither a name nor a time in the gzip header: the same frame gives the same bytes.
@@ -239,7 +240,7 @@ def check_header(names: Sequence[str], file: str | Path, *, line: int = 1) -> No
         elif name in seen:
             faults.add("names that differ", line=line, column=str(index), value=name)
         elif is_pattern(name):
-            faults.add(EXPECTED, line=line, column=str(index), value=name)
+            faults.add(PLAIN_NAME, line=line, column=str(index), value=name)
         seen.add(name)
     faults.raise_if_any()
 
