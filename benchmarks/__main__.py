@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 import pkgutil
@@ -33,17 +34,17 @@ def main(wanted: list[str]) -> None:
     sys.exit(0 if is_met else 1)
 
 
-def without_sizes(given: list[str]) -> list[str]:
-    """Take `--minutes N` and `--users N`, for a server under load, and `--rows N`, of large tables, from the words."""
-    sizes = {"--minutes": "BENCHMARK_MINUTES", "--users": "BENCHMARK_USERS", "--rows": "BENCHMARK_ROWS"}
-    for option, variable in sizes.items():
-        if option in given:
-            place = given.index(option)
-            if not "".join(given[place + 1 : place + 2]).replace(".", "", 1).isdecimal():
-                sys.exit(f"{option} needs a number")
-            os.environ[variable] = given[place + 1]
-            given = given[:place] + given[place + 2 :]
-    return given
+def named(given: list[str]) -> list[str]:
+    """Read which benchmarks are asked for; sizes are told by the environment, as to processes that benchmarks start."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", help="benchmarks; all if none is named")
+    parser.add_argument("--rows", type=int, help="of large tables and histories")
+    parser.add_argument("--minutes", type=float, help="for which a server is under load")
+    parser.add_argument("--users", type=int, help="of a server under load")
+    asked = vars(parser.parse_args(given))
+    names: list[str] = asked.pop("names")
+    os.environ.update({f"BENCHMARK_{size.upper()}": str(n) for size, n in asked.items() if n is not None})
+    return names
 
 
-main(without_sizes(sys.argv[1:]))
+main(named(sys.argv[1:]))

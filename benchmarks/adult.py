@@ -15,8 +15,11 @@ COLUMNS.append("salary-class")
 
 
 def adult() -> pl.DataFrame | None:
-    """Give the table, or None where it is absent."""
-    return read_frame(FOLDER / "adult.csv.gz") if FOLDER.is_dir() else None
+    """Give the table, or say that it is absent, and give None."""
+    if FOLDER.is_dir():
+        return read_frame(FOLDER / "adult.csv.gz")
+    print("  Adult skipped: the shared data is not beside the checkout")
+    return None
 
 
 def write_resampled(table: pl.DataFrame, n_rows: int, path: Path) -> None:

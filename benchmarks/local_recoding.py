@@ -57,7 +57,6 @@ def release_survey(survey: pl.DataFrame) -> object:
 def _adult() -> list[Figure]:
     table = adult()
     if table is None:
-        print("  Adult skipped: the shared data is not beside the checkout")
         return []
     hierarchies = read_hierarchies(HIERARCHIES, COLUMNS)
     levels = Goal(K5, loss=LOSSES.make("ncp"), numeric=["age"])

@@ -15,6 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks import history_scale, linking, spark_scale, tables
+from benchmarks.adult import adult
 from benchmarks.measure import Figure, in_new_process
 from tokumei.data.made.survey import make_survey
 
@@ -69,7 +70,7 @@ def run() -> list[Figure]:
             figures += spark_scale.run(folder / "spark", few, size, _at_full_size(2))
         (folder / "history").mkdir()
         figures += history_scale.run(folder / "history", N_ROWS)
-    return figures + linking.run(N_ROWS // LINKED) + tables.searches()
+    return figures + linking.run(N_ROWS // LINKED) + tables.searches(adult())
 
 
 def _levels(folder: Path, rows: tuple[str, list[str]], size: str) -> list[Figure]:

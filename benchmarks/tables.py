@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from benchmarks.adult import COLUMNS, FOLDER, HIERARCHIES, adult, write_resampled
 from benchmarks.measure import Figure, best_seconds, in_new_process, run_command
 from tokumei.anonymize.goal import Goal
@@ -61,9 +63,8 @@ seconds = time.perf_counter() - started
 def run() -> list[Figure]:
     table = adult()
     if table is None:
-        print("  skipped: the shared data is not beside the checkout")
         return []
-    figures = searches()
+    figures = searches(table)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         figures += _whole_process(folder)
@@ -72,11 +73,9 @@ def run() -> list[Figure]:
     return figures
 
 
-def searches() -> list[Figure]:
-    """Search Adult for the best levels by each loss, where the table is there."""
-    table = adult()
+def searches(table: pl.DataFrame | None) -> list[Figure]:
+    """Search Adult for the best levels by each loss, if the table is there."""
     if table is None:
-        print("  Adult skipped: the shared data is not beside the checkout")
         return []
     hierarchies = read_hierarchies(HIERARCHIES, COLUMNS)
     counts = count_classes(table, COLUMNS)

@@ -81,8 +81,9 @@ def test_benchmarks_are_named_after_make_bench() -> None:
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [(["scales"], "unknown benchmark scales"), (["scale", "--rows"], "--rows needs a number")],
+    [(["scales"], "unknown benchmark scales"), (["scale", "--rows"], "--rows: expected one argument")],
 )
 def test_benchmark_that_cannot_be_run_says_so(words: list[str], expected: str) -> None:
     done = subprocess.run([sys.executable, "-m", "benchmarks", *words], cwd=ROOT, capture_output=True, text=True)
-    assert (done.returncode, expected in done.stderr) == (1, True)
+    assert done.returncode != 0
+    assert expected in done.stderr
