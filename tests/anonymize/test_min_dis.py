@@ -42,7 +42,7 @@ def test_random_order_follows_the_seed() -> None:
     people = pl.DataFrame({"age": [0, 10, 20, 30]})
 
     def ages(seed: int) -> tuple[str, ...]:
-        goal = Goal(K2, method=MinDis("random"), numeric=["age"])
+        goal = Goal(K2, method=MinDis("random", ranges="tight"), numeric=["age"])
         return tuple(release_rows(people, ["age"], {}, goal, seed=seed).release.frame["age"])
 
     drawn = [ages(seed) for seed in range(20)]

@@ -45,7 +45,7 @@ def made(
     **options: Any,
 ) -> RowRelease:
     numeric = [name for name in ("age",) if name in people.columns]
-    goal = Goal(requirements, method=Mondrian(kind), numeric=numeric, **options)
+    goal = Goal(requirements, method=Mondrian(kind, "tight"), numeric=numeric, **options)
     columns = [name for name in people.columns if name not in goal.sensitive]
     trees = {"city": CITY} if hierarchies is None else hierarchies
     return release_rows(people, columns, {name: tree for name, tree in trees.items() if name in columns}, goal)

@@ -31,7 +31,7 @@ def k_anonymity(k: int) -> list[Requirement]:
 
 
 def made(people: pl.DataFrame, requirements: Sequence[Requirement], **options: Any) -> RowRelease:
-    goal = Goal(requirements, method=TopDownSpecialization(), **options)
+    goal = Goal(requirements, method=TopDownSpecialization("tight"), **options)
     columns = [name for name in people.columns if name not in goal.sensitive]
     return release_rows(people, columns, {"city": CITY} if "city" in columns else {}, goal)
 
@@ -76,7 +76,7 @@ def test_numbers_without_a_hierarchy_are_cut_at_the_median() -> None:
 def test_numbers_with_a_hierarchy_get_its_labels() -> None:
     ages = Hierarchy.of_levels("age", [["20", "25", "31", "38"], ["20-29"] * 2 + ["30-39"] * 2, ["*"] * 4])
     people = pl.DataFrame({"age": [20, 25, 31, 31, 38, 38]})
-    goal = Goal(k_anonymity(2), method=TopDownSpecialization(), numeric=["age"])
+    goal = Goal(k_anonymity(2), method=TopDownSpecialization("tight"), numeric=["age"])
     found = release_rows(people, ["age"], {"age": ages}, goal)
     assert rows(found) == [("20-29",)] * 2 + [("31",)] * 2 + [("38",)] * 2
     assert found.loss is not None
@@ -147,13 +147,16 @@ def test_column_of_one_value_and_of_none_tells_only_whether_there_is_one() -> No
     people = pl.DataFrame({"city": ["Kyoto", "Kyoto", None, None]})
     one = {"city": Hierarchy.of_levels("city", [["Kyoto"]])}
     for k, told in ((2, people.rows()), (3, [("*",)] * 4)):
-        assert rows(release_rows(people, ["city"], one, Goal(k_anonymity(k), method=TopDownSpecialization()))) == told
+        assert (
+            rows(release_rows(people, ["city"], one, Goal(k_anonymity(k), method=TopDownSpecialization("tight"))))
+            == told
+        )
 
 
 def test_levels_that_cross_are_refused() -> None:
     crossing = Hierarchy.of_levels("city", [CITIES, ["a", "b", "b", "c"], ["u", "u", "v", "v"]])
     with pytest.raises(InputError, match="the label of 'b' above"):
-        release_rows(PEOPLE, ["city"], {"city": crossing}, Goal(k_anonymity(2), method=TopDownSpecialization()))
+        release_rows(PEOPLE, ["city"], {"city": crossing}, Goal(k_anonymity(2), method=TopDownSpecialization("tight")))
 
 
 def test_release_is_the_same_whatever_the_order_of_the_rows() -> None:
@@ -201,7 +204,7 @@ def test_specializing_equals_counting_every_step(
     task = replace(task, requirements=against_original(task.requirements, task.counts))
     wanted = Plain(task).labels()
     try:
-        found = TopDownSpecialization().recode_locally(task, seed=0)
+        found = TopDownSpecialization("tight").recode_locally(task, seed=0)
     except CannotAnonymize:
         assert wanted is None
         return

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.anonymize.goal import Goal, released_columns
-from tokumei.anonymize.recipes import digest_of, hierarchy_of, recodings_of, requirement_of
+from tokumei.anonymize.recipes import digest_of, hierarchy_of, method_options, recodings_of, requirement_of
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS, Perturber
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.search.problem import recoded_requirement
@@ -120,7 +120,7 @@ def _made_again(
 ) -> Release:
     """Run a method that works on rows once more."""
     options = recipe.options
-    method = TABLE_ANONYMIZERS.make(recipe.method, **options["options"])
+    method = TABLE_ANONYMIZERS.make(recipe.method, **method_options(recipe))
     if getattr(method, "spends_budget", False) and not options.get("reproducible"):
         raise NotAllowed(
             f"A recipe of {recipe.method} is not applied, since every release spends budget: anonymize the table anew, "

@@ -11,8 +11,9 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS
 from tokumei.core.errors import InputError
-from tokumei.core.registry import part_name
+from tokumei.core.registry import part_name, part_options
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.recoding import Recoding
 from tokumei.data.files.source import check_is_file
@@ -76,6 +77,12 @@ def columns_of(recipe: Recipe) -> list[str]:
     """Give the columns of a recipe that may have a hierarchy: those it anonymizes, and those it protects."""
     named = [one["options"].get("sensitive") for one in recipe.options["requirements"]]
     return list(dict.fromkeys([*quasi_identifiers_of(recipe), *(name for name in named if name is not None)]))
+
+
+def method_options(recipe: Recipe) -> dict[str, Any]:
+    """Return the options of a method that works on rows; where a recipe says nothing of ranges, they were tight."""
+    takes_ranges = any(one.name == "ranges" for one in part_options(TABLE_ANONYMIZERS.get(recipe.method)))
+    return ({"ranges": "tight"} if takes_ranges else {}) | dict(recipe.options["options"])
 
 
 def recodings_of(options: Mapping[str, Any]) -> list[Recoding]:

@@ -216,6 +216,7 @@ def row_facts(
         "k": None if counts is None else counts.k,
         "classes": None if counts is None else counts.n_classes,
         "suppressed": n_suppressed,
+        "ranges": getattr(method, "ranges", None),
         "promise": recipe.options.get("promise"),
         "seed": recipe.seed,
     }

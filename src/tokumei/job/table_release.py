@@ -24,6 +24,11 @@ from tokumei.data.table import Table
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.job.hierarchies import told_of_made
 
+TIGHT_RANGES = (
+    "Ranges of numbers are tight: both ends of each are values of people in the group, so that some of them can be "
+    "singled out. 'tokumei attack table downcoding' tells how many; --set ranges=grid hides the ends."
+)
+
 
 def not_released(columns: Sequence[str], why: str) -> Sentence:
     """Say which columns a release does without."""
@@ -112,6 +117,8 @@ class TableRelease(Result):
             parts.append(Rows(list(self.columns[0]), [list(one.values()) for one in self.columns]))
         if self.promises:
             parts.append(Rows(["promise", "value"], [[name, one.value] for name, one in self.promises.items()]))
+        if self.facts.get("ranges") == "tight" and self.numeric:
+            parts.append(Sentence(TIGHT_RANGES))
         parts += told_of_made(self.made)
         if self.left_out:
             parts.append(not_released(self.left_out, "neither named nor kept (option keep)"))

@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from tokumei.anonymize.local.task import Codes, Floats, Ints, LocalAttribute
+from tokumei.anonymize.local.grid import Grid
+from tokumei.anonymize.local.task import Bools, Codes, Floats, Ints, LocalAttribute
 
 
 class Axis(Protocol):
@@ -21,9 +22,8 @@ class Axis(Protocol):
     def missing(self) -> int:
         """The index of a missing value."""
 
-    @property
-    def is_ordered(self) -> bool:
-        """Whether a cut is an index in the order of numbers; else it gives every child of a label a part."""
+    def is_cut_in_two(self, low: Ints, high: Ints) -> Bools:
+        """Say for runs of indices whether they are cut in two between neighbors; else every key gets a part."""
 
     def widths(self, low: Ints, high: Ints) -> Floats:
         """Give the certainty penalty of the label that covers each run of indices, 0 for a single one."""
@@ -42,23 +42,27 @@ class NumberAxis:
     indices: Codes
     missing: int
     numbers: Floats
-
-    is_ordered = True
+    grid: Grid
 
     @classmethod
     def of(cls, attribute: LocalAttribute) -> NumberAxis:
         """Take the leaves as they are, which is in ascending order."""
-        return cls(attribute.leaf_of, attribute.missing, attribute.numbers)
+        return cls(attribute.leaf_of, attribute.missing, attribute.numbers, attribute.cells)
+
+    def is_cut_in_two(self, low: Ints, high: Ints) -> Bools:
+        """Cut between two cells; within one, the grid says into which parts."""
+        return self.grid.spans_cells(low, high)
 
     def widths(self, low: Ints, high: Ints) -> Floats:
-        """Give the share of the whole width that lies between two numbers."""
+        """Give the share of the whole width that the range covers which holds both numbers."""
         whole = float(self.numbers[-1] - self.numbers[0])
-        out: Floats = (self.numbers[high] - self.numbers[low]) / (whole or 1.0)
+        first, last = self.grid.cover(low, high)
+        out: Floats = (self.numbers[last] - self.numbers[first]) / (whole or 1.0)
         return out
 
-    def keys(self, indices: Codes, group_at: Ints, low: Ints, high: Ints) -> Codes:  # noqa: ARG002
-        """Give the indices themselves."""
-        return indices
+    def keys(self, indices: Codes, group_at: Ints, low: Ints, high: Ints) -> Codes:
+        """Give the first number of each cell, or of each part of a single one."""
+        return self.grid.parts(indices, low[group_at], high[group_at])
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +80,9 @@ class TreeAxis:
     # What each label of each level costs.
     costs: Floats
 
-    is_ordered = False
+    def is_cut_in_two(self, low: Ints, high: Ints) -> Bools:  # noqa: ARG002
+        """Give every child of a label a part."""
+        return np.zeros(len(low), np.bool_)
 
     @classmethod
     def of(cls, attribute: LocalAttribute) -> TreeAxis:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 import polars as pl
 
+from tokumei.anonymize.local.grid import Grid
 from tokumei.anonymize.local.task import (
     Codes,
     Ints,
@@ -64,8 +65,11 @@ def encode_classes(
     numeric: Sequence[str] = (),
     suppression: float = 0.0,
     weights: Mapping[str, float] | None = None,
+    grids: Mapping[str, Grid] | None = None,
 ) -> EncodedRows:
     """Make the task of rows that were counted on their engine: the one that the rows themselves would make.
+
+    grids: of numeric columns, where these classes are a part of a table that has them.
 
     >>> import tokumei as tk
     >>> counts = tk.count_classes({"age": [31, 31, 52]}, ["age"])
@@ -85,7 +89,9 @@ def encode_classes(
         counts.sizes,
         lambda name, class_of, n_classes: histogram_of_groups(counts.histograms[name], class_of, n_classes),
     )
-    return _encoded(given, hierarchies, requirements, list(counts.histograms), numeric, suppression, weights)
+    encoded = _encoded(given, hierarchies, requirements, list(counts.histograms), numeric, suppression, weights)
+    attributes = tuple(replace(one, grid=(grids or {}).get(one.name)) for one in encoded.task.attributes)
+    return replace(encoded, task=replace(encoded.task, attributes=attributes))
 
 
 def people_domain(population: ClassCounts, values: pl.Series) -> pl.Series:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tokumei.anonymize.local.task import Bools, Codes, Floats, Ints, LocalAttribute, LocalTask
 from tokumei.hierarchy.hierarchy import SUPPRESSED
-from tokumei.hierarchy.labels import joined_whole, number_label
-from tokumei.hierarchy.leaves import read_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +79,15 @@ def _ends(codes: Codes, group_of: Ints, n_groups: int) -> tuple[Ints, Ints]:
 def _ranges(attribute: LocalAttribute, low: Ints, high: Ints) -> Labeled:
     """Give each run of leaves as a range of numbers."""
     missing, numbers = attribute.missing, attribute.numbers
+    is_value = high < missing
+    low[is_value], high[is_value] = attribute.cells.cover(low[is_value], high[is_value])
     pairs, label_of = np.unique(low * (missing + 1) + high, return_inverse=True)
     first, last = pairs // (missing + 1), pairs % (missing + 1)
     is_range = last < missing
     labels: list[str | None] = [None if code == missing else SUPPRESSED for code in first.tolist()]
     for index, label in zip(
         np.flatnonzero(is_range).tolist(),
-        range_labels(attribute.hierarchy.leaves, first[is_range], last[is_range]),
+        range_labels(attribute, first[is_range], last[is_range]),
         strict=True,
     ):
         labels[index] = label
@@ -98,25 +97,11 @@ def _ranges(attribute: LocalAttribute, low: Ints, high: Ints) -> Labeled:
     return label_of.reshape(-1), tuple(labels), costs
 
 
-def range_labels(leaves: Sequence[str], first: Ints, last: Ints) -> list[str]:
-    """Write the ranges of numbers from some leaves to others, both included."""
-    # Each number is read and written once, since there may be far more ranges than numbers.
-    numbers = {}
-    for code in np.unique(np.concatenate([first, last])).tolist():
-        number = read_number(leaves[code])
-        assert number is not None  # noqa: S101 - the leaves of a numeric attribute were read before.
-        numbers[code] = number
-    texts = {code: number_label(number) for code, number in numbers.items()}
-    is_whole = {code: number.denominator == 1 for code, number in numbers.items()}
-    out = []
-    for low, high in zip(first.tolist(), last.tolist(), strict=True):
-        if low == high:
-            out.append(leaves[low])
-        elif is_whole[low] and is_whole[high]:
-            out.append(joined_whole(texts[low], texts[high]))
-        else:
-            out.append(f"[{texts[low]}, {texts[high]}]")
-    return out
+def range_labels(attribute: LocalAttribute, first: Ints, last: Ints) -> list[str]:
+    """Write the ranges of numbers from some leaves to others, both included; a single leaf is written as it is."""
+    leaves, grid = attribute.hierarchy.leaves, attribute.cells
+    pairs = zip(first.tolist(), last.tolist(), strict=True)
+    return [leaves[low] if low == high else grid.label(low, high) for low, high in pairs]
 
 
 def _labels(attribute: LocalAttribute, group_of: Ints, low: Ints, high: Ints) -> Labeled:

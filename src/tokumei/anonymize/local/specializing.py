@@ -11,6 +11,7 @@ import numpy as np
 from tokumei.anonymize.local.judging import groups_hold, may_be_empty
 from tokumei.anonymize.local.parts import balanced_cuts
 from tokumei.anonymize.local.recoding import LabelCells, LocalRecoding, range_labels
+from tokumei.anonymize.local.segments import lengths_of, starts_of_runs
 from tokumei.anonymize.local.task import Bools, Floats, Ints, LocalAttribute, LocalTask
 from tokumei.counting.grouping import group_rows
 from tokumei.hierarchy.hierarchy import SUPPRESSED
@@ -93,13 +94,19 @@ class LabelTree:
     def _halves(self, values: Ints) -> list[Label]:
         if len(values) < 2:
             return []
-        one, is_number = np.zeros(len(values), np.int64), np.ones(1, np.bool_)
-        cut = int(balanced_cuts(one, self.rows[values], one + 1, is_number)[0])
-        return [self._range(values[:cut]), self._range(values[cut:])]
+        low, high = values[:1], values[-1:]
+        part = self.attribute.cells.parts(values, np.repeat(low, len(values)), np.repeat(high, len(values)))
+        starts = np.flatnonzero(starts_of_runs(part))
+        if self.attribute.cells.spans_cells(low, high)[0]:
+            one, is_number = np.zeros(len(starts), np.int64), np.ones(1, np.bool_)
+            rows = np.add.reduceat(self.rows[values], starts)
+            starts = starts[[0, balanced_cuts(one, rows, lengths_of(starts, len(values)), is_number)[0]]]
+        return [self._range(own) for own in np.split(values, starts[1:])]
 
     def _range(self, values: Ints) -> Label:
-        text = range_labels(self.attribute.hierarchy.leaves, values[:1], values[-1:])[0]
-        return Label(text, self._width(values), values)
+        first, last = self.attribute.cells.cover(values[:1], values[-1:])
+        text = range_labels(self.attribute, first, last)[0]
+        return Label(text, self._width(np.concatenate([first, last])), values)
 
     def _label(self, values: Ints, level: int) -> Label:
         # Of labels that cover the same leaves the finest is told.

@@ -89,7 +89,6 @@ class _Splitting:
         self.task = task
         self.is_relaxed = is_relaxed
         self.axes: Sequence[Axis] = [axis_of(one) for one in task.attributes]
-        self.is_ordered = np.array([one.is_ordered for one in self.axes])
         self.missing = np.array([one.missing for one in self.axes])
         self.group_of = np.full(task.n_classes, -1, np.int64)
         self.n_closed = 0
@@ -116,7 +115,7 @@ class _Splitting:
         parts = self._cut(ways)
         holds = groups_hold(self.task, self.open.classes[parts.order], parts.at_classes(), parts.rows)
         if self.is_relaxed:
-            is_tree = (ways % 2 == 1) & ~self.is_ordered[ways // 2]
+            is_tree = (ways % 2 == 1) & ~self._is_cut_in_two(ways)
             parts, holds = keep_failing_together(self.task, self.open.classes, parts, holds, is_tree)
         is_cut, n_gone = self._allowed(parts, holds)
         self.open.wish[np.flatnonzero(~is_cut), ways[~is_cut]] = 0
@@ -183,7 +182,7 @@ class _Splitting:
                 own, groups = now.indices[index][at], group_at[at]
                 keys = axis.keys(own, groups, now.low[index], now.high[index])
                 key[at] = np.where(is_apart[groups], own == axis.missing, keys)
-        is_number = self.is_ordered[axis_of_group] & ~is_apart
+        is_number = self._is_cut_in_two(ways) & ~is_apart
         missing = np.where(is_apart, -1, self.missing[axis_of_group])
         both = group_at * (int(key.max()) + 1) + key
         # Relaxed, classes of one number may go to either side: the first of them to the lower.
@@ -200,6 +199,13 @@ class _Splitting:
         is_part[balanced_cuts(group_of_run, rows, lengths_of(runs, len(key)), is_number)] = True
         first = np.flatnonzero(is_part)
         return Parts(order, runs[first], group_of_run[first], np.add.reduceat(rows, first))
+
+    def _is_cut_in_two(self, ways: Ints) -> Bools:
+        """Say for each group whether the way that it chose cuts it in two between neighbors."""
+        chosen = ways // 2
+        each = [axis.is_cut_in_two(self.open.low[at], self.open.high[at]) for at, axis in enumerate(self.axes)]
+        out: Bools = np.array(each)[chosen, np.arange(len(ways))]
+        return out
 
     def _allowed(self, parts: Parts, holds: Bools) -> tuple[Bools, Ints]:
         """Say which groups are cut: all parts hold, or those that do not may be left out; and how many rows go."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.core.errors import CannotAnonymize
+from tokumei.anonymize.local.grid import Grid, public_grid, tight_grid
+from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts, Histogram
 from tokumei.counting.grouping import group_rows
@@ -26,18 +27,28 @@ Floats = npt.NDArray[np.float64]
 
 GROUP = "group"
 
+Ranges = Literal["grid", "tight"]
+RANGES_HELP = "Whether ranges of numbers consist of cells of a public grid, or end with values of the group (tight)."
+
+
+def check_ranges(ranges: str) -> None:
+    """Refuse a name that is neither kind of ranges."""
+    if ranges not in ("grid", "tight"):
+        raise InputError.of("grid or tight", option="ranges", value=ranges)
+
 
 @dataclass(frozen=True, eq=False)
 class LocalAttribute:
     """One quasi-identifier: its hierarchy, and the leaf of each class.
 
     A missing value is one more leaf after the last. The leaves of a numeric attribute are in ascending order, so that a
-    run of leaves is a range of numbers.
+    run of leaves is a range of numbers. On a grid ranges consist of whole cells; without one they are tight.
     """
 
     hierarchy: Hierarchy
     is_numeric: bool
     leaf_of: Codes
+    grid: Grid | None = None
 
     @property
     def name(self) -> str:
@@ -58,6 +69,11 @@ class LocalAttribute:
     def numbers(self) -> Floats:
         """The number that each leaf of a numeric attribute is."""
         return np.array([float(leaf) for leaf in self.hierarchy.leaves])
+
+    @cached_property
+    def cells(self) -> Grid:
+        """The grid, or one of the leaves themselves where ranges are tight."""
+        return self.grid or tight_grid(self.hierarchy.leaves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +126,22 @@ class LocalTask:
     def column_weights(self) -> Floats:
         """How much each attribute's loss counts; they add up to 1."""
         return column_weights([one.name for one in self.attributes], self.weights)
+
+    def with_ranges(self, ranges: Ranges, *, n_columns: int | None = None) -> LocalTask:
+        """Return the task with a public grid for each numeric attribute that has none yet; with none if they are tight.
+
+        n_columns: of the whole table, where the task has some of them only.
+        """
+        known = [None if ranges == "tight" else one.grid or self._grid_of(one, n_columns) for one in self.attributes]
+        attributes = tuple(replace(one, grid=grid) for one, grid in zip(self.attributes, known, strict=True))
+        return replace(self, attributes=attributes)
+
+    def _grid_of(self, attribute: LocalAttribute, n_columns: int | None) -> Grid | None:
+        if not attribute.is_numeric or attribute.n_leaves < 2:
+            return None
+        rows = np.bincount(attribute.leaf_of, self.sizes, attribute.n_leaves + 1)[:-1].astype(np.int64)
+        n_columns = n_columns or len(self.attributes)
+        return public_grid(attribute.hierarchy, rows, k=self.least_size, n_columns=n_columns)
 
     def holds(self, group_of: Ints, n_groups: int) -> Bools:
         """Say for each group of classes whether it meets every requirement; a class in group −1 is in none."""

@@ -12,6 +12,7 @@ import polars as pl
 
 from tokumei.anonymize.goal import Goal, against_original, check_classes, released_columns
 from tokumei.anonymize.local.encoding import encode_classes
+from tokumei.anonymize.local.grid import Grid
 from tokumei.anonymize.on_engine.top_cuts import parts_that_fit
 from tokumei.anonymize.registry import LocalRecoder
 from tokumei.anonymize.regrouping import Regrouping, regroup, row_recipe, whole_trees
@@ -128,13 +129,14 @@ def write_in_parts(
         told = replace(goal, requirements=tuple(asked))
         n_suppressed, n_parts, shares = 0, 0, dict.fromkeys(quasi_identifiers, 0.0)
         with atomic_path(out) as draft, TemporaryDirectory(dir=draft.parent, prefix=".parts-") as folder:
-            for part, counts in parts_that_fit(relation, trees, told, asked, most):
+            for part in parts_that_fit(relation, trees, told, asked, most):
+                counts = part.counts
                 with step(f"anonymizing part {n_parts + 1} by {part_name(method)}"):
-                    found = _grouped(method, counts, trees, told, seed or 0)
+                    found = _grouped(method, counts, trees, told, seed or 0, part.grids)
                 kept = found.kept()
                 classes = ClassRecoding(counts.values()[kept], pl.DataFrame(found.labels(kept)))
                 plan = WritePlan(columns, {}, is_shuffled=True, classes=classes)
-                write_relation(part, plan, Path(folder) / f"{n_parts:06}.parquet", counts=counts)
+                write_relation(part.relation, plan, Path(folder) / f"{n_parts:06}.parquet", counts=counts)
                 n_parts, n_suppressed = n_parts + 1, n_suppressed + found.n_suppressed
                 for column, share in found.loss.inputs["shares"].items():
                     shares[column] += share * counts.n_rows / whole.n_rows
@@ -198,10 +200,16 @@ def _decided(
 
 
 def _grouped(
-    method: LocalRecoder, counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal, seed: int
+    method: LocalRecoder,
+    counts: ClassCounts,
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    seed: int,
+    grids: Mapping[str, Grid] | None = None,
 ) -> Regrouping:
     trees = whole_trees(counts.columns, hierarchies, counts.domain, goal.requirements)
     asked: dict[str, Any] = {"numeric": goal.numeric, "suppression": goal.suppression, "weights": goal.weights}
+    asked["grids"] = grids
     return regroup(method, encode_classes(counts, trees, goal.requirements, **asked), seed=seed)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tokumei.anonymize.local.joining import Extents, refuse_population
 from tokumei.anonymize.local.merging import LARGEST_BLOCK, Order, check_block, merge_failing, without_failing
 from tokumei.anonymize.local.recoding import LocalRecoding
-from tokumei.anonymize.local.task import LocalTask
+from tokumei.anonymize.local.task import RANGES_HELP, LocalTask, Ranges, check_ranges
 from tokumei.core.errors import InputError
 from tokumei.measure.loss.dis import Dis
 
@@ -46,7 +46,10 @@ class MinDis:
         default=LARGEST_BLOCK, metadata={"help": "The most combinations of values that are compared with each other."}
     )
 
+    ranges: Ranges = field(default="grid", metadata={"help": RANGES_HELP})
+
     def __post_init__(self) -> None:
+        check_ranges(self.ranges)
         if self.order not in ("smallest", "random"):
             raise InputError.of("smallest or random", option="order", value=self.order)
         check_block(self.block)
@@ -54,6 +57,7 @@ class MinDis:
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:
         """Give the labels of the merged groups; CannotAnonymize if nothing holds."""
         refuse_population(task, "min-dis")
+        task = task.with_ranges(self.ranges)
         extents = Extents.of(task, Dis())
         group_of = merge_failing(task, extents, block=self.block, order=self.order, seed=seed)
         return LocalRecoding.of_groups(task, without_failing(task, group_of))

@@ -10,7 +10,7 @@ import numpy as np
 from tokumei.anonymize.local.judging import groups_hold
 from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.splitting import split_groups
-from tokumei.anonymize.local.task import Ints, LocalTask
+from tokumei.anonymize.local.task import RANGES_HELP, Ints, LocalTask, Ranges, check_ranges
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.measure.requirement import population_of
@@ -25,9 +25,11 @@ class Mondrian:
     cut at the median: at the place that leaves most rows on the smaller side. Categories are cut into the labels one
     level below the closest that covers them all; without a hierarchy that is every value for itself. A missing value is
     cut off from the others if it can be, else it goes with the last part, where only `*` covers it. At the end each
-    group is written by the closest labels. Every requirement can be asked for. One that speaks of the whole release,
-    such as the mean class size, is judged on all parts of a round together, and the last rounds are undone until it
-    holds.
+    group is written by the closest labels. Ranges of numbers consist of cells of a public grid, and numbers are cut
+    between cells, so that no range ends with the value of a member because it is one; `ranges=tight` cuts and ends
+    them anywhere, as the paper does, and gives members away. Every requirement can be asked for. One that speaks of
+    the whole release, such as the mean class size, is judged on all parts of a round together, and the last rounds are
+    undone until it holds.
 
     Strict, equal values stay together in every cut, and a group is cut only if all of its parts hold: no two groups
     share a combination of values. Relaxed, groups may overlap, and tell more. Rows at the median may go to either side;
@@ -43,24 +45,28 @@ class Mondrian:
     Example: eight people in groups of two, Kyoto and Osaka being `west`, Tokyo and Chiba `east`. Age and city both tell
     nothing at first, and the first column goes first: four people are under 41. Of these the cities cover half of all,
     the ages 8 of 40 years, so the cities are cut. Of the others ages and cities cover half each, and the ages are cut.
+    On a grid of five years 41 is alone in its cell, and so is 61: no cut of the older four holds.
 
-    | age | city | becomes | |
-    |---|---|---|---|
-    | 21 | Kyoto | 21-23 | Kyoto |
-    | 23 | Kyoto | 21-23 | Kyoto |
-    | 25 | Osaka | 25-29 | Osaka |
-    | 29 | Osaka | 25-29 | Osaka |
-    | 41 | Tokyo | 41-45 | Tokyo |
-    | 45 | Tokyo | 41-45 | Tokyo |
-    | 47 | Chiba | 47-61 | east |
-    | 61 | Tokyo | 47-61 | east |
+    | age | city | tight | | on the grid | |
+    |---|---|---|---|---|---|
+    | 21 | Kyoto | 21-23 | Kyoto | 20-24 | Kyoto |
+    | 23 | Kyoto | 21-23 | Kyoto | 20-24 | Kyoto |
+    | 25 | Osaka | 25-29 | Osaka | 25-29 | Osaka |
+    | 29 | Osaka | 25-29 | Osaka | 25-29 | Osaka |
+    | 41 | Tokyo | 41-45 | Tokyo | 40-64 | east |
+    | 45 | Tokyo | 41-45 | Tokyo | 40-64 | east |
+    | 47 | Chiba | 47-61 | east | 40-64 | east |
+    | 61 | Tokyo | 47-61 | east | 40-64 | east |
     """
 
     kind: Literal["strict", "relaxed"] = field(
         default="strict", metadata={"help": "Whether groups share no values (strict) or may overlap (relaxed)."}
     )
 
+    ranges: Ranges = field(default="grid", metadata={"help": RANGES_HELP})
+
     def __post_init__(self) -> None:
+        check_ranges(self.ranges)
         if self.kind not in ("strict", "relaxed"):
             raise InputError.of("strict or relaxed", option="kind", value=self.kind)
 
@@ -68,6 +74,7 @@ class Mondrian:
         """Cut until no part can be cut; CannotAnonymize if even all rows together do not hold."""
         if self.kind == "relaxed" and any(population_of(one) is not None for one in task.requirements):
             raise InputError.of("strict, for a requirement of a population", option="kind", value=self.kind)
+        task = task.with_ranges(self.ranges)
         with step("cutting groups"):
             group_of = self._groups(task)
         n_out = int(task.sizes[group_of < 0].sum())

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from tokumei.anonymize.local.judging import groups_hold
 from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.specializing import Label, LabelTree
-from tokumei.anonymize.local.task import Ints, LocalTask
+from tokumei.anonymize.local.task import RANGES_HELP, Ints, LocalTask, Ranges, check_ranges
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.text import Text
@@ -47,6 +47,11 @@ class Partition:
     | Chiba | east |
     """
 
+    ranges: Ranges = field(default="grid", metadata={"help": RANGES_HELP})
+
+    def __post_init__(self) -> None:
+        check_ranges(self.ranges)
+
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:  # noqa: ARG002 - nothing is drawn.
         """Split until no group can be split; CannotAnonymize if even all rows together do not hold."""
         if any(population_of(one) is not None for one in task.requirements):
@@ -57,6 +62,7 @@ class Partition:
             attribute.hierarchy.check_nested()
         if not task.holds_together():
             raise CannotAnonymize(Text("Not even all {n:,} rows in one class hold what is asked.", n=task.n_rows))
+        task = task.with_ranges(self.ranges)
         with step("splitting groups"):
             group_of = _Splitting(task).run()
         if not task.holds(group_of, int(group_of.max(initial=-1)) + 1).all():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tokumei.anonymize.local.recoding import LocalRecoding
 from tokumei.anonymize.local.specializing import Specializing
-from tokumei.anonymize.local.task import LocalTask
+from tokumei.anonymize.local.task import RANGES_HELP, LocalTask, Ranges, check_ranges
 from tokumei.core.progress import step
 
 
@@ -42,11 +42,16 @@ class TopDownSpecialization:
     | Chiba | east |
     """
 
+    ranges: Ranges = field(default="grid", metadata={"help": RANGES_HELP})
+
+    def __post_init__(self) -> None:
+        check_ranges(self.ranges)
+
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:  # noqa: ARG002 - nothing is drawn.
         """Take steps until none holds; CannotAnonymize if even the labels that tell nothing do not."""
         for attribute in task.attributes:
             attribute.hierarchy.check_nested()
-        specializing = Specializing(task)
+        specializing = Specializing(task.with_ranges(self.ranges))
         with step("making labels finer"):
             found = specializing.run()
         if found.n_suppressed > task.n_may_suppress:

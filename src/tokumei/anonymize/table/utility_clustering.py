@@ -11,7 +11,7 @@ from tokumei.anonymize.local.halving import halve_groups
 from tokumei.anonymize.local.joining import Extents, refuse_population
 from tokumei.anonymize.local.merging import LARGEST_BLOCK, check_block, merge_failing, without_failing
 from tokumei.anonymize.local.recoding import LocalRecoding
-from tokumei.anonymize.local.task import Ints, LocalTask
+from tokumei.anonymize.local.task import RANGES_HELP, Ints, LocalTask, Ranges, check_ranges
 from tokumei.core.errors import InputError
 from tokumei.measure.loss.ncp import Ncp
 
@@ -52,7 +52,10 @@ class UtilityClustering:
         metadata={"help": "For bottom-up: the most combinations of values that are compared with each other."},
     )
 
+    ranges: Ranges = field(default="grid", metadata={"help": RANGES_HELP})
+
     def __post_init__(self) -> None:
+        check_ranges(self.ranges)
         if self.kind not in ("bottom-up", "top-down"):
             raise InputError.of("bottom-up or top-down", option="kind", value=self.kind)
         check_block(self.block)
@@ -60,6 +63,7 @@ class UtilityClustering:
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:
         """Give the labels of the groups; CannotAnonymize if nothing holds."""
         refuse_population(task, "utility-clustering")
+        task = task.with_ranges(self.ranges)
         extents = Extents.of(task, Ncp())
         group_of = without_failing(task, self._first_groups(task, extents, seed))
         return LocalRecoding.of_groups(task, halve_groups(task, extents, group_of))
