@@ -33,6 +33,11 @@ def attack(name: str, certain: float) -> dict[str, Any]:
     return {"threat": "rival", "attack": name, "sensitive": None, "known": ["sex"], "scores": scores}
 
 
+def downcoding(found: float, low: float, high: float, blind: float) -> dict[str, Any]:
+    score = {"value": found, "interval": [low, high], "baseline": blind}
+    return {"threat": "rival", "attack": "downcoding", "known": ["sex"], "scores": {"singled-out": score}}
+
+
 NUMBERS = [f"{n:03}" for n in range(20)]
 BROKEN: list[tuple[Callable[[LegalCase], dict[str, Any]], str, LegalCase]] = [
     (anonymously_processed, "第34条第1号", case({"連絡": [f"p{n}@mail.example.org" for n in NUMBERS]})),
@@ -46,6 +51,7 @@ BROKEN: list[tuple[Callable[[LegalCase], dict[str, Any]], str, LegalCase]] = [
     (pseudonymously_processed, "第31条第3号", case({"card number": [f"4111-1111-1111-1{n}" for n in NUMBERS]})),
     (pseudonymously_processed, "規則第32条", case(is_secret_apart=False)),
     (wp216, "singling out", case(k=1)),
+    (wp216, "singling out", case(attacks=[downcoding(0.45, 0.43, 0.47, 0.28)])),
     (wp216, "linkability (rival)", case(attacks=[attack("record-linkage", 0.1)])),
     (wp216, "inference (rival)", case(attacks=[attack("homogeneity", 0.1)])),
     (safe_harbor, "(i)(A)", case({"patient name": [f"Imogen Quigley{n}" for n in "abcdefghijklmnopqrst"]})),
@@ -67,7 +73,9 @@ BROKEN: list[tuple[Callable[[LegalCase], dict[str, Any]], str, LegalCase]] = [
     (safe_harbor, "(i)(Q)", case({"photo": [b"1", b"2"] * 10})),
     (safe_harbor, "(i)(R)", case({"x": [f"KX-{n}-7" for n in NUMBERS]})),
 ]
-ATTACKED: dict[str, Any] = {"attacks": [attack("record-linkage", 0.0), attack("homogeneity", 0.0)]}
+ATTACKED: dict[str, Any] = {
+    "attacks": [attack("record-linkage", 0.0), attack("homogeneity", 0.0), downcoding(0.23, 0.22, 0.24, 0.23)]
+}
 
 
 @pytest.mark.parametrize(("check", "item", "broken"), BROKEN, ids=[f"{c.__name__} {i}" for c, i, _ in BROKEN])
@@ -80,9 +88,17 @@ def test_legal_item_is_met_by_a_safe_table_and_not_by_a_broken_one(
 
 def test_what_only_people_can_know_is_theirs_to_judge() -> None:
     assert finding(safe_harbor(case()), "164.514(b)(2)(ii)") == "yours to judge"
-    assert finding(wp216(case()), "linkability") == "yours to judge"
     assert finding(anonymously_processed(case(bounds=[])), "第34条第5号") == "yours to judge"
     assert finding(anonymously_processed(case(is_secret_apart=None)), "規則第35条") == "yours to judge"
+
+
+def test_no_criterion_is_met_by_counting_alone() -> None:
+    for criterion in ("singling out", "linkability", "inference"):
+        assert finding(wp216(case()), criterion) == "not measured"
+    told = wp216(case(**ATTACKED))["items"][0]
+    assert told["evidence"] == (
+        "downcoding: the end of a range fits one person in 0.23 (0.22 to 0.24), any value of it in 0.23"
+    )
 
 
 @pytest.mark.parametrize(("zips", "met"), [(["902", "100"], "met"), (["036", "100"], "not met")])

@@ -15,7 +15,7 @@ from tokumei.inspection.column_facts import ColumnFacts, column_facts
 from tokumei.inspection.kinds import header_words
 from tokumei.inspection.roles import Suggestion, suggest_role
 
-MET, NOT_MET, JUDGE = "met", "not met", "yours to judge"
+MET, NOT_MET, JUDGE, NOT_MEASURED = "met", "not met", "yours to judge", "not measured"
 # Columns that these words name hold the body of a person, which no text tells.
 _BODY = {
     "biometric": r"\b(fingerprints?|voice ?prints?|iris|retina|biometrics?|gait|dna|genome)\b|指紋"

@@ -6,32 +6,52 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tokumei.attack.registry import HISTORY_ATTACKS, attack_title
-from tokumei.inspection.legal_case import JUDGE, MET, NOT_MET, Finding, LegalCase
+from tokumei.inspection.legal_case import JUDGE, MET, NOT_MEASURED, NOT_MET, Finding, LegalCase
 
 ARTICLE = "WP216, 2.2.2"
+SINGLING_OUT = "singled-out"
 
 
 def wp216(case: LegalCase) -> dict[str, Any]:
-    """Check singling out, linkability and inference, the latter two for each recipient whose attack was tried."""
-    known = ", ".join(case.known)
-    alone = Finding(
-        ARTICLE,
-        "singling out",
-        MET,
-        "every row shares {known} with {n} others or more",
-        {"known": known, "n": case.k - 1},
-    )
-    if case.k < 2:
-        alone = Finding(ARTICLE, "singling out", NOT_MET, "rows are alone by {known}", {"known": known})
+    """Judge singling out, linkability and inference by the attacks that were run, for each recipient."""
     linking, inferring = ("record-linkage", *HISTORY_ATTACKS), ("homogeneity",)
-    items = [alone, *_by_attack(case, "linkability", linking), *_by_attack(case, "inference", inferring)]
+    items = [
+        *_singling_out(case),
+        *_by_attack(case, "linkability", linking),
+        *_by_attack(case, "inference", inferring),
+    ]
     return {"title": "European Union: the three criteria of WP216", "items": [one.as_dict() for one in items]}
+
+
+def _singling_out(case: LegalCase) -> list[Finding]:
+    """Not met if a row is alone or labels give people away; met only if an attack looked for that and found nothing."""
+    item, known = "singling out", ", ".join(case.known)
+    if case.k < 2:
+        return [Finding(ARTICLE, item, NOT_MET, "rows are alone by {known}", {"known": known})]
+    tried = [one for one in case.attacks if SINGLING_OUT in one["scores"]]
+    if not tried:
+        said = "every row shares {known} with {n} others or more; whether labels single people out was not tried"
+        return [Finding(ARTICLE, item, NOT_MEASURED, said, {"known": known, "n": case.k - 1})]
+    return [_singled_out(one) for one in {one["attack"]: one for one in tried}.values()]
+
+
+def _singled_out(attack: Mapping[str, Any]) -> Finding:
+    """Compare how often what labels give away fits one person with how often any value that they allow does."""
+    score = attack["scores"][SINGLING_OUT]
+    blind, interval = score.get("baseline"), score.get("interval")
+    values = {"attack": attack["attack"], "found": f"{score['value']:.3g}"}
+    if blind is None or interval is None:
+        return Finding(ARTICLE, "singling out", JUDGE, "{attack}: {found}", values)
+    values |= {"low": f"{interval[0]:.3g}", "high": f"{interval[1]:.3g}", "blind": f"{blind:.3g}"}
+    said = "{attack}: the end of a range fits one person in {found} ({low} to {high}), any value of it in {blind}"
+    return Finding(ARTICLE, "singling out", NOT_MET if interval[0] > blind else MET, said, values)
 
 
 def _by_attack(case: LegalCase, criterion: str, attacks: Sequence[str]) -> list[Finding]:
     tried = [one for one in case.attacks if one["attack"] in attacks]
     if not tried:
-        return [Finding(ARTICLE, criterion, JUDGE, "the attack {attack} was not tried", {"attack": attacks[0]})]
+        said = "the attack {attack} was not tried"
+        return [Finding(ARTICLE, criterion, NOT_MEASURED, said, {"attack": attacks[0]})]
     return [_judged(one, criterion) for one in tried]
 
 
@@ -39,7 +59,12 @@ def _judged(attack: Mapping[str, Any], criterion: str) -> Finding:
     """Call a criterion met if nobody is found with certainty, and not met if somebody is."""
     scores = attack["scores"]
     certain = scores.get("certain", {}).get("value")
-    told = ", ".join(f"{kind} {score['value']:.3g}" for kind, score in scores.items())
+    told = ", ".join(f"{kind} {_with_interval(score)}" for kind, score in scores.items())
     found = f"{attack_title(attack['attack'], attack.get('sensitive'))}: {told}"
     finding = JUDGE if certain is None else NOT_MET if certain > 0 else MET
     return Finding(ARTICLE, criterion, finding, "{found}", {"found": found}, attack["threat"])
+
+
+def _with_interval(score: Mapping[str, Any]) -> str:
+    low, high = score.get("interval") or (None, None)
+    return f"{score['value']:.3g}" + ("" if low is None else f" ({low:.3g}–{high:.3g})")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -62,12 +62,13 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
         left=n_rows - found["profile"]["released"],
     )
     document.paragraph(
-        "By what others may know ({known}), nobody can be told from fewer than {others} others in the release; before, "
-        "{alone} rows were alone.",
+        "By what others may know ({known}), every released row looks like {others} others or more; before, {alone} rows "
+        "were alone. That counts rows, and is no attack.",
         known=", ".join(known),
         others=k - 1,
         alone=found["before"]["unique"],
     )
+    _singling_out(document, found["attacks"])
     scores = [(a, kind, s) for a in found["attacks"] for kind, s in a["scores"].items() if kind == "success"]
     if scores:
         attack, _, score = max(scores, key=lambda one: one[2]["value"])
@@ -88,6 +89,24 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
         name=document.say(found["loss_name"]) if found.get("loss_name") else "–",
     )
     add_decision(document, dossier)
+
+
+def _singling_out(document: Document, attacks: Sequence[Mapping[str, Any]]) -> None:
+    """Say how many people the labels single out, where an attack looked for that."""
+    for attack in attacks:
+        score = attack["scores"].get("singled-out")
+        if score is not None and score.get("interval") and score.get("baseline") is not None:
+            document.paragraph(
+                "Singling out was measured by the attack {attack}: the end of a range fits exactly one person in "
+                "{found} of all cases ({low} to {high}), any value of the range in {blind}.",
+                attack=attack_words(document, attack),
+                found=f"{score['value']:.1%}",
+                low=f"{score['interval'][0]:.1%}",
+                high=f"{score['interval'][1]:.1%}",
+                blind=f"{score['baseline']:.1%}",
+            )
+            return
+    document.paragraph("Whether labels single people out was not measured.")
 
 
 def _done(document: Document, found: Mapping[str, Any]) -> None:

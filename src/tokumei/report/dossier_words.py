@@ -8,9 +8,13 @@ JAPANESE = {
     "{released} of {rows} rows are released, anonymized by {method}; {left} are left out, and so are all columns "
     "without a role and all that identify people.": "{rows} 行のうち {released} 行を「{method}」"
     "で匿名化して提供します。{left} 行は除外し、役割のない列と個人を識別する列はすべて除いています。",
-    "By what others may know ({known}), nobody can be told from fewer than {others} others in the release; before, "
-    "{alone} rows were alone.": "他人が知りうる列（{known}）からは、どの人も少なくとも他の {others} "
-    "人と区別できません。加工前は {alone} 行が一意でした。",
+    "By what others may know ({known}), every released row looks like {others} others or more; before, {alone} rows "
+    "were alone. That counts rows, and is no attack.": "他人が知りうる列（{known}）では、どの行も他の {others} "
+    "行以上と同じに見えます。加工前は {alone} 行が一意でした。これは行を数えたもので、攻撃の結果ではありません。",
+    "Singling out was measured by the attack {attack}: the end of a range fits exactly one person in {found} of all "
+    "cases ({low} to {high}), any value of the range in {blind}.": "個人の選び出しは攻撃「{attack}」で測りました。"
+    "範囲の端の値がちょうど一人に当てはまる割合は {found}（{low}～{high}）、範囲内の任意の値では {blind} です。",
+    "Whether labels single people out was not measured.": "ラベルから個人を選び出せるかは測定していません。",
     "The strongest attack that was tried ({attack}, by {who}) is right for {share} of people, where blind guessing "
     "is for {blind}.": "試した中で最も強い攻撃（{who} による {attack}）の成功率は "
     "{share}、当てずっぽうでは {blind} です。",
@@ -100,7 +104,8 @@ JAPANESE = {
     "met": "充足",
     "not met": "不充足",
     "yours to judge": "要判断",
-    "Met, not met, or yours to judge.": "充足・不充足・要判断。",
+    "not measured": "未測定",
+    "Met, not met, not measured, or yours to judge.": "充足・不充足・未測定・要判断。",
     "Evidence": "証跡",
     "input": "入力",
     "handed over": "提供",

@@ -48,7 +48,14 @@ JAPANESE_LAW = {
     "no actual knowledge that people can be identified": ("個人を識別できると実際に知っていないこと"),
     "only you can know": ("ご自身にしか分かりません"),
     "none among the {n} released columns": ("提供する {n} 列の中にありません"),
-    "every row shares {known} with {n} others or more": ("どの行も {known} が他の {n} 行以上と同じです"),
+    "every row shares {known} with {n} others or more; whether labels single people out was not tried": (
+        "どの行も {known} が他の {n} 行以上と同じです。ラベルから個人を選び出せるかは試していません"
+    ),
+    "{attack}: the end of a range fits one person in {found} ({low} to {high}), any value of it in {blind}": (
+        "{attack}：範囲の端の値がちょうど一人に当てはまる割合は {found}（{low}～{high}）、"
+        "範囲内の任意の値では {blind} です"
+    ),
+    "{attack}: {found}": ("{attack}：{found}"),
     "rows are alone by {known}": ("{known} で一意になる行があります"),
     "some rows are alone by {known}": ("{known} で一意になる行があります"),
     "the attack {attack} was not tried": ("攻撃 {attack} は試していません"),

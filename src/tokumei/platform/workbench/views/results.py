@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, cast, get_args
 
@@ -54,9 +54,18 @@ def _numbers(result: Mapping[str, Any], piece: Piece) -> dict[str, Any]:
         "tried": attack_lines(result.get("attacks", [])),
         "use": use,
         "suppressed": f"{result.get('suppressed') or 0:.1%}",
+        "singled_out": _singled_out(result.get("attacks", [])),
     }
     shown["loss"] = None if result.get("loss") is None else f"{result['loss']:.1%}"
     return shown | (_of_table(result) if piece.kind == "table" else {})
+
+
+def _singled_out(attacks: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
+    """Return how often the end of a range, and any value of it, fits one person; None where no attack measured it."""
+    scores = [
+        score for one in attacks if (score := one["scores"].get("singled-out")) and score.get("baseline") is not None
+    ]
+    return {"found": f"{scores[0]['value']:.1%}", "blind": f"{scores[0]['baseline']:.1%}"} if scores else None
 
 
 def _beside(released: Mapping[str, Any]) -> dict[str, Any]:
