@@ -62,8 +62,8 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
         left=n_rows - found["profile"]["released"],
     )
     document.paragraph(
-        "By what others may know ({known}), every released row looks like {others} others or more; before, {alone} rows "
-        "were alone. That counts rows, and is no attack.",
+        "By what others may know ({known}), every released row looks like {others} others or more; before, {alone} "
+        "rows were alone. That counts rows, and is no attack.",
         known=", ".join(known),
         others=k - 1,
         alone=found["before"]["unique"],

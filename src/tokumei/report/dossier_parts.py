@@ -112,7 +112,8 @@ def add_law_and_evidence(document: Document, dossier: Mapping[str, Any]) -> None
         document.heading(part["title"])
         document.paragraph("This page gathers evidence; it is no legal advice.")
         rows = [_item(document, one) for one in part["items"]]
-        document.table(["article", "what it asks", "finding", "evidence"], rows, "Met, not met, not measured, or yours to judge.")
+        head = ["article", "what it asks", "finding", "evidence"]
+        document.table(head, rows, "Met, not met, not measured, or yours to judge.")
         for draft in part.get("drafts", []):
             document.paragraph(draft)
     document.heading("Evidence")
