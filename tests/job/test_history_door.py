@@ -42,7 +42,7 @@ def test_example_of_the_readme_runs_as_written(
     assert repr(a) == "HistoryRelease(360 rows, 360 released, by pseudonyms, 12 customers, 48 pseudonyms)"
     found = tk.attack(h.known(0.25, seed=1), a, "linkage")
     assert 0 <= found.success["row"]["value"] <= 1
-    assert set(found.success) == {"found", "row", "cell", "pseudonym", "transaction"}
+    assert set(found.success) == {"found", "row", "cell", "month", "pseudonym", "transaction"}
     lost = tk.measure(h, a)
     assert lost.scores["rows"].value == 0
     assert "crosstab" in lost.left_out
