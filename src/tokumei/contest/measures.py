@@ -14,6 +14,10 @@ Said = tuple[str, str]
 
 LOSSES: Mapping[str, Said] = {
     # Of purchase histories.
+    "item-cf": (
+        "How far the similarities of items moved that a shop recommends by: 0 if they are the same, 1 if lost.",
+        "推薦に使う商品間類似度のずれ。0 は同じ、1 はすべて失われた状態。",
+    ),
     "item-cf-supply": (
         "How far the similarities of items moved that a wholesaler recommends by: 0 if they are the same, 1 if lost.",
         "卸売業者の推薦に使う商品間類似度のずれ。0 は同じ、1 はすべて失われた状態。",

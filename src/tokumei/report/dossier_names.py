@@ -63,6 +63,7 @@ MEASURES = {
     "crosstab": "クロス集計",
     "date": "日付の誤差",
     "frequent-itemsets": "頻出アイテム集合",
+    "item-cf": "商品推薦",
     "item-cf-retail": "商品推薦（小売）",
     "item-cf-supply": "商品推薦（供給）",
     "item-cf-top": "商品推薦（上位）",
