@@ -32,8 +32,8 @@ MOST_PRODUCTS = 32_000_000
 def item_cf(part: here.ItemCf, before: EngineHistory, after: EngineHistory) -> Score:
     """Compare all that was bought, in purchases or in pieces."""
     part.check_options()
-    options = {"counts_rows": part.count == "purchases", "diagonal": part.diagonal}
-    return score("item-cf", before, after, here.as_it_is, **options)
+    counts_rows = part.count == "purchases"
+    return score("item-cf", before, after, here.as_it_is, counts_rows=counts_rows, diagonal=part.diagonal)
 
 
 def item_cf_supply(part: here.ItemCfSupply, before: EngineHistory, after: EngineHistory) -> Score:

@@ -44,5 +44,8 @@ class Pwscup2017Success:
             remarks=(
                 "The contest itself ranked by a stricter share, of customers who are right in every month. In this "
                 f"example that is {verdict.row.value:.4f}: only Alice is right in both.",
+                "The paper's share is `cell` wherever Tokumei judges guesses: of all customers × months, those without "
+                f"a pseudonym too. Of the five months in which a customer has one, {verdict.month.value:.4f} are "
+                "found, which is `month`.",
             ),
         )
