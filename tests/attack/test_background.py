@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from tokumei.attack.background import (
+    AS_STATED,
     ATTACKERS,
     danger_by_kind,
     knowledge_points,
@@ -74,6 +75,17 @@ def test_risks_of_the_toy_by_hand() -> None:
     scores = measure_risks(TOY)
     assert [score.value for score in scores] == pytest.approx([float(risk) for risk in expected])
     assert {score.baseline for score in scores} == {0.25}
+
+
+def test_attackers_stated_to_know_how_many_look_for_the_number_of_rows_too() -> None:
+    # A bought x in two rows of day 1, B and C each in one row: the set {x} fits three customers, two rows fit A alone.
+    bought = history(("A", 1, "x"), ("A", 1, "x"), ("B", 1, "x"), ("C", 2, "x"))
+    risks = measure_risks(bought)
+    assert [round(risks[4].value, 6), round(risks[4].inputs[AS_STATED], 6)] == [round(3 / 3 / 3, 6), round(2 / 3, 6)]
+    # On day 1 A and B have the same set and not the same number of rows.
+    assert risks[9].value == pytest.approx(2 / 3)
+    assert risks[9].inputs[AS_STATED] == 1
+    assert all(risks[n].inputs[AS_STATED] == risks[n].value for n in (0, 1, 2, 3, 5, 6, 7, 8))
 
 
 def test_theory_multiplies_the_numbers_of_values() -> None:

@@ -24,14 +24,14 @@ def test_judge_of_half_right_guesses_counts_rows_and_cells() -> None:
     # Customer a: both months, one wrong. Customer b: right in month 1, rightly nobody in month 2.
     verdict = judge(cells(("a", 1, "P"), ("a", 2, "X"), ("b", 1, "R")), TRUTH, ["a", "b"], [1, 2])
     assert verdict.row.value == 1 / 2
-    # Customers have three months in all.
-    assert verdict.cell.value == 2 / 3
+    # There are two months of two customers, and customers have a pseudonym in three of them.
+    assert (verdict.cell.value, verdict.month.value) == (2 / 4, 2 / 3)
     assert verdict.transaction is None
 
 
 def test_judge_counts_a_guess_where_there_is_nobody_as_wrong() -> None:
     verdict = judge(cells(("b", 1, "R"), ("b", 2, "R")), TRUTH, ["a", "b"], [1, 2])
-    assert (verdict.row.value, verdict.cell.value) == (0, 1 / 3)
+    assert (verdict.row.value, verdict.cell.value, verdict.month.value) == (0, 1 / 4, 1 / 3)
 
 
 def test_customers_found_are_averaged_over_their_own_months() -> None:
@@ -63,7 +63,7 @@ def test_judge_of_no_guess_finds_only_customers_without_rows() -> None:
 def test_judge_of_several_pseudonyms_for_one_customer_counts_the_own_one() -> None:
     # R of month 1 goes to a as well, and is b's: a keeps P and Q, b is lost, two of three pseudonyms are named.
     verdict = judge(cells(("a", 1, "P"), ("a", 1, "R"), ("a", 2, "Q")), TRUTH, ["a", "b"], [1, 2])
-    assert (verdict.row.value, verdict.cell.value) == (1 / 2, 2 / 3)
+    assert (verdict.row.value, verdict.cell.value, verdict.month.value) == (1 / 2, 2 / 4, 2 / 3)
     assert verdict.pseudonym.value == 2 / 3
     assert verdict.pseudonym.baseline == 1 / 2
 
@@ -80,7 +80,8 @@ def test_judge_blind_baseline_is_worked_out() -> None:
     # Month 1 has two pseudonyms for two customers, month 2 one. a: 1/2 · 1/2; b: 1/2 · (1 − 1/2).
     assert verdict.row.baseline == 1 / 4
     # Three cells hold a pseudonym, each is met with chance 1/2.
-    assert verdict.cell.baseline == 1 / 2
+    assert verdict.month.baseline == 1 / 2
+    assert verdict.cell.baseline == (3 / 4) * (1 / 2)
 
 
 def test_judge_blind_baseline_is_the_mean_over_all_one_to_one_guesses() -> None:
@@ -90,6 +91,7 @@ def test_judge_blind_baseline_is_the_mean_over_all_one_to_one_guesses() -> None:
     values = [judge(cells((one, 1, "P"), (other, 1, "Q")), truth, customers, [1]) for one, other in pairs]
     assert values[0].row.baseline == pytest.approx(sum(value.row.value for value in values) / len(values))
     assert values[0].cell.baseline == pytest.approx(sum(value.cell.value for value in values) / len(values))
+    assert values[0].month.baseline == pytest.approx(sum(value.month.value for value in values) / len(values))
 
 
 def test_judge_of_transactions_counts_published_rows() -> None:
@@ -165,8 +167,8 @@ def test_judge_equals_looking_at_every_customer_and_month(
     assert found.found.value == pytest.approx(sum(shares) / 3)
     n_found = sum(is_right[at] for at in every if at in right)
     n_present = sum(at in right for at in every)
-    assert found.cell.value == n_found / max(1, n_present)
-    assert found.cell.inputs["of all cells"] == n_found / 9
+    assert found.cell.value == n_found / 9
+    assert found.month.value == n_found / max(1, n_present)
     lives = {(who, name) for (who, month), name in right.items() if who in customers and month in periods}
     named = [all(is_right[at] for at in every if at in right and (at[0], right[at]) == life) for life in lives]
     assert found.pseudonym.value == sum(named) / max(1, len(lives))

@@ -78,7 +78,7 @@ def test_linkage_joins_months_by_habits(original: History) -> None:
         )
         for rounds in (0, 2)
     )
-    assert by_habits.cell.value > by_rows.cell.value
+    assert by_habits.month.value > by_rows.month.value
 
 
 def test_linkage_without_knowledge_or_release_guesses_nothing() -> None:
@@ -115,7 +115,7 @@ def test_linkage_of_visits_compares_dates_and_times_alone(original: History) -> 
     release = Pseudonyms(1).anonymize(visits, seed=1)
     assert release.pseudonyms is not None
     guesses = Linkage().guess(visits.known(0.5, seed=1), History(release.frame))
-    assert judge(guesses, release.pseudonyms, visits.customers, visits.periods).cell.value > 0.05
+    assert judge(guesses, release.pseudonyms, visits.customers, visits.periods).month.value > 0.05
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from tests.cases import cases
 from tokumei.contest.custom.edition import CustomEdition
 from tokumei.contest.custom.template import template
 from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
+from tokumei.contest.rules_page import rules_text
 from tokumei.contest.setting import parse_setting, read_setting
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.data.files.csv import read_csv
@@ -329,6 +330,35 @@ def test_table_that_breaks_one_rule_is_refused_by_that_rule(
     _assert_broken(people, tmp_path, lines, rule)
 
 
+@pytest.mark.parametrize(
+    ("success", "value", "title"),
+    [
+        ("row", 0, "customers found in every month"),
+        ("cell", 2 / 4, "share of all cells of F"),
+        ("month", 2 / 3, "single months found"),
+        # Both customers claim p and r, each with one of three rows: half of either is named.
+        ("transaction", (1 / 2 + 1 / 2) / 3, "published rows found"),
+    ],
+)
+def test_contest_ranks_by_what_its_file_counts_as_found(
+    shop: tuple[CustomEdition, Files], tmp_path: Path, success: str, value: float, title: str
+) -> None:
+    data = shop[1]
+    edition = _edition(f'{HISTORY}success = "{success}"\n', tmp_path)
+    edition.publish(data, {"A": _write(tmp_path / "A.csv", A_HISTORY)}, tmp_path, tmp_path, seed=1)
+    guess = {"Fh": _write(tmp_path / "Fh.csv", ["customer,2011-01,2011-02", "Ann,p,r", "Bob,p,r"])}
+    score = edition.judge(data, {"S": tmp_path / "S.csv"}, {"F": tmp_path / "F.csv"}, guess)
+    assert score.success == score.details[success] == pytest.approx(value)
+    released = ReleaseScore({"utility": {"rows": 0.0, "price": 0.0}}, 0.0, 0.0)
+    (line,) = edition.rank([TeamEntry("x", released, [Attempt("y", "", score)])])
+    assert line.value == pytest.approx(value)
+    assert f"({title})" in edition.terms.summary
+    assert "- **total**：" in rules_text(edition.terms, "ja")
+    # Whatever the organizers write above the rules, these say what is counted.
+    own = _edition(f'{HISTORY}success = "{success}"\n'.replace("[data]", 'summary = "Ours."\n[data]', 1), tmp_path)
+    assert f"({title})" in rules_text(own.terms)
+
+
 def _assert_broken(contest: tuple[CustomEdition, Files], tmp_path: Path, lines: list[str], rule: str) -> None:
     edition, data = contest
     with pytest.raises(InputError) as caught:
@@ -347,8 +377,11 @@ def test_guesses_of_pseudonyms_are_checked_and_judged(shop: tuple[CustomEdition,
     )
     guess = {"Fh": _write(tmp_path / "Fh.csv", ["customer,2011-01,2011-02", "Bob,q,p", "Ann,p,"])}
     edition.check_guess(data, published, guess)
-    assert edition.judge(data, published, truth, guess).details["row"] == 0.5
-    assert edition.judge(data, published, truth, guess).details["cell"] == pytest.approx(2 / 3)
+    details = edition.judge(data, published, truth, guess).details
+    # Of the three published rows those of Ann in January and of Bob in January are named.
+    assert details["transaction"] == pytest.approx(2 / 3)
+    # Two of four cells hold a pseudonym that was named, and customers have one in three of them.
+    assert (details["row"], details["cell"], details["month"]) == (0.5, 0.5, pytest.approx(2 / 3))
     for lines, rule in (
         (["customer,2011-01", "Ann,p", "Bob,q"], "file-form"),
         (["customer,2011-01,2011-02", "Ann,p,"], "each-customer-once"),

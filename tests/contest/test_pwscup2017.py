@@ -12,6 +12,7 @@ from tokumei.contest.editions.pwscup2017 import files as pwscup2017
 from tokumei.contest.editions.pwscup2017.edition import UTILITIES, Pwscup2017
 from tokumei.contest.editions.pwscup2017.rules import check_two_anonymous
 from tokumei.core.errors import InputError, PromiseBroken, UnknownPart
+from tokumei.job.judge_history import judge_files
 from tokumei.job.report_history import report_history
 from tokumei.report.evaluation import SAMPLE_ATTACKS
 
@@ -133,7 +134,7 @@ def test_score_of_new_names_alone_is_worked_out_by_hand(small: dict[str, Path], 
     score = edition.score(small, files_in(tmp_path, edition.terms.all_knowledge_files), release)
     assert score.details["utility"] == {"E1": 0, "E2": 0, "E3": [0, 0], "E4": 0, "E5": 0, "E6": 0}
     # No two rows share date and quantity: S1 finds all seven months of three customers.
-    found = {"row": 1.0, "cell": pytest.approx(7 / 36), "transaction": 1.0}
+    found = {"row": 1.0, "cell": pytest.approx(7 / 36), "month": 1.0, "transaction": 1.0}
     assert score.details["safety"]["S1"] == {"100": found}
     assert (score.utility, score.safety, score.details["total"]) == (0, 1, 0.5)
 
@@ -148,9 +149,10 @@ def test_score_has_the_digits_of_a_report_on_the_same_files(small: dict[str, Pat
     losses = [told["utility"][name] for names in UTILITIES.values() for name in names]
     scored = [value for one in details["utility"].values() for value in (one if isinstance(one, list) else [one])]
     assert scored == losses
-    reported = {(one["attack"].upper(), one["known"]): (one["row"], one["transaction"]) for one in told["attacks"]}
+    counts = ("row", "cell", "month", "transaction")
+    reported = {(one["attack"].upper(), one["known"]): tuple(one[name] for name in counts) for one in told["attacks"]}
     found = {
-        (attack, level): (one["row"], one["transaction"])
+        (attack, level): tuple(one[name] for name in counts)
         for attack, levels in details["safety"].items()
         for level, one in levels.items()
     }
@@ -199,11 +201,36 @@ def test_judge_counts_customers_who_are_right_in_every_month(small: dict[str, Pa
     assert score.success == score.details["row"] == pytest.approx(2 / 3)
     # Six of the seven months with a pseudonym are right, of 36 in all.
     assert score.details["cell"] == pytest.approx(6 / 36)
+    assert score.details["month"] == pytest.approx(6 / 7)
     # The month that is wrong has one of the eight published rows.
     assert score.details["transaction"] == pytest.approx(7 / 8)
     assert 0 < score.details["baseline"] < 0.1
     assert score.details["interval"] == pytest.approx([0.2077, 0.9385], abs=1e-4)
     assert score.is_proof is None
+
+
+def test_contest_may_rank_by_the_published_rows_that_are_named(small: dict[str, Path], tmp_path: Path) -> None:
+    edition = Pwscup2017(known=(100,), success="transaction")
+    edition.publish(small, {"AT": written(tmp_path / "AT.csv", RELEASE)}, tmp_path, tmp_path, seed=1)
+    published, truth = {"S": tmp_path / "S.csv"}, {"F": tmp_path / "F.csv"}
+    deleted = ",DEL" * 9
+    # In December P, with two rows, is claimed by 101, whose it is, and by 103: one of its two rows is named.
+    lines = [f"103,P,R{deleted},R", f"101,P,DEL{deleted},P", f"102,Q,P{deleted},Q"]
+    guess = {"Fh": written(tmp_path / "Fh.csv", lines)}
+    score = edition.judge(small, published, truth, guess)
+    assert score.success == score.details["transaction"] == 6 / 8
+    assert score.details["month"] == pytest.approx(6 / 7)
+    assert (score.details["baseline"], "interval" in score.details) == (pytest.approx(1 / 3), False)
+    assert "published rows found" in edition.terms.summary
+    # The digits are those of `tokumei judge`, whose cells are those of the paper, too.
+    told = judge_files(guess["Fh"], truth["F"], published["S"]).to_dict()
+    counts = ("row", "cell", "month", "transaction")
+    assert {name: told[name]["value"] for name in counts} == {name: score.details[name] for name in counts}
+    edition.draw_knowledge(small, tmp_path, seed=1)
+    scored = edition.score(small, {"T100": tmp_path / "T100.csv"}, {"AT": tmp_path / "AT.csv"})
+    assert scored.safety == max(one["100"]["transaction"] for one in scored.details["safety"].values())
+    with pytest.raises(InputError, match="transaction"):
+        Pwscup2017(success="customer")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", EDITION.anonymizers())

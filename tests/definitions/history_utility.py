@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, product
 from statistics import fmean, median, pstdev, pvariance
 
 FIRST_DAY = datetime.date(2010, 1, 1)
@@ -66,6 +66,22 @@ def item_cf(before: Rows, after: Rows, weigh: Weigh, items: list[str] | None = N
     pairs = [(a, b, w) for a, b in combinations(items, 2) if (w := cosine(a, b, before, weigh)) > 0]
     total = sum(w for *_, w in pairs)
     moved = sum(abs(w - cosine(a, b, after, weigh)) for a, b, w in pairs)
+    return min(1.0, moved / total) if total else 0.0
+
+
+def plain_item_cf(before: Rows, after: Rows, *, counts_rows: bool = True, diagonal: bool = True) -> float:
+    """Equation 2 of the paper of 2017 over all cells (i, j) of the matrix that are not 0, the diagonal among them."""
+    if counts_rows:
+        before, after = ([row and replace(row, quantity=1) for row in rows] for rows in (before, after))
+    items = sorted({row.item for row in kept(before)})
+    moved = total = 0.0
+    for a, b in product(items, items):
+        if a == b and not diagonal:
+            continue
+        was = cosine(a, b, before, lambda n: n)
+        if was:
+            moved += abs(was - cosine(a, b, after, lambda n: n))
+            total += was
     return min(1.0, moved / total) if total else 0.0
 
 

@@ -81,6 +81,7 @@ PLAIN: dict[str, dict[str, tuple[str, str]]] = {
         "crosstab": ("history_utility.mean_price_error", CUSTOMERS),
         "date": ("history_utility.date", BY_ROW),
         "frequent-itemsets": ("history_utility.lost_itemsets", INVOICES),
+        "item-cf": ("history_utility.plain_item_cf", ITEMS),
         "item-cf-retail": ("history_utility.item_cf", ITEMS),
         "item-cf-supply": ("history_utility.item_cf", ITEMS),
         "item-cf-top": ("history_utility.item_cf", ITEMS),

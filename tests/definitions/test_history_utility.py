@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 from dataclasses import replace
+from itertools import product
 
 import polars as pl
 import pytest
@@ -71,6 +72,9 @@ def test_similarities_of_items(times: int) -> None:
             items = None if top is None else history_utility.top_items(before, top)
             found = measured(name, before, after, **({} if top is None else {"k": top}))
             assert found == pytest.approx(history_utility.item_cf(before, after, weigh, items)), (seed, name)
+        for count, diagonal in product(("purchases", "pieces"), (True, False)):
+            plain = history_utility.plain_item_cf(before, after, counts_rows=count == "purchases", diagonal=diagonal)
+            assert measured("item-cf", before, after, count=count, diagonal=diagonal) == pytest.approx(plain), seed
         for kind, (weigh, top) in KINDS.items():
             items = None if top is None else history_utility.top_items(before, top)
             found = measured("item-item", before, after, kind=kind)

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 
 import tokumei as tk
+from tokumei.contest.editions.pwscup2017.files import read_history
+from tokumei.job.judge_history import judge_files
 from tokumei.job.knowledge_history import ABOVE_ONE
 
 COLUMNS = {"customer": "household", "date": "when", "item": "product", "price": "paid", "quantity": "n"}
@@ -32,6 +34,27 @@ def shop() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@pytest.mark.parametrize(("form", "n_months"), [("table", 3), ("pwscup2017", 12)])
+def test_attack_in_python_and_judge_of_its_files_print_the_same_digits(
+    tmp_path: Path, form: str, n_months: int
+) -> None:
+    # The one purchase of March, of an item that nobody else buys, is deleted: nobody has a pseudonym there.
+    lines = [f"{n % 4},0,2011/{1 + n % 2}/{1 + n % 9},9:00,A{n % 3},1.5,{1 + n % 3}" for n in range(24)]
+    (tmp_path / "T.csv").write_text("\n".join([*lines, "1,0,2011/3/5,9:00,Z9,1.5,1"]) + "\n")
+    h = read_history(tmp_path / "T.csv")
+    steps = {"step": [{"method": "delete", "price_deviations": 0.0}, {"method": "pseudonyms", "lifetime": 1}]}
+    a = tk.anonymize(h, pipeline=steps, seed=1, form=form)
+    assert a.facts["released"] == 24
+    files = {name: tmp_path / f"{name}.csv" for name in ("out", "published", "truth", "guess")}
+    a.save(files["out"], published=files["published"], truth=files["truth"])
+    found = tk.attack(h.known(0.5, seed=1), a, "s1")
+    found.write(files["guess"], a.form)
+    judged = judge_files(files["guess"], files["truth"], files["published"]).to_dict()
+    assert {name: judged[name] for name in found.success} == found.success
+    assert found.success["cell"]["inputs"]["cells"] == n_months * 4
+    assert found.success["month"]["inputs"]["months"] <= 2 * 4
+
+
 def test_example_of_the_readme_runs_as_written(
     shop: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -42,7 +65,7 @@ def test_example_of_the_readme_runs_as_written(
     assert repr(a) == "HistoryRelease(360 rows, 360 released, by pseudonyms, 12 customers, 48 pseudonyms)"
     found = tk.attack(h.known(0.25, seed=1), a, "linkage")
     assert 0 <= found.success["row"]["value"] <= 1
-    assert set(found.success) == {"found", "row", "cell", "pseudonym", "transaction"}
+    assert set(found.success) == {"found", "row", "cell", "month", "pseudonym", "transaction"}
     lost = tk.measure(h, a)
     assert lost.scores["rows"].value == 0
     assert "crosstab" in lost.left_out

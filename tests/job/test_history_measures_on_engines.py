@@ -15,6 +15,7 @@ from tests.cases import has_many
 
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.history import History
 from tokumei.data.history_columns import SCHEMA
 from tokumei.job.histories_on_engine import histories_on_engine
 from tokumei.job.measure_history import measure_history
@@ -106,6 +107,23 @@ def test_users_and_items_in_parts_give_the_digits_of_the_whole(tmp_path: Path, m
     # Two blocks of items a panel, of which there are two.
     monkeypatch.setattr(item_cf, "MOST_PRODUCTS", 2 * 256 * 600)
     check_alike(pairs, "duckdb", tmp_path)
+
+
+def test_plain_similarities_count_purchases_and_pieces_apart_on_an_engine(tmp_path: Path) -> None:
+    day = datetime.date(2011, 1, 1)
+    cells = [(who, day, item, 1.0, n) for who, item, n in zip("aaabbc", "xxyxyx", (1, 5, 12, 2, 3, 7), strict=True)]
+    frames = frame_of(cells), frame_of([*cells[:4], None, cells[5]], "P")
+    files = tmp_path / "T.parquet", tmp_path / "A.parquet"
+    for frame, file in zip(frames, files, strict=True):
+        frame.write_parquet(file)
+    before, after = (History(frame) for frame in frames)
+    with histories_on_engine({"T": (files[0], "original"), "A": (files[1], "release")}, AS_IT_IS, "duckdb") as sides:
+        found = set()
+        for options in ({}, {"count": "pieces"}, {"diagonal": False}, {"count": "pieces", "diagonal": False}):
+            part = HISTORY_UTILITIES.make("item-cf", **options)
+            found.add(MEASURES["item-cf"](part, sides["T"], sides["A"]).value)
+            assert part.measure(before, after).value in found
+    assert len(found) == 4
 
 
 def test_a_measure_that_engines_lack_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,7 @@ def test_session_with_adult_runs_as_typed(shared_data: Path, tmp_path: Path, mon
 def test_session_with_a_made_shop_runs_as_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = run(OF_A_HISTORY, tmp_path, monkeypatch, df=made_shop())
     found, lost, swept, knowledge = cells["results"]
-    assert set(found.success) == {"found", "row", "cell", "pseudonym", "transaction"}
+    assert set(found.success) == {"found", "row", "cell", "month", "pseudonym", "transaction"}
     assert lost.scores["rows"].value == 0
     assert len(swept.to_frame()) > 20
     assert knowledge.to_dict()["attackers"]

@@ -61,7 +61,9 @@ def test_score_of_2017_takes_knowledge_by_level(files: Path) -> None:
     given = ["--edition", "pwscup2017", "--master", files / "M.csv", "--history", files / "T17.csv"]
     level = ["--set", "known=25", "--knowledge", f"25={files / 'T25.csv'}"]
     found = tokumei_json("score", *given, *level, files / "AT.csv")
-    assert found["safety"]["S6"] == {"25": {"row": 1.0, "cell": pytest.approx(1 / 12), "transaction": 1.0}}
+    assert found["safety"]["S6"] == {
+        "25": {"row": 1.0, "cell": pytest.approx(1 / 12), "month": 1.0, "transaction": 1.0}
+    }
     assert found["total"] == 0.5
     # Before attacks begin nobody has the knowledge, and the utility is scored alone.
     without = tokumei_json("score", *given, files / "AT.csv")

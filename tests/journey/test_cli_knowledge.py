@@ -26,6 +26,7 @@ def test_knowledge_by_rows_gives_attacker_5_the_risk_of_the_slides(
         code, found = tokumei_here(capsys, "knowledge", toy, "--weight", weight)
         assert code == 0
         assert found["attackers"][5]["measured"] == pytest.approx(risk)
+        assert found["attackers"][5]["as_stated"] == found["attackers"][5]["measured"]
         assert found["attackers"][5]["theory"] == pytest.approx(0.3)
 
 

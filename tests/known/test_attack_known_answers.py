@@ -9,6 +9,7 @@ import pytest
 
 from tokumei.attack.history.exact_match import ExactMatch
 from tokumei.attack.judge import judge
+from tokumei.attack.truth import truth_of
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge, read_release
 from tokumei.data.history import History
 
@@ -43,6 +44,23 @@ def row_success(original: History, released: History, fields: tuple[str, ...], f
 def test_sample_release_is_attacked_as_known(folder: Path, fields: tuple[str, ...]) -> None:
     original, released = read_history(folder / "T.csv.gz"), read_release(folder / "AT_sample.csv.gz")
     assert row_success(original, released, fields, folder) == pytest.approx(KNOWN[fields])
+
+
+def test_rows_of_the_sample_release_are_shared_by_who_claims_their_pseudonym(folder: Path) -> None:
+    original, released = read_history(folder / "T.csv.gz"), read_release(folder / "AT_sample.csv.gz")
+    seen, truth = History(released.kept), truth_of(original, released)
+    guesses = ExactMatch(("date", "quantity")).guess(read_knowledge(folder / "T100.csv.gz"), seen)
+    verdict = judge(guesses, truth, original.customers, original.periods, seen)
+    assert verdict.transaction is not None
+    # Several customers claim most pseudonyms. Counted by hand, each row by the share of its claimants who own it.
+    claims = guesses.group_by("period", "pseudonym").agg(claimants="customer")
+    rows = seen.kept.select(pseudonym="customer").with_columns(seen.period).join(truth, on=["period", "pseudonym"])
+    claimed = rows.join(claims, on=["period", "pseudonym"])
+    shares = claimed.select(pl.col("claimants").list.contains(pl.col("customer")) / pl.col("claimants").list.len())
+    assert verdict.transaction.value == pytest.approx(shares.to_series().sum() / rows.height)
+    assert round(verdict.transaction.value, 4) == 0.1858
+    # The cells of the paper are all of 12 × 500.
+    assert verdict.cell.value == verdict.cell.inputs["found"] / 6_000
 
 
 def test_release_with_nothing_but_ids_changed_is_attacked_as_known(folder: Path) -> None:

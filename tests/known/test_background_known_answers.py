@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.attack.background import measure_risks, predict_risks
+from tokumei.attack.background import AS_STATED, measure_risks, predict_risks
 from tokumei.contest.editions.pwscup2016.files import read_history
 
 # Printed .9750 for attacker 8, which the definition does not give.
@@ -18,6 +18,9 @@ DIGITS = [4, 4, 4, 3, 3, 4, 2, 3, 1, 1]
 
 def test_risks_are_those_of_the_slides(shared_data: Path) -> None:
     history = read_history(shared_data / "pwscup2016" / "T.csv.gz")
-    assert [round(score.value, 4) for score in measure_risks(history)] == MEASURED
+    risks = measure_risks(history)
+    assert [round(score.value, 4) for score in risks] == MEASURED
+    # Attacker 4 is stated to know how many rows there are, too, which gives more than is printed.
+    assert [round(score.inputs[AS_STATED], 4) for score in risks] == [*MEASURED[:4], 0.9812, *MEASURED[5:]]
     predicted = predict_risks(history)
     assert [round(value, digits) for value, digits in zip(predicted, DIGITS, strict=True)] == pytest.approx(PREDICTED)

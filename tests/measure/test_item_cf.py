@@ -17,6 +17,7 @@ from tokumei.core.errors import InputError
 from tokumei.data.history import History
 from tokumei.measure.utility import _item_cf
 from tokumei.measure.utility._item_cf import (
+    ItemCf,
     ItemCfRetail,
     ItemCfSupply,
     ItemCfTop,
@@ -38,6 +39,23 @@ def history(*rows: Row) -> History:
     return History.of(
         frame.with_columns(date=pl.when(is_kept).then(datetime.date(2011, 1, 1)), price=pl.when(is_kept).then(1.0))
     )
+
+
+def test_plain_similarities_are_those_of_the_example_by_hand() -> None:
+    before = history(("A", "x", 1), ("A", "x", 40), ("A", "y", 7), ("B", "y", 1))
+    after = history(("p", "x", 1), ("p", "x", 40), ("p", "y", 7), (None, None, None))
+    # A counts 2 and 1, B 0 and 1: w is 1/√2 off the diagonal; all of it is 1 in the release.
+    moved, total = 2 * (1 - math.sqrt(0.5)), 2 + 2 * math.sqrt(0.5)
+    assert ItemCf().measure(before, after).value == pytest.approx(moved / total) == pytest.approx(0.1716, abs=5e-5)
+    assert ItemCf(diagonal=False).measure(before, after).value == pytest.approx(math.sqrt(2) - 1)
+    # In pieces A has 41 and 7, B 0 and 1: w is 7/√50.
+    pieces = ItemCf(count="pieces", diagonal=False).measure(before, after).value
+    assert pieces == pytest.approx((1 - 7 / math.sqrt(50)) / (7 / math.sqrt(50)))
+    # Without any row of y its cell on the diagonal is lost, and both cells beside it.
+    gone = history(("p", "x", 1), ("p", "x", 40), (None, None, None), (None, None, None))
+    assert ItemCf().measure(before, gone).value == pytest.approx((1 + 2 * math.sqrt(0.5)) / total)
+    with pytest.raises(InputError, match="purchases or pieces"):
+        ItemCf(count="dozens").measure(before, after)  # type: ignore[arg-type]
 
 
 # In dozens a has x 2 and y 1, b has x 1 and z 1: w is 2/√5 for x and y, 1/√5 for x and z, 0 for y and z.

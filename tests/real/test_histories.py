@@ -106,7 +106,7 @@ def test_file_of_a_shop_goes_all_the_way(
         tmp_path / "Fh.csv",
         *reading,
     )
-    assert done["success"]["cell"]["value"] > 0.5
+    assert done["success"]["month"]["value"] > 0.5
     report = run(
         "report",
         "--original",

@@ -36,6 +36,16 @@ def test_printed_table_holds_but_for_attacker_8_and_the_two_largest_products(att
     assert differing(attackers) == ["attacker 8, by theory", "attacker 9, by theory"]
 
 
+def test_attacker_4_is_told_as_printed_and_as_stated(history: History, attackers: Findings) -> None:
+    told = {line.what: line for line in attackers.lines if line.what.startswith("attacker 4 as")}
+    printed, stated = told.values()
+    assert (round(printed.computed, 4), round(stated.computed, 4)) == (0.9788, 0.9812)
+    assert (printed.verdict, stated.verdict) == (Verdict.HOLDS, Verdict.DIFFERENT_METHOD)
+    baskets = history.frame.group_by("customer", "date").agg(n=pl.len(), items=pl.col("item").unique().sort())
+    n_sets, n_pairs = baskets["items"].n_unique(), baskets.select("items", "n").n_unique()
+    assert f"{baskets.height:,} baskets have {n_sets:,} sets of items, and {n_pairs:,} pairs" in stated.why
+
+
 def test_reason_why_attacker_8_cannot_follow_states_what_is_counted(history: History) -> None:
     points = knowledge_points(history, ATTACKERS[8])
     n_rows = points.select((pl.col("n_rows") * pl.col("n_known")).filter(pl.col("n_customers") > 1).sum()).item()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -32,6 +33,7 @@ class Verdict:
     found: Score
     row: Score
     cell: Score
+    month: Score
     pseudonym: Score
     transaction: Score | None = None
 
@@ -48,11 +50,19 @@ def judge(
     A customer and month missing from the truth has no pseudonym there, and is right where the guess says so too.
     `found` is the share of a customer's months that are right, averaged over all customers: where pseudonyms live as
     long as the release it is the share of customers found, and where they change it sees who is found in most months.
-    `row` is the share of customers who are right in every month, as the contests counted; `cell` is the share of the
-    months of customers that are right (its inputs have the share of all cells, which the paper prints); `pseudonym` is
-    the share of pseudonyms whose customer is named in every month they live, as the papers on 2016 count;
-    `transaction` is the share of published rows whose customer has been found in that month. Where several pseudonyms
-    of a month are given to one customer, the own one must be among them; each may then be given to one customer only.
+    `row` is the share of customers who are right in every month, as the contests counted; `cell` is the share of all
+    customers × months whose pseudonym is named, reid_c of PWSCUP 2017 (section 3.5.1), where a month without a
+    pseudonym counts as one that was not found; `month` is the same share of those months alone in which customers have
+    a pseudonym; `pseudonym` is the share of pseudonyms whose customer is named in every month they live, as the papers
+    on 2016 count.
+
+    `transaction` is the share of published rows whose customer is named (PWSCUP 2017, section 3.5.2). An attack names
+    one customer for each row, and a guess may give one pseudonym to several: it then counts what naming one of them at
+    random is expected to get right, the own customer one of two claimants as half a row. Likewise a row of a pseudonym
+    that several customers share in truth is any of theirs with the same chance.
+
+    Where several pseudonyms of a month are given to one customer, the own one must be among them; each may then be
+    given to one customer only.
     """
     count = None if published is None else partial(_count_transactions, published)
     return judge_counting(guesses, truth, customers, periods, count)
@@ -63,9 +73,9 @@ def judge_counting(
     truth: pl.DataFrame,
     customers: Sequence[str],
     periods: Sequence[int],
-    count: Callable[[pl.DataFrame], tuple[int, int]] | None,
+    count: Callable[[pl.DataFrame], tuple[int, pl.DataFrame]] | None,
 ) -> Verdict:
-    """Judge guesses; `count` counts the published rows, and those of the months and pseudonyms that were found."""
+    """Judge guesses; `count` counts the published rows, and those of `named_pseudonyms` by n_found and n_pairs."""
     check_is_function(guesses)
     right, given = _judged(truth, guesses, customers, periods)
     cells = _with_found(right, given)
@@ -88,7 +98,7 @@ def judge_counting(
             n_lives=lives.height,
             n_lives_found=int(lives["is_found"].sum()),
             blind=_blind_row_success(cells, customers, periods),
-            published=None if count is None else count(found_pseudonyms(cells)),
+            published=None if count is None else _rows_named(*count(named_pseudonyms(cells, given))),
         )
     )
 
@@ -98,7 +108,7 @@ class Tally:
     """What is counted of guesses, wherever that is done."""
 
     n_customers: int
-    # Of customers and months.
+    # All customers × months, whether a customer has a pseudonym there or not.
     n_cells: int
     # Customers who are right in every month.
     n_right: int
@@ -113,8 +123,8 @@ class Tally:
     n_lives_found: int
     # The row success that blind guessing is expected to have.
     blind: float
-    # Published rows, and those whose customer was found in that month.
-    published: tuple[int, int] | None
+    # Published rows, and those whose customer is named, as expected where several customers claim a pseudonym.
+    published: tuple[int, Fraction] | None
 
 
 def verdict_of(tally: Tally) -> Verdict:
@@ -140,18 +150,21 @@ def verdict_of(tally: Tally) -> Verdict:
             interval=wilson_interval(tally.n_right, tally.n_customers),
             baseline=tally.blind,
         ),
-        # Of the months that customers have: of all months, one who finds everybody would seem to have failed.
         cell=Score(
             "cell success",
+            tally.n_found / max(1, tally.n_cells),
+            best=0,
+            worst=1,
+            baseline=tally.n_present / (max(1, tally.n_cells) * n_customers),
+            inputs={"found": tally.n_found, "cells": tally.n_cells},
+        ),
+        month=Score(
+            "month success",
             tally.n_found / max(1, tally.n_present),
             best=0,
             worst=1,
             baseline=min(1, tally.n_present) / n_customers,
-            inputs={
-                "found": tally.n_found,
-                "months": tally.n_present,
-                "of all cells": tally.n_found / max(1, tally.n_cells),
-            },
+            inputs={"found": tally.n_found, "months": tally.n_present},
         ),
         pseudonym=Score(
             "pseudonym success",
@@ -187,9 +200,20 @@ def _with_found(right: pl.DataFrame, given: pl.DataFrame) -> pl.DataFrame:
     return right.join(found, on=[*KEYS, "pseudonym"], how="left").with_columns(pl.col("is_found").fill_null(False))
 
 
-def found_pseudonyms(cells: pl.DataFrame) -> pl.DataFrame:
-    """Give the months and pseudonyms whose customer was found."""
-    return cells.filter("is_found").select("period", "pseudonym").unique()
+def named_pseudonyms(cells: pl.DataFrame, given: pl.DataFrame) -> pl.DataFrame:
+    """Give the months and pseudonyms of which a customer was found: period, pseudonym, n_found and n_pairs.
+
+    A row of the pseudonym is named rightly in `n_found` of the `n_pairs` pairs of a customer who claims it in the
+    guesses and one who has it in truth.
+    """
+    names = ["period", "pseudonym"]
+    claims = given.unique().group_by(names).agg(n_claims=pl.len())
+    found = cells.group_by(names).agg(n_found=pl.col("is_found").sum().cast(pl.Int64), n_owners=pl.len())
+    return (
+        found.filter(pl.col("n_found") > 0)
+        .join(claims, on=names)
+        .select(*names, "n_found", n_pairs=pl.col("n_claims").cast(pl.Int64) * pl.col("n_owners").cast(pl.Int64))
+    )
 
 
 def found_customers(
@@ -225,27 +249,36 @@ def judge_transactions(guess: pl.Series, truth: pl.DataFrame, published: History
         raise InputError.of(
             f"a customer for each of the {rows.height:,} published rows", value=counted(len(guess), "line")
         )
-    owners = truth.select("pseudonym", "period", "customer").unique(["pseudonym", "period"], keep="none")
-    whose = rows.join(owners, on=["pseudonym", "period"], how="left", maintain_order="left")["customer"]
-    n_right = int((whose == guess).fill_null(False).sum())
-    return Score(
-        "transaction success",
-        n_right / max(1, rows.height),
-        best=0,
-        worst=1,
-        interval=wilson_interval(n_right, rows.height),
-        baseline=min(1, rows.height) / max(1, n_customers),
-    )
+    owners = truth.select("pseudonym", "period", "customer").drop_nulls().unique()
+    owners = owners.with_columns(n_owners=pl.len().over("pseudonym", "period"))
+    named = rows.with_columns(customer=guess.cast(pl.String)).join(owners, on=["pseudonym", "period", "customer"])
+    n_right = _expected(named.group_by(n_pairs="n_owners").agg(n_found=pl.lit(1), n_rows=pl.len()))
+    score = _transaction_success(rows.height, n_right, max(1, n_customers))
+    # Where several customers share a pseudonym, rows are named in part; a whole number is no surer than they are.
+    ends = enumerate((math.floor, math.ceil))
+    low, high = (wilson_interval(end(n_right), rows.height)[at] for at, end in ends)
+    return replace(score, interval=(low, high))
 
 
-def _count_transactions(published: History, found: pl.DataFrame) -> tuple[int, int]:
+def _count_transactions(published: History, named: pl.DataFrame) -> tuple[int, pl.DataFrame]:
     rows = published.kept.select(pseudonym="customer", period=period_of(pl.col("date")))
-    return rows.height, rows.join(found, on=["period", "pseudonym"], how="semi").height
+    found = rows.join(named, on=["period", "pseudonym"])
+    return rows.height, found.group_by("n_found", "n_pairs").agg(n_rows=pl.len())
 
 
-def _transaction_success(n_rows: int, n_found: int, n_customers: int) -> Score:
+def _rows_named(n_rows: int, named: pl.DataFrame) -> tuple[int, Fraction]:
+    return n_rows, _expected(named)
+
+
+def _expected(named: pl.DataFrame) -> Fraction:
+    """Add up rows of which a share is named; exactly, as the order of the groups is not fixed."""
+    counts = named.select("n_rows", "n_found", "n_pairs").iter_rows()
+    return sum((Fraction(n_rows * n_found, n_pairs) for n_rows, n_found, n_pairs in counts), Fraction(0))
+
+
+def _transaction_success(n_rows: int, n_named: Fraction, n_customers: int) -> Score:
     baseline = min(1, n_rows) / n_customers
-    return Score("transaction success", n_found / max(1, n_rows), best=0, worst=1, baseline=baseline)
+    return Score("transaction success", float(n_named / max(1, n_rows)), best=0, worst=1, baseline=baseline)
 
 
 def _blind_row_success(cells: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]) -> float:

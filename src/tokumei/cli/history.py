@@ -312,7 +312,7 @@ def judge(
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
-    """Judge guesses by the truth: the share of customers, of customer months, and of purchases that are found.
+    """Judge guesses by the truth: the share of customers, of their months, of pseudonyms and of purchases found.
 
     Example: tokumei judge --truth F.csv --published S.csv Fh.csv
     """

@@ -14,6 +14,10 @@ Said = tuple[str, str]
 
 LOSSES: Mapping[str, Said] = {
     # Of purchase histories.
+    "item-cf": (
+        "How far the similarities of items moved that a shop recommends by: 0 if they are the same, 1 if lost.",
+        "推薦に使う商品間類似度のずれ。0 は同じ、1 はすべて失われた状態。",
+    ),
     "item-cf-supply": (
         "How far the similarities of items moved that a wholesaler recommends by: 0 if they are the same, 1 if lost.",
         "卸売業者の推薦に使う商品間類似度のずれ。0 は同じ、1 はすべて失われた状態。",
@@ -193,15 +197,17 @@ CUSTOMERS_FOUND = Measure(
 )
 TRANSACTIONS_FOUND = Measure(
     "transaction",
-    "Share of the published rows whose customer was found in that month: 0 if none, 1 if all.",
-    "公開された行のうち、その月の顧客が特定されたものの割合。0 は皆無、1 はすべて。",
+    "Share of the published rows whose customer is named: 0 if none, 1 if all. Of n customers who are given one "
+    "pseudonym in a month, each counts as named for one n-th of its rows.",
+    "公開された行のうち、顧客を言い当てたものの割合。0 は皆無、1 はすべて。同じ月の同じ仮名に n 人の顧客を"
+    "推定したときは、各顧客にその行の n 分の 1 ずつを数える。",
     title="published rows found",
     title_ja="特定した公開行",
 )
 MONTHS_FOUND = Measure(
-    "cell",
-    "Share of the single months of customers that are right: 0 if none, 1 if all.",
-    "顧客と月の組のうち仮名が正しいものの割合。0 は皆無、1 はすべて。",
+    "month",
+    "Share of the months in which customers have a pseudonym that are right: 0 if none, 1 if all.",
+    "顧客に仮名がある月のうち仮名が正しいものの割合。0 は皆無、1 はすべて。",
     title="single months found",
     title_ja="特定した月",
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tokumei.contest.edition import BEST, CHOSEN, LATEST, ContestTerms, FileRole, Rule
+from tokumei.contest.edition import BEST, CHOSEN, LATEST, ContestTerms, FileRole, Measure, Rule
 
 Language = Literal["en", "ja"]
 
@@ -27,6 +27,7 @@ class _Words:
     no_knowledge: str
     release_rules: str
     guess_rules: str
+    measures: str
     phases: str
     steps: tuple[str, ...]
     limits: str
@@ -51,6 +52,7 @@ ENGLISH = _Words(
     no_knowledge="All of the data; no further files are handed out.",
     release_rules="Rules for releases",
     guess_rules="Rules for guesses",
+    measures="What the numbers say",
     phases="Phases",
     steps=(
         "**Anonymize.** Teams submit releases. Each is checked, and scored if it passes.",
@@ -86,6 +88,7 @@ JAPANESE = _Words(
     no_knowledge="元データのすべて。追加のファイルは配布しません。",
     release_rules="加工データのルール",
     guess_rules="推定のルール",
+    measures="数値の意味",
     phases="フェーズ",
     steps=(
         "**匿名加工**：チームは加工データを提出します。検査に通れば採点します。",
@@ -131,6 +134,8 @@ def rules_text(terms: ContestTerms, language: Language = "en") -> str:
         lines += ["", *(_file_table(roles, words, language) if roles else [words.no_knowledge])]
     lines += ["", f"## {words.release_rules}", "", *_rule_list(terms.release_rules, language)]
     lines += ["", f"## {words.guess_rules}", "", *_rule_list(terms.guess_rules, language)]
+    if terms.measures:
+        lines += ["", f"## {words.measures}", "", *_rule_list(terms.measures, language)]
     limits = [
         words.releases_allowed.format(terms.n_releases_allowed),
         words.guesses_allowed.format(terms.n_guesses_allowed),
@@ -150,7 +155,7 @@ def _file_table(roles: Sequence[FileRole], words: _Words, language: Language) ->
     ]
 
 
-def _rule_list(rules: Sequence[Rule], language: Language) -> list[str]:
+def _rule_list(rules: Sequence[Rule | Measure], language: Language) -> list[str]:
     return [
         f"- **{rule.name}**：{rule.says_ja}" if language == "ja" else f"- **{rule.name}**: {rule.says}"
         for rule in rules

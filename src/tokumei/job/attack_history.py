@@ -23,7 +23,7 @@ from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.generalized import read_generalized
 from tokumei.data.files.histories import TABLE
-from tokumei.data.files.pseudonyms import write_guesses, write_pairs
+from tokumei.data.files.pseudonyms import judged_periods, write_guesses, write_pairs
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.hierarchy.items import item_hierarchy, roll_together
@@ -131,8 +131,8 @@ def attack_history(
     named = list(customers) if customers is not None else known.customers
     success = None
     if is_ours:
-        original = release.original
-        success = success_of(judge(guesses, release.truth, original.customers, original.periods, seen))
+        original, months = release.original, judged_periods(release.original, release.form)
+        success = success_of(judge(guesses, release.truth, original.customers, months, seen))
     facts = {
         "attack": name,
         "customers": len(named),
@@ -172,9 +172,9 @@ def machine_bytes() -> float:
 
 def success_of(verdict: Verdict) -> dict[str, Any]:
     """Give the measures of a verdict by name."""
-    scores = {"found": verdict.found, "row": verdict.row, "cell": verdict.cell, "pseudonym": verdict.pseudonym}
-    scores |= {} if verdict.transaction is None else {"transaction": verdict.transaction}
-    return {name: score.as_dict() for name, score in scores.items()}
+    names = ("found", "row", "cell", "month", "pseudonym", "transaction")
+    scores = {name: getattr(verdict, name) for name in names}
+    return {name: score.as_dict() for name, score in scores.items() if score is not None}
 
 
 def success_rows(success: Mapping[str, Any]) -> Rows:

@@ -134,7 +134,7 @@ class HistoryRelease(Result):
         if published is not None:
             write_released_history(self.published, published, self.form)
         if truth is not None:
-            write_pseudonyms(self.truth, self.original.customers, truth, self.form)
+            write_pseudonyms(self.truth, self.original.customers, truth, self.form, self.original.periods)
 
     def _write_generalized(self, out: Path, published: Path | None, truth: Path | None) -> None:
         """Write the release, what is published of it and who is who, for all months at once."""

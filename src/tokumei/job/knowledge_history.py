@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from tokumei.attack.background import danger_by_kind, measure_risks, predict_risks
+from tokumei.attack.background import AS_STATED, danger_by_kind, measure_risks, predict_risks
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.result import Drawing, Result, Rows, Section, Sentence
@@ -23,6 +23,11 @@ from tokumei.report.page import Page
 
 Weight = Literal["usual", "baskets", "rows"]
 WEIGHTS = ("usual", "baskets", "rows")
+STATED = (
+    "Attackers 4 and 9 are stated to know all items and how many rows there were. The figures printed by Ito, Kikuchi "
+    "and Nakagawa (2017) follow where whoever bought these items fits (measured); by the statement the number of rows "
+    "must agree, too (as stated)."
+)
 ABOVE_ONE = (
     "Theory is Π ω / m, the number of things that may be known by the number of rows. It takes every row to be another "
     "customer's and all kinds of knowledge to be independent: where there are more combinations than rows it exceeds "
@@ -47,6 +52,7 @@ class Knowledge(Result):
                 "attacker": number,
                 "knows": score.name,
                 "measured": score.value,
+                "as_stated": score.inputs[AS_STATED],
                 "theory": expected,
                 "theory_is_a_chance": expected <= 1,
             }
@@ -57,7 +63,14 @@ class Knowledge(Result):
     def sections(self) -> Sequence[Section]:
         """Give both tables, and a word where theory is no chance."""
         rows = [
-            [number, score.name, score.value, expected, "" if expected <= 1 else "above 1: no chance"]
+            [
+                number,
+                score.name,
+                score.value,
+                score.inputs[AS_STATED],
+                expected,
+                "" if expected <= 1 else "above 1: no chance",
+            ]
             for number, (score, expected) in enumerate(zip(self.risks, self.theory, strict=True))
         ]
         danger = Rows(
@@ -65,7 +78,9 @@ class Knowledge(Result):
             [list(row) for row in self.danger.iter_rows()],
             "Which kind of knowledge is dangerous",
         )
-        parts: list[Section] = [Rows(["attacker", "knows", "measured", "theory", ""], rows), danger]
+        parts: list[Section] = [Rows(["attacker", "knows", "measured", AS_STATED, "theory", ""], rows), danger]
+        differs = any(score.value != score.inputs[AS_STATED] for score in self.risks)
+        parts += [Sentence(STATED)] if differs else []
         return [*parts, *([Sentence(ABOVE_ONE)] if any(one > 1 for one in self.theory) else [])]
 
     def figure(self) -> Drawing:

@@ -135,7 +135,8 @@ def _named(
             _write_whole(_shuffled(folder, rows.collect_schema()), drafts["published"], rows)
     customers = _customers(history)
     if "truth" in drafts:
-        write_pseudonyms(history.fetch(made.truth).cast({"period": pl.Int32}), customers, drafts["truth"])
+        truth = history.fetch(made.truth).cast({"period": pl.Int32})
+        write_pseudonyms(truth, customers, drafts["truth"], periods=_periods(history))
     n_released = int(_scan(pieces).select(pl.col("customer").count()).collect(engine="streaming").item())
     n_made_up = made.history.staged.n_rows - history.staged.n_rows
     told = {"released": n_released, "made_up": n_made_up, "customers": len(customers), "pseudonyms": made.n_lives}
@@ -165,6 +166,13 @@ def _check_asked(reading: Reading, form: str, forms: Sequence[str]) -> None:
 
 def _customers(history: EngineHistory) -> list[str]:
     return history.fetch(history.kept.select("customer").distinct())["customer"].sort().to_list()
+
+
+def _periods(history: EngineHistory) -> range:
+    """Give all months from the first purchase to the last."""
+    rows = history.kept
+    first, last = history.fetch(rows.aggregate(first=rows.period.min(), last=rows.period.max())).row(0)
+    return range(0) if first is None else range(int(first), int(last) + 1)
 
 
 def _write_pieces(made: NamedRows, folder: Path, seed: int, *, deals: bool) -> list[Path]:

@@ -48,6 +48,6 @@ HISTORY_UTILITIES: Registry[HistoryUtility] = Registry(
     "history utility",
     "tokumei.measure.utility",
     # The similarities of items differ in what counts, and are read together.
-    presets=dict.fromkeys(("item-cf-retail", "item-cf-supply", "item-cf-top", "item-item"), "_item_cf"),
+    presets=dict.fromkeys(("item-cf", "item-cf-retail", "item-cf-supply", "item-cf-top", "item-item"), "_item_cf"),
 )
 TABLE_UTILITIES: Registry[TableUtility] = Registry("table utility", "tokumei.measure.table")

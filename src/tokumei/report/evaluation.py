@@ -22,7 +22,7 @@ from tokumei.report.needs import check_needs, lacks, measure_or_say_why, why_lef
 # The seven values of E1 to E6 of PWSCUP 2017; the worst of them was a release's utility.
 CONTEST_UTILITIES = ("item-cf-supply", "item-cf-retail", "top-items", "item-cf-top", "date", "price", "rows")
 # How right an attack is, the first being what safety is judged by.
-COUNTS = ("found", "row", "cell", "transaction")
+COUNTS = ("found", "row", "cell", "month", "transaction")
 SAMPLE_ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6")
 STRONG_ATTACKS = (*SAMPLE_ATTACKS, "tfidf", "row-counts", "linkage")
 
@@ -159,7 +159,7 @@ def evaluate(
                 left_out[name] = why
                 bar.advance(len(knowledge))
         names = [name for name in attacks if name not in left_out]
-        for trial in try_attacks(before, after, knowledge, names, hierarchy=hierarchy):
+        for trial in try_attacks(before, after, knowledge, names, periods=original.periods, hierarchy=hierarchy):
             rows.append({"attack": trial.attack, "known": trial.known, **_shares(trial.verdict)})
             found.append(_found(trial.guesses, truth))
             bar.advance()
@@ -168,8 +168,8 @@ def evaluate(
 
 
 def _shares(verdict: Verdict) -> dict[str, float]:
-    counts = [verdict.found, verdict.row, verdict.cell, verdict.transaction]
-    return {name: 0.0 if one is None else one.value for name, one in zip(COUNTS, counts, strict=True)}
+    counts = {name: getattr(verdict, name) for name in COUNTS}
+    return {name: 0.0 if one is None else one.value for name, one in counts.items()}
 
 
 def _found(guesses: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame:

@@ -86,6 +86,11 @@ LOSSES: dict[str, tuple[str, ...]] = {
         "The share of sets that are often bought together and no longer seen; 0: none, 1: all.",
         "よく一緒に買われる組のうち、見えなくなった割合です。0 ならなし、1 ならすべてです。",
     ),
+    "item-cf": (
+        "Recommendations lost",
+        "How far likenesses of items moved, every purchase counting alike; 0: the same, 1: lost.",
+        "すべての購買を同じように数えたときの商品どうしの類似の変化です。0 なら同じ、1 なら失われています。",
+    ),
     "item-cf-retail": (
         "Recommendations lost (retail)",
         "How far likenesses of items moved as a retailer counts them; 0: the same, 1: lost.",

@@ -182,9 +182,14 @@ SCORES: dict[str, tuple[str, ...]] = {
         "全期間の仮名を正しく当てられた顧客の割合です。",
     ),
     "cell": (
+        "cells of the table of pseudonyms found",
+        "Of all customers × months, those whose pseudonym is named rightly; months without one count against it.",
+        "全顧客×全月のうち、仮名を正しく当てられた割合です。仮名のない月は当たりに数えません。",
+    ),
+    "month": (
         "customers found, month by month",
-        "Customers and months whose pseudonym is named rightly.",
-        "仮名を正しく当てられた顧客と月の割合です。",
+        "Of the months in which customers have a pseudonym, those in which it is named rightly.",
+        "顧客に仮名がある月のうち、仮名を正しく当てられた割合です。",
     ),
     "pseudonym": (
         "pseudonyms found",
@@ -193,8 +198,8 @@ SCORES: dict[str, tuple[str, ...]] = {
     ),
     "transaction": (
         "purchases found",
-        "Published purchases whose customer is named rightly.",
-        "顧客を正しく当てられた購買の割合です。",
+        "Published purchases whose customer is named rightly; a pseudonym that several customers are given is shared.",
+        "顧客を正しく当てられた購買の割合です。複数の顧客に推定された仮名は等分して数えます。",
     ),
 }
 ATTACKERS: dict[str, tuple[str, ...]] = {

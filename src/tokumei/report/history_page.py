@@ -16,7 +16,8 @@ MOST_EXPOSED = 20
 CAPTIONS = {
     "found": "Share of a customer's months in which they are named rightly, on average: 0 is nobody, 1 is everybody.",
     "row": "Share of customers who are named rightly in every month.",
-    "transaction": "Share of the published purchases whose customer is named rightly.",
+    "transaction": "Share of the published purchases whose customer is named rightly; a pseudonym given to several "
+    "is shared.",
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from tokumei.attack.background import ATTACKERS, knowledge_points
+from tokumei.attack.background import AS_STATED, ATTACKERS, knowledge_points
 from tokumei.core.score import Score
 from tokumei.data.history import History
 from tokumei.report.figures import crowd_figure
@@ -24,9 +24,13 @@ def knowledge_page(history: History, risks: Sequence[Score], theory: Sequence[fl
         "chance to pick the right one; theory takes every row to be another customer, so that it can exceed 1."
     )
     page.table(
-        ["attacker", "risk measured", "by theory"],
-        [[score.name, float(score.value), float(expected)] for score, expected in zip(risks, theory, strict=True)],
-        "Ten attackers by what they know: 0 finds nobody, 1 finds everybody.",
+        ["attacker", "risk measured", AS_STATED, "by theory"],
+        [
+            [score.name, float(score.value), float(score.inputs[AS_STATED]), float(expected)]
+            for score, expected in zip(risks, theory, strict=True)
+        ],
+        "Ten attackers by what they know: 0 finds nobody, 1 finds everybody. Attackers 4 and 9 fit by the items alone, "
+        "as the published figures were computed; as stated, the number of rows must agree, too.",
     )
     page.table(
         ["kind of knowledge", "risk of it alone", "risk it adds to others"],

@@ -75,6 +75,8 @@ def needs_of(part: Any, name: str | None = None) -> tuple[str, ...]:
         return tuple(column for column, amount in used.items() if amount)
     if name == "item-item" or part_name(part) == "item-item":
         return GOODS if part.kind == "top" else ("item", "quantity")
+    if name == "item-cf" or part_name(part) == "item-cf":
+        return GOODS if part.count == "purchases" else ("item", "quantity")
     if name == "statistic" or part_name(part) == "statistic":
         return () if part.column == "date" else (part.column,)
     declared: tuple[str, ...] | None = getattr(part, "needs", None)

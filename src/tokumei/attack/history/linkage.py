@@ -43,7 +43,7 @@ class Linkage:
 
     Knowledge: some rows of the original, items whole or cut to their first characters, nothing on how the release was
     made. Aim: the customer's pseudonym in each month, and the months in which the customer has none. Success: all
-    months right (row), or the single month (cell).
+    months right (row), or the single month (month).
 
     Three things are weighed and summed as log odds over all months that a pseudonym lives: what the rows say
     (`linkage.evidence`, each field by how often it still agrees, learned from the release), how many rows there are

@@ -22,9 +22,10 @@ def judge_on_engine(
     return judge_counting(guesses, truth, customers, periods, partial(_count_transactions, published))
 
 
-def _count_transactions(published: EngineHistory, found: pl.DataFrame) -> tuple[int, int]:
-    """Count the published rows, and those whose customer was found in that month."""
-    pairs = published.given("found", found.select(pl.col("period").cast(pl.Int64), "pseudonym"))
+def _count_transactions(published: EngineHistory, named: pl.DataFrame) -> tuple[int, pl.DataFrame]:
+    """Count the published rows, and those of the pseudonyms named, by how many pairs of customers are right."""
+    pairs = published.given("named", named.with_columns(pl.col("period").cast(pl.Int64)))
     rows = published.kept.select("period", pseudonym=published.kept.customer)
-    right = rows.semi_join(pairs, ["period", "pseudonym"])
-    return published.staged.n_kept, int(published.fetch(right.aggregate(n=right.count()))["n"][0])
+    right = rows.inner_join(pairs, ["period", "pseudonym"])
+    counted = right.group_by("n_found", "n_pairs").aggregate(n_rows=lambda some: some.count())
+    return published.staged.n_kept, published.fetch(counted)

@@ -120,11 +120,19 @@ class CustomEdition(Edition):
 
     @property
     def _safety_says(self) -> str:
-        return f"what the built-in attacks or the guesses find, whichever is more; of guesses, {self.attack_rule.says}"
+        return (
+            f"what the built-in attacks or the guesses find ({self._found.title}), whichever is more; of guesses, "
+            f"{self.attack_rule.says}"
+        )
 
     @property
     def _safety_says_ja(self) -> str:
-        return f"組み込みの攻撃と推定の成功率の大きい方で、推定は{self.attack_rule.says_ja}"
+        return f"組み込みの攻撃と推定の成功率（{self._found.title_ja}）の大きい方で、推定は{self.attack_rule.says_ja}"
+
+    @property
+    def _found(self) -> Measure:
+        """What the contest counts as found."""
+        return next(one for one in self.strategy.guess_measures if one.name == self.settings.success)
 
     def _measures(self) -> Sequence[Measure]:
         settings = self.settings
@@ -250,7 +258,7 @@ class CustomEdition(Edition):
         self, attack: Named, known: pl.DataFrame, published: pl.DataFrame, true: pl.DataFrame, original: pl.DataFrame
     ) -> GuessScore:
         guesses = self.strategy.guess(self.settings, attack.part, known, published, SCORE_SEED)
-        return self.strategy.judge(self.settings, guesses, true, original)
+        return self.strategy.judge(self.settings, guesses, true, original, published)
 
     def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
         """Write the kept rows in an order drawn anew, and apart from them the truth."""
@@ -267,11 +275,12 @@ class CustomEdition(Edition):
         seen = self._read_release(original, published["S"])
         self.strategy.check_guess(original, seen, guess["Fh"])
 
-    def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:  # noqa: ARG002
+    def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
         """Hold a guess against the truth."""
         original = self._read_original(data)
         guesses, true = (self.strategy.read_guess(original, path) for path in (guess["Fh"], truth["F"]))
-        return self.strategy.judge(self.settings, guesses, true, original)
+        seen = self._read_release(original, published["S"])
+        return self.strategy.judge(self.settings, guesses, true, original, seen)
 
     def rank(self, entries: Sequence[TeamEntry]) -> list[Standing]:
         """Order the teams by the formula, lower is better; equals share a place."""

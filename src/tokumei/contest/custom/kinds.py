@@ -18,6 +18,8 @@ HISTORY, TABLE = "history", "table"
 CUSTOMER = "customer"
 # Row numbers stand under this name.
 ROW = "row"
+# What may be counted of guesses at pseudonyms, by the names of the measures.
+SUCCESSES = ("row", "cell", "month", "transaction")
 # More than any item has: all of it is known.
 ALL_CHARACTERS = 100
 
@@ -112,8 +114,8 @@ class HistoryReader:
         return section.whole("item_characters", 1, ALL_CHARACTERS, ALL_CHARACTERS)
 
     def success(self, section: Section) -> str:
-        """Read whether a customer is found in all months or in each."""
-        return section.choice("success", ("row", "cell"), "row")
+        """Read what is counted of guesses; customers who are found in all months if nothing is said."""
+        return section.choice("success", SUCCESSES, "row")
 
 
 class TableReader:

@@ -26,7 +26,7 @@ from tokumei.contest.custom.kinds import ROW
 from tokumei.contest.custom.settings import Settings
 from tokumei.contest.custom.strategy import Play
 from tokumei.contest.edition import GuessScore, Measure, Rule
-from tokumei.contest.measures import BASELINE, INTERVAL
+from tokumei.contest.measures import BASELINE, INTERVAL, ROWS_FOUND
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
@@ -50,7 +50,7 @@ class OwnMicrodata:
 
     what: ClassVar[str] = "a table"
     what_ja: ClassVar[str] = "表"
-    guess_measures: ClassVar[Sequence[Measure]] = (BASELINE, INTERVAL)
+    guess_measures: ClassVar[Sequence[Measure]] = (ROWS_FOUND, BASELINE, INTERVAL)
 
     def make_frame(self, settings: Settings, source: Path | None, seed: int) -> pl.DataFrame:
         """Give the original: the columns of the source that have a role, or a made-up survey; no identifiers."""
@@ -157,10 +157,12 @@ class OwnMicrodata:
         guesses: pl.DataFrame,
         true: pl.DataFrame,
         original: pl.DataFrame,
+        published: pl.DataFrame,  # noqa: ARG002
     ) -> GuessScore:
         """Give the share of rows that were found."""
         score = judge_rows(guesses[ROW], true[ROW], original.height)
-        return GuessScore(score.value, {"interval": list(score.interval or ()), "baseline": score.baseline})
+        details = {"row": score.value, "interval": list(score.interval or ()), "baseline": score.baseline}
+        return GuessScore(score.value, details)
 
     def write_guess(self, guesses: pl.DataFrame, original: pl.DataFrame, path: Path) -> None:  # noqa: ARG002
         """Write row numbers; a line must name a row even where an attack has no idea."""

@@ -17,10 +17,11 @@ from tokumei.attack.judge import judge as judge_guesses
 from tokumei.attack.truth import truth_of
 from tokumei.contest.checks import RowFaults
 from tokumei.contest.custom.forms import FORM, NAME, bounded, faults_of, read_form
+from tokumei.contest.custom.kinds import SUCCESSES
 from tokumei.contest.custom.settings import Settings
 from tokumei.contest.custom.strategy import Play
 from tokumei.contest.edition import GuessScore, Measure, Rule
-from tokumei.contest.measures import BASELINE, CUSTOMERS_FOUND, MONTHS_FOUND
+from tokumei.contest.measures import BASELINE, CELLS_FOUND, CUSTOMERS_FOUND, MONTHS_FOUND, TRANSACTIONS_FOUND
 from tokumei.contest.table_of_pseudonyms import for_a_table
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
@@ -70,7 +71,13 @@ class OwnPurchases:
 
     what: ClassVar[str] = "purchases"
     what_ja: ClassVar[str] = "購買履歴"
-    guess_measures: ClassVar[Sequence[Measure]] = (CUSTOMERS_FOUND, MONTHS_FOUND, BASELINE)
+    guess_measures: ClassVar[Sequence[Measure]] = (
+        CUSTOMERS_FOUND,
+        CELLS_FOUND,
+        MONTHS_FOUND,
+        TRANSACTIONS_FOUND,
+        BASELINE,
+    )
 
     def make_frame(self, settings: Settings, source: Path | None, seed: int) -> pl.DataFrame:
         """Give the original: the declared columns of the source, or made-up purchases."""
@@ -209,14 +216,20 @@ class OwnPurchases:
         return cells
 
     def judge(
-        self, settings: Settings, guesses: pl.DataFrame, true: pl.DataFrame, original: pl.DataFrame
+        self,
+        settings: Settings,
+        guesses: pl.DataFrame,
+        true: pl.DataFrame,
+        original: pl.DataFrame,
+        published: pl.DataFrame,
     ) -> GuessScore:
-        """Hold guessed cells against the true ones; both measures are in the details."""
-        history = as_history(original, "T")
-        verdict = judge_guesses(guesses, true, history.customers, history.periods)
-        success = verdict.row if settings.success == "row" else verdict.cell
-        details = {"row": verdict.row.value, "cell": verdict.cell.value, "baseline": success.baseline}
-        return GuessScore(success.value, details)
+        """Hold guessed cells against the true ones; all measures are in the details."""
+        history, seen = as_history(original, "T"), as_history(published, "S")
+        verdict = judge_guesses(guesses, true, history.customers, history.periods, seen)
+        scores: dict[str, Score] = {name: getattr(verdict, name) for name in SUCCESSES}
+        success = scores[settings.success]
+        values = {name: score.value for name, score in scores.items()}
+        return GuessScore(success.value, {**values, "baseline": success.baseline})
 
     def write_guess(self, guesses: pl.DataFrame, original: pl.DataFrame, path: Path) -> None:
         """Write pseudonyms as a table: a line a customer, a column a month."""

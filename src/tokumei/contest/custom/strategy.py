@@ -67,7 +67,12 @@ class Strategy(Protocol):
         """Let an attack guess."""
 
     def judge(
-        self, settings: Settings, guesses: pl.DataFrame, true: pl.DataFrame, original: pl.DataFrame
+        self,
+        settings: Settings,
+        guesses: pl.DataFrame,
+        true: pl.DataFrame,
+        original: pl.DataFrame,
+        published: pl.DataFrame,
     ) -> GuessScore:
         """Hold a guess against the truth."""
 

@@ -157,7 +157,10 @@ utility = "mean"                  # how U comes from the metrics: their weighted
 """
 
 _SUCCESS = """\
-success = "row"                   # who is found: a customer in all months ("row"), or in each month ("cell")
+# What counts as found: customers named in all months ("row"), cells of F, one for each customer and month ("cell"), of
+# those only the months in which a customer has a pseudonym ("month"), or the published rows whose customer is named
+# ("transaction").
+success = "row"
 """
 
 

@@ -25,24 +25,27 @@ from tokumei.data.files.csv import TextFrame, read_csv, write_csv
 from tokumei.data.files.histories import CONTEST_2017, CONTEST_2018, TABLE, first_cells
 from tokumei.data.files.history_formats import history_format
 from tokumei.data.files.source import check_is_file
-from tokumei.data.history import period_name
+from tokumei.data.history import History, period_name
 
 BY_PSEUDONYM = ["month", "pseudonym", "customer"]
 BY_ROW = ["customer"]
 IN_PAIRS = ["pseudonym", "customer"]
 
 
-def write_pseudonyms(cells: pl.DataFrame, customers: list[str], path: Path | str, form: str = TABLE) -> None:
+def write_pseudonyms(
+    cells: pl.DataFrame, customers: list[str], path: Path | str, form: str = TABLE, periods: Sequence[int] = ()
+) -> None:
     """Write customer, period and pseudonym by customer, or by pseudonym where a customer has several of a month.
 
-    The table of a contest has its own months and no header; any other has the months that occur.
+    The table of a contest has its own months and no header; any other has the months that occur, and `periods`: who
+    is judged by it has all months of the original before them, those in which nobody has a pseudonym too.
     """
     names = {period: period_name(period) for period in cells["period"].unique()}
     named = cells.with_columns(pl.col("period").replace_strict(names, return_dtype=pl.String).alias("month"))
     if cells.select("customer", "period").is_duplicated().any():
         write_csv(named.select(BY_PSEUDONYM).sort("month", "pseudonym"), path)
         return
-    months = sorted(named["month"].unique().to_list())
+    months = sorted({*named["month"], *map(period_name, periods)})
     contest = None if form == TABLE else history_format(form, "write_truth")
     if contest is not None:
         months = _contest_months(months, contest.PERIODS, path)
@@ -54,6 +57,12 @@ def write_pseudonyms(cells: pl.DataFrame, customers: list[str], path: Path | str
         contest.write_truth(wide, path)
     else:
         write_csv(wide, path)
+
+
+def judged_periods(history: History, form: str = TABLE) -> list[int]:
+    """Give the months in which guesses are judged: those of a contest's table, else all of the history's."""
+    months: tuple[str, ...] = () if form == TABLE else getattr(history_format(form), "PERIODS", ())
+    return [_period(month, form) for month in months] or history.periods
 
 
 def write_guesses(cells: pl.DataFrame, customers: list[str], path: Path | str, form: str = TABLE) -> None:

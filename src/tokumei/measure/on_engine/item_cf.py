@@ -29,6 +29,13 @@ MOST_CELLS = 8_000_000
 MOST_PRODUCTS = 32_000_000
 
 
+def item_cf(part: here.ItemCf, before: EngineHistory, after: EngineHistory) -> Score:
+    """Compare all that was bought, in purchases or in pieces."""
+    part.check_options()
+    counts_rows = part.count == "purchases"
+    return score("item-cf", before, after, here.as_it_is, counts_rows=counts_rows, diagonal=part.diagonal)
+
+
 def item_cf_supply(part: here.ItemCfSupply, before: EngineHistory, after: EngineHistory) -> Score:
     """Compare whole dozens, up to a number of them."""
     part.check_options()
@@ -53,20 +60,28 @@ def item_item(part: here.ItemItem, before: EngineHistory, after: EngineHistory) 
 
 
 def score(
-    name: str, before: EngineHistory, after: EngineHistory, weigh: Weigh, items: list[str] | None = None
+    name: str,
+    before: EngineHistory,
+    after: EngineHistory,
+    weigh: Weigh,
+    items: list[str] | None = None,
+    *,
+    counts_rows: bool = False,
+    diagonal: bool = False,
 ) -> Score:
     """Compare the similarities of both."""
     sold = before.fetch(before.kept.select("item").distinct())["item"].sort()
     # Where the items that are compared stand among all that are sold.
     at = {item: number for number, item in enumerate(sold)}
     chosen = np.array([at[item] for item in (sold if items is None else items)], np.int64)
-    sides = [_Side.of(history, side, weigh, sold) for history, side in ((before, "before"), (after, "after"))]
+    named = ((before, "before"), (after, "after"))
+    sides = [_Side.of(history, side, weigh, sold, counts_rows=counts_rows) for history, side in named]
     squares = [one.squares()[chosen] for one in sides]
     # An item that counts for nobody is similar to none in the original, so its pairs are never compared.
     used = np.flatnonzero(squares[0])
     panels = [_Panels(side, chosen[used]) for side in sides]
     scale, scale_after = (here.inverse_norms(one[used]) for one in squares)
-    value = here.distance(len(used), scale, scale_after, panels[0].products, panels[1].products)
+    value = here.distance(len(used), scale, scale_after, panels[0].products, panels[1].products, diagonal=diagonal)
     return Score(name, value, best=0, worst=1)
 
 
@@ -82,8 +97,9 @@ class _Side:
     n_items: int
 
     @classmethod
-    def of(cls, history: EngineHistory, name: str, weigh: Weigh, sold: pl.Series) -> _Side:
-        if not history.staged.is_whole:
+    def of(cls, history: EngineHistory, name: str, weigh: Weigh, sold: pl.Series, *, counts_rows: bool) -> _Side:
+        counts_rows = counts_rows or "quantity" not in history.roles
+        if not (counts_rows or history.staged.is_whole):
             raise InputError.of("whole quantities, or the local engine", file=history.staged.name, column="quantity")
         rows = history.kept
         everyone = rows.select(who=rows.customer).distinct()
@@ -92,11 +108,12 @@ class _Side:
         items = history.given(f"items-{name}", pl.DataFrame({"what": sold, "number": np.arange(len(sold))}))
         numbered = rows.inner_join(users, rows.customer == users.who).inner_join(items, rows["item"] == items.what)
         sums = numbered.group_by("user", "number").aggregate(
-            total=lambda some: some.quantity.sum().cast("int64") if "quantity" in history.roles else some.count()
+            total=lambda some: some.count() if counts_rows else some.quantity.sum().cast("int64")
         )
         n_parts = max(1, math.ceil(history.staged.n_kept / MOST_CELLS))
-        # The same for all measures of one run.
-        return cls(history, history.keep(f"user-items-{name}", sums), n_parts, weigh, len(sold))
+        # The same for all measures of one run that count alike.
+        kept = f"user-{'rows' if counts_rows else 'items'}-{name}"
+        return cls(history, history.keep(kept, sums), n_parts, weigh, len(sold))
 
     def squares(self) -> Floats:
         """Sum the squares of each item's column, of how often each sum stands there."""

@@ -20,6 +20,7 @@ MEASURES: dict[str, Callable[[Any, EngineHistory, EngineHistory], Score]] = {
     "crosstab": crosstab,
     "date": rows.date,
     "frequent-itemsets": frequent_itemsets,
+    "item-cf": item_cf.item_cf,
     "item-cf-retail": item_cf.item_cf_retail,
     "item-cf-supply": item_cf.item_cf_supply,
     "item-cf-top": item_cf.item_cf_top,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -48,6 +49,48 @@ def below_a_dozen(total: Ints) -> Ints:
 def is_bought(total: Ints) -> Ints:
     """Count 1, however many were bought."""
     return np.ones_like(total)
+
+
+def as_it_is(total: Ints) -> Ints:
+    """Count all, however many; none of what was given back in the end."""
+    return np.maximum(total, 0)
+
+
+@dataclass(frozen=True)
+class ItemCf:
+    """Distance of the item–item similarities, nothing cut off: 0 if the same, 1 if lost (ut-ItemCF of PWSCUP 2017).
+
+    The measure as the paper defines it (section 3.6.1), of which the contest took three variants. What a user bought of
+    an item counts as often as it was bought, however many pieces at a time; two items are as similar as the cosine of
+    their users' counts. The distance is Σ|w − w′| / Σw over the cells of the matrix with w > 0, and at most 1. In a
+    release a user is a pseudonym. The paper's cells include those of an item and itself, where w is 1, and w′ is 1
+    unless the item is gone; the organizers' variants leave these out.
+
+    Example: A bought x twice and y once, B bought y once; w of x and y is (2·1) / (2·√2) = .7071. The release has all
+    but B's row, so that w′ = 1. Of the four cells two moved by .2929: 2·.2929 / (2 + 2·.7071) = .1716.
+    """
+
+    count: Literal["purchases", "pieces"] = field(
+        default="purchases", metadata={"help": "What is counted: purchases (rows) or pieces (their quantities)."}
+    )
+    diagonal: bool = field(default=True, metadata={"help": "Whether the cell of an item and itself counts."})
+
+    def measure(self, original: History, released: History) -> Score:
+        """Compare the similarities of both."""
+        self.check_options()
+        return score_item_cf(
+            "item-cf",
+            original,
+            released,
+            as_it_is,
+            counts_rows=self.count == "purchases",
+            diagonal=self.diagonal,
+        )
+
+    def check_options(self) -> None:
+        """Refuse what cannot be counted."""
+        if self.count not in ("purchases", "pieces"):
+            raise InputError.of("purchases or pieces", option="count", value=self.count)
 
 
 @dataclass(frozen=True)
@@ -132,22 +175,30 @@ class ItemItem:
 
 
 def score_item_cf(
-    name: str, original: History, released: History, weigh: Weigh, items: list[str] | None = None
+    name: str,
+    original: History,
+    released: History,
+    weigh: Weigh,
+    items: list[str] | None = None,
+    *,
+    counts_rows: bool = False,
+    diagonal: bool = False,
 ) -> Score:
     """Compare the similarities of both: Σ|w − w′| / Σw over the pairs similar in the original, at most 1.
 
     `items` are all of the original where not given; items that only the release has are left out. Where no two items
-    are similar in the original nothing can be lost, and the score is 0.
+    are similar in the original nothing can be lost, and the score is 0. With `counts_rows` a row counts 1, whatever
+    its quantity; with `diagonal` an item and itself are a pair, too.
     """
     listed = original.kept["item"].unique().sort() if items is None else pl.Series(items, dtype=pl.String)
-    before, after = user_items(original, listed, weigh), user_items(released, listed, weigh)
+    before, after = (user_items(one, listed, weigh, counts_rows=counts_rows) for one in (original, released))
     # An item that counts for nobody is similar to none in the original, so its pairs are never compared.
     used = np.flatnonzero(_squares(before))
-    return Score(name, _distance(before[:, used], after[:, used]), best=0, worst=1)
+    return Score(name, _distance(before[:, used], after[:, used], diagonal=diagonal), best=0, worst=1)
 
 
-def user_items(history: History, items: pl.Series, weigh: Weigh) -> Matrix:
-    """Sum up what each user bought of each of the items, and weigh the sums."""
+def user_items(history: History, items: pl.Series, weigh: Weigh, *, counts_rows: bool = False) -> Matrix:
+    """Sum up what each user bought of each of the items, in pieces or in rows, and weigh the sums."""
     kept = history.kept
     users = pl.Enum(kept["customer"].unique())
     rows = kept["customer"].cast(users).to_physical().to_numpy()
@@ -156,17 +207,18 @@ def user_items(history: History, items: pl.Series, weigh: Weigh) -> Matrix:
     cells = rows[is_listed].astype(np.int32), columns.drop_nulls().to_numpy().astype(np.int32)
     shape = (len(users.categories), len(items))
     # Making rows of loose cells adds up those of one user and item, several times faster than a group-by.
-    totals = sparse.coo_array((kept["quantity"].to_numpy()[is_listed], cells), shape=shape).tocsr()
+    amounts = np.ones(len(is_listed), np.int64) if counts_rows else kept["quantity"].to_numpy()
+    totals = sparse.coo_array((amounts[is_listed], cells), shape=shape).tocsr()
     weights = weigh(totals.data).astype(np.float64)
     counts = sparse.csr_array((weights, totals.indices, totals.indptr), shape=shape)
     counts.eliminate_zeros()
     return counts
 
 
-def _distance(before: Matrix, after: Matrix) -> float:
-    n_items = before.shape[1]
+def _distance(before: Matrix, after: Matrix, *, diagonal: bool) -> float:
     norms = inverse_norms(_squares(before)), inverse_norms(_squares(after))
-    return distance(n_items, *norms, lambda start: _products(before, start), lambda start: _products(after, start))
+    products = partial(_products, before), partial(_products, after)
+    return distance(before.shape[1], *norms, *products, diagonal=diagonal)
 
 
 def distance(
@@ -175,8 +227,13 @@ def distance(
     scale_after: Floats,
     products: Callable[[int], Matrix],
     products_after: Callable[[int], Matrix],
+    *,
+    diagonal: bool = False,
 ) -> float:
-    """Compare similarities: Σ|w − w′| / Σw, of products of columns that come in blocks of items."""
+    """Compare similarities: Σ|w − w′| / Σw, of products of columns that come in blocks of items.
+
+    Every item counts for somebody in the original; with `diagonal` an item and itself are a pair, too.
+    """
     moved = total = 0.0
     for start in range(0, n_items, BLOCK_ITEMS):
         was: Floats = products(start).toarray()
@@ -194,6 +251,9 @@ def distance(
         # Cells that the release does not fill differ by all they were, and stay as they are.
         cells[at] = np.where(cells[at] > 0, np.abs(cells[at] - cosines), 0)
         moved += float(was.sum())
+    if diagonal:
+        # All other pairs stand in two cells of the matrix. An item is like itself unless it is gone.
+        total, moved = 2 * total + n_items, 2 * moved + int((scale_after == 0).sum())
     return min(1.0, moved / total) if total else 0.0
 
 

@@ -12,6 +12,12 @@ PREDICTED = (0.0025, 0.0730, 0.0030, 8.324, 4.544, 0.0076, 21.17, 0.868, 2415.0,
 PREDICTED_DIGITS = (4, 4, 4, 3, 3, 4, 2, 3, 0, 0)
 
 ROUNDED = "Half a unit of the last digit that the slides print: rounding alone."
+FOUR_DIFFERS = (
+    "Attacker 4 is stated to know how many rows a purchase has and all of its items. A basket may have an item in "
+    "several rows: 1,567 baskets have 1,518 sets of items, and 1,522 pairs of a set and a number of rows. By both, as "
+    "stated, .9812 are found; what is printed follows from the set of items alone. Attacker 9, who knows the day as "
+    "well, is found alike in both ways."
+)
 EIGHT_DIFFERS = (
     "The definition, which was used here and for all other attackers, gives .9972, and .9750 cannot follow from it: "
     "a fortieth of the rows would have to be lost to other customers, and only 208 of 38,087 rows agree with one of "

@@ -39,12 +39,13 @@ class Pwscup2017Success:
         guesses = pl.DataFrame(list(GUESSES), schema=SCHEMA, orient="row")
         verdict = judge(guesses, truth, CUSTOMERS, PERIODS)
         why = "A share of six is the same or it is not."
-        # The paper divides by all cells, those of months without a purchase too.
-        of_all_cells = float(verdict.cell.inputs["of all cells"])
         return Findings(
-            (StudyLine.near("reid of the pseudonyms, 3/6", 3 / 6, of_all_cells, within=0, why=why),),
+            (StudyLine.near("reid of the pseudonyms, 3/6", 3 / 6, verdict.cell.value, within=0, why=why),),
             remarks=(
                 "The contest itself ranked by a stricter share, of customers who are right in every month. In this "
                 f"example that is {verdict.row.value:.4f}: only Alice is right in both.",
+                "The paper's share is `cell` wherever Tokumei judges guesses: of all customers × months, those without "
+                f"a pseudonym too. Of the five months in which a customer has one, {verdict.month.value:.4f} are "
+                "found, which is `month`.",
             ),
         )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -31,7 +31,7 @@ from tokumei.contest.edition import (
     read_once,
 )
 from tokumei.contest.editions.pwscup2017 import files
-from tokumei.contest.editions.pwscup2017.measures import measures_of
+from tokumei.contest.editions.pwscup2017.measures import FOUND, measures_of
 from tokumei.contest.editions.pwscup2017.rules import (
     FIRST_PERIOD,
     GUESS_RULES,
@@ -47,8 +47,10 @@ from tokumei.contest.source import sample_purchases
 from tokumei.contest.table_of_pseudonyms import for_a_table
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
+from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text
+from tokumei.core.wording import choice_of
 from tokumei.data.files.pseudonyms import read_pseudonyms, write_pseudonyms
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_master
@@ -97,6 +99,9 @@ class Pwscup2017(Edition):
     )
     utility_weight: float = field(default=0.5, metadata={"help": "Weight of U in the score."})
     safety_weight: float = field(default=0.5, metadata={"help": "Weight of S in the score."})
+    success: Literal["row", "cell", "month", "transaction"] = field(
+        default="row", metadata={"help": "What counts as found: row, as in the contest, cell, month or transaction."}
+    )
 
     def __post_init__(self) -> None:
         if self.n_customers < 1:
@@ -106,6 +111,8 @@ class Pwscup2017(Edition):
         for name in ("utility_weight", "safety_weight"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
                 raise InputError.of("a weight of 0 or more", option=name, value=getattr(self, name))
+        if self.success not in FOUND:
+            raise InputError.of(choice_of(FOUND), option="success", value=self.success)
 
     @property
     def terms(self) -> ContestTerms:
@@ -119,13 +126,15 @@ class Pwscup2017(Edition):
             f"and published. Attackers know {levels} of the rows of T, items cut to two characters, and name the "
             "pseudonym of every customer in every month. Teams rank by "
             f"{self.utility_weight:g}·U + {self.safety_weight:g}·S, lower is better: U is the worst of seven "
-            "losses of use, S what attacks find: the built-in attack that is best on average over the levels of "
-            f"knowledge, or the guesses of other teams, whichever is more; of guesses, {self.attack_rule.says}.",
+            f"losses of use, S what attacks find ({FOUND[self.success].title}): the built-in attack that is best on "
+            "average over the levels of knowledge, or the guesses of other teams, whichever is more; of guesses, "
+            f"{self.attack_rule.says}.",
             summary_ja="1年分の購買履歴 T を行ごとに加工する。顧客IDを月ごとに変えてもよい仮名に置き換え、値の変更や"
             f"半数までの行の削除ができる。残った行をシャッフルして公開する。攻撃者は T の {levels} の行"
             "（商品IDは先頭2文字）を知り、全顧客の各月の仮名を推定する。順位は "
             f"{self.utility_weight:g}·U + {self.safety_weight:g}·S の小さい順で、U は7つの有用性指標の最悪値、"
-            "S は攻撃の成功率で、全知識レベルでの平均が最大の組み込み攻撃と、他チームの推定の、大きい方とする。"
+            f"S は攻撃の成功率（{FOUND[self.success].title_ja}）で、全知識レベルでの平均が最大の組み込み攻撃と、"
+            "他チームの推定の、大きい方とする。"
             f"他チームの推定は、{self.attack_rule.says_ja}。",
             data_files=(
                 FileRole(
@@ -204,7 +213,9 @@ class Pwscup2017(Edition):
                 safety[trial.attack.upper()][trial.known] = _shares_found(trial.verdict)
                 bar.advance()
         worst_loss = max(max(value) if isinstance(value, list) else value for value in utility.values())
-        means = [math.fsum(one["row"] for one in by_level.values()) / len(by_level) for by_level in safety.values()]
+        means = [
+            math.fsum(one[self.success] for one in by_level.values()) / len(by_level) for by_level in safety.values()
+        ]
         worst_attack = max(means) if means else None
         total = None if worst_attack is None else self._total(worst_loss, worst_attack)
         return ReleaseScore({"utility": utility, "safety": safety, "total": total}, worst_loss, worst_attack)
@@ -243,16 +254,15 @@ class Pwscup2017(Edition):
         check_guess(read_once(data, Originals.read), files.read_published(published["S"]), guess["Fh"])
 
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
-        """Give the share of customers whose twelve cells are all right, with what blind guessing would score."""
+        """Give the share that counts, of customers whose twelve cells are all right, and what blind guessing scores."""
         right, customers, periods = read_pseudonyms(truth["F"])
         guessed, _, _ = read_pseudonyms(guess["Fh"])
         verdict = judge(guessed, right, customers, periods, files.read_published(published["S"]))
-        details = {
-            **_shares_found(verdict),
-            "baseline": verdict.row.baseline,
-            "interval": list(verdict.row.interval or ()),
-        }
-        return GuessScore(verdict.row.value, details)
+        found: Score = getattr(verdict, self.success)
+        details: dict[str, Any] = {**_shares_found(verdict), "baseline": found.baseline}
+        if found.interval is not None:
+            details["interval"] = list(found.interval)
+        return GuessScore(found.value, details)
 
     def rank(self, entries: Sequence[TeamEntry]) -> list[Standing]:
         """Order the teams by their weighted sum of U and S, the lowest first."""
@@ -301,10 +311,11 @@ class Pwscup2017(Edition):
 
 
 def _shares_found(verdict: Verdict) -> dict[str, float]:
-    """Give what was found of customers, of all twelve cells of all (as the paper defines it), and of published rows."""
+    """Give what was found of customers, of cells and of the months that customers have, and of published rows."""
     transaction = 0.0 if verdict.transaction is None else verdict.transaction.value
     return {
         "row": verdict.row.value,
-        "cell": float(verdict.cell.inputs["of all cells"]),
+        "cell": verdict.cell.value,
+        "month": verdict.month.value,
         "transaction": transaction,
     }

@@ -10,12 +10,16 @@ from tokumei.contest.measures import (
     CELLS_FOUND,
     CUSTOMERS_FOUND,
     INTERVAL,
+    MONTHS_FOUND,
     SAMPLES_FOUND,
     TRANSACTIONS_FOUND,
     attack_measure,
     loss_measure,
     submitted_attacks,
 )
+
+# What may be counted of guesses.
+FOUND = {one.name: one for one in (CUSTOMERS_FOUND, CELLS_FOUND, MONTHS_FOUND, TRANSACTIONS_FOUND)}
 
 
 def measures_of(
@@ -37,6 +41,5 @@ def measures_of(
         f"{formula}。0 は有用性の損失も発見もない状態、{sum(weights):g} は有用性をすべて失い全員が発見された状態。",
     )
     tried = [attack_measure(name.upper(), name) for name in attacks]
-    found = (CUSTOMERS_FOUND, CELLS_FOUND, TRANSACTIONS_FOUND, BASELINE, INTERVAL)
     named = sorted([*losses, both], key=lambda measure: measure.name)
-    return (*named, *tried, total, *found, SAMPLES_FOUND, submitted_attacks(rule))
+    return (*named, *tried, total, *FOUND.values(), BASELINE, INTERVAL, SAMPLES_FOUND, submitted_attacks(rule))
