@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import polars as pl
 
+from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
 from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.registry import Registry
 from tokumei.core.score import Score
@@ -45,6 +46,14 @@ class DisclosureAttack(Protocol):
 
     def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Attack the release as far as the scene allows and judge the guesses, the main score first."""
+
+
+@runtime_checkable
+class ReleaseAttack(DisclosureAttack, Protocol):
+    """A disclosure attack that needs neither the original nor any person: the release and public knowledge suffice."""
+
+    def deduce(self, public: PublicKnowledge, *, seed: int) -> Deductions:
+        """Deduce what must be true of the original; where that is there, judge the claims by it."""
 
 
 # The attackers who look for equal rows stand in one file.

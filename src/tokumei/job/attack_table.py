@@ -9,23 +9,27 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attack.registry import DISCLOSURE_ATTACKS, DisclosureAttack, attack_title
-from tokumei.attack.threat_model import Published, ThreatModel
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS
+from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
+from tokumei.attack.registry import DISCLOSURE_ATTACKS, DisclosureAttack, ReleaseAttack, attack_title
+from tokumei.attack.threat_model import KnownMethod, Published, ThreatModel
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import part_name
-from tokumei.core.result import Drawing, Facts, Result, Rows, Section
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, as_kind
 from tokumei.core.score import Score
 from tokumei.core.text import Text
 from tokumei.data.files.beside import read_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
 from tokumei.data.table import Table, check_column
+from tokumei.job.hierarchies import given_hierarchies
 from tokumei.job.pairs import hierarchies_of, numeric_of, published
+from tokumei.job.table_release import TableRelease
 
 ALL = "all"
 OPTIONS = (
     *("attack", "known", "known_share", "numeric", "hierarchies", "rows", "in_order", "earlier", "earlier_rows"),
-    *("population", "control", "seed"),
+    *("population", "control", "method", "k", "seed"),
 )
 FITTING = {
     ("record-linkage", "certain"): "People whom exactly one record fits, and it is theirs.",
@@ -45,11 +49,15 @@ FITTING = {
 
 @dataclass(frozen=True)
 class Tried:
-    """One attack that was tried, its scores, and the column it learned where that is one of several."""
+    """One attack that was tried, its scores, and the column it learned where that is one of several.
+
+    deduced: the claims of an attack that needs the release alone, and what it assumed.
+    """
 
     attack: str
     sensitive: str | None
     scores: Mapping[str, Score]
+    deduced: Deductions | None = None
 
     @property
     def title(self) -> str:
@@ -87,7 +95,25 @@ class TableAttack(Result):
     def to_dict(self) -> dict[str, Any]:
         """Give all as `tokumei attack table --json` prints it."""
         found = {name: {key: score.as_dict() for key, score in each.items()} for name, each in self.scores.items()}
-        return {"attacks": found, "left_out": dict(self.left_out), **self.facts}
+        deduced = {one.title: dict(one.deduced.facts) for one in self.tried if one.deduced is not None}
+        more = {"deduced": deduced} if deduced else {}
+        return {"attacks": found, **more, "left_out": dict(self.left_out), **self.facts}
+
+    @property
+    def claims(self) -> Any:
+        """What the attacks that need the release alone claim, a row a claim; None where none was tried."""
+        found = self.claimed
+        return None if found is None else as_kind(found, self.frame_kind)
+
+    @property
+    def claimed(self) -> pl.DataFrame | None:
+        """The claims as a Polars frame."""
+        found = [
+            one.deduced.claims.select(pl.lit(one.title).alias("attack"), pl.all())
+            for one in self.tried
+            if one.deduced is not None
+        ]
+        return pl.concat(found) if found else None
 
     def sections(self) -> Sequence[Section]:
         """Give the scores of each attack with what they say, and the facts."""
@@ -142,6 +168,8 @@ def attack_table(
     earlier_rows: Sequence[Any] = (),
     population: Any = None,
     control: Any = None,
+    method: str | None = None,
+    k: int | None = None,
     seed: int = 1,
     reading: Reading = AS_IT_IS,
     **options: Any,
@@ -170,17 +198,21 @@ def attack_table(
         ],
         population=_frame(population, reading, wanted),
         control=_frame(control, reading, wanted),
+        method=_known_method(release, method, k),
     )
     left_out = {name: lack for name, part in parts.items() if (lack := _lacks(threat_model, part))}
     if attack != ALL and left_out:
         name, lack = next(iter(left_out.items()))
         raise InputError.of(Text("{lack}, which {name} needs", lack=lack, name=name))
-    tried = [
-        Tried(name, column, dict(one.measure(threat_model, seed=seed)))
-        for name, part in parts.items()
-        if name not in left_out
-        for column, one in _for_each_sensitive(part, threat_model.sensitive)
-    ]
+    tried = []
+    for name, part in parts.items():
+        if name in left_out:
+            continue
+        if isinstance(part, ReleaseAttack):
+            tried.append(_deduced(name, part, PublicKnowledge.of(threat_model), seed))
+            continue
+        for column, one in _for_each_sensitive(part, threat_model.sensitive):
+            tried.append(Tried(name, column, dict(one.measure(threat_model, seed=seed))))
     facts = {
         "rows": original.n_rows,
         "released": threat_model.published.table.n_rows,
@@ -189,6 +221,62 @@ def attack_table(
         "seconds": round(time.perf_counter() - started, 3),
     }
     return TableAttack(tried, left_out, facts, original.kind)
+
+
+def attack_release(
+    release: Table,
+    attack: Any = ALL,
+    *,
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    method: str | None = None,
+    k: int | None = None,
+    seed: int = 1,
+    **options: Any,
+) -> TableAttack:
+    """Attack a release of which nothing else is there: by what its labels give away; see `tk.attack`."""
+    started = time.perf_counter()
+    parts = _chosen(attack, options)
+    alone = {name: part for name, part in parts.items() if isinstance(part, ReleaseAttack)}
+    left_out = {name: "the original" for name in parts if name not in alone}
+    if attack != ALL and left_out:
+        expected = "the original, which {name} needs, and whose each released row is"
+        raise InputError.of(Text(expected, name=next(iter(left_out))), file=release.name)
+    chosen = release.hierarchies if hierarchies is None else hierarchies
+    public = PublicKnowledge(
+        release.with_written_moments(),
+        given_hierarchies(chosen, release.quasi_identifiers),
+        release.numeric if numeric is None else [numeric] if isinstance(numeric, str) else list(numeric),
+        _known_method(release, method, k),
+    )
+    for column in public.numeric or []:
+        check_column(column, release.frame.columns, "numeric", release.name)
+    tried = [_deduced(name, part, public, seed) for name, part in alone.items()]
+    facts = {"released": release.n_rows, "seed": seed, "seconds": round(time.perf_counter() - started, 3)}
+    return TableAttack(tried, left_out, facts, release.kind)
+
+
+def _deduced(name: str, part: ReleaseAttack, public: PublicKnowledge, seed: int) -> Tried:
+    found = part.deduce(public, seed=seed)
+    return Tried(name, None, dict(found.scores), found)
+
+
+def _known_method(release: Any, name: str | None, k: int | None) -> KnownMethod:
+    """Give what is known of how a release was made: what was said, or what a release of this process was made by."""
+    if name is not None:
+        TABLE_ANONYMIZERS.get(name)
+    if not isinstance(release, TableRelease):
+        return KnownMethod(name or "", k=k)
+    made, asked = release.recipe.options, release.recipe.options.get("requirements", [])
+    ks = [one["options"]["k"] for one in asked if one["name"] == "k-anonymity"]
+    return KnownMethod(
+        name or release.recipe.method,
+        made.get("options", {}),
+        k if k is not None else max(ks, default=None),
+        ranged=list(release.numeric),
+        is_plain=all(one["name"] == "k-anonymity" for one in asked) and not made.get("weights"),
+        suppression=float(made.get("suppression", 0.0)),
+    )
 
 
 def _chosen(attack: Any, options: Mapping[str, Any]) -> dict[str, DisclosureAttack]:

@@ -1,0 +1,131 @@
+"""Claims about the rows of a class that somebody deduced, and whether they are true."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from tokumei.attack.public_knowledge import CLAIM_COLUMNS, PublicKnowledge
+from tokumei.attack.threat_model import NOBODY, ThreatModel
+from tokumei.hierarchy.label_semantics import Ints, Vocabulary
+
+Rule = Literal["count", "spread", "pile", "minority"]
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """What is said of one column of a class of rows.
+
+    rule: `count`: from `least` to `most` of the rows have one of the `leaves`; `spread`: at least `least` of `parts`
+    occur; `pile`: some value has `least` rows or more; `minority`: some of `parts` has from `least` to `most` rows.
+    leaves, parts: indices of the column's vocabulary, or a number where the scale has no list of leaves.
+    value: what it says in a word, where that is one value or label. is_exact: whether that is one value alone.
+    """
+
+    class_number: int
+    column: str
+    kind: str
+    rule: Rule
+    least: int
+    most: int
+    text: str
+    value: str | None = None
+    leaves: Ints | Fraction | None = None
+    parts: Sequence[Ints] = field(default_factory=tuple)
+    is_exact: bool = False
+
+
+def claims_frame(public: PublicKnowledge, claims: Sequence[Claim]) -> pl.DataFrame:
+    """Give claims as a frame, judged where the original is there."""
+    numbers = np.array([one.class_number for one in claims], np.int64)
+    label_of = {name: public.labels_of_classes(name) for name in public.columns}
+    truth = None if public.truth is None else ClassContents(public, public.truth)
+    rows = {
+        "row": public.first_rows[numbers] + 1,
+        "rows": public.sizes[numbers],
+        "column": [one.column for one in claims],
+        "label": [public.labels[one.column][label_of[one.column][one.class_number]] for one in claims],
+        "kind": [one.kind for one in claims],
+        "value": [one.value for one in claims],
+        "least": [one.least for one in claims],
+        "most": [one.most for one in claims],
+        "claim": [one.text for one in claims],
+        "proven": [True] * len(claims),
+        "is_true": [None if truth is None else truth.holds(one) for one in claims],
+    }
+    frame = pl.DataFrame(rows, schema=CLAIM_COLUMNS)
+    return frame.sort("row", "column", "kind", "value", nulls_last=True, maintain_order=True)
+
+
+class ClassContents:
+    """The values that the rows of each class really have."""
+
+    def __init__(self, public: PublicKnowledge, truth: ThreatModel) -> None:
+        self._truth = truth
+        owners = truth.published.owners(truth.original.n_rows)
+        is_owned = owners != NOBODY
+        n_classes = len(public.sizes)
+        # Of a class with a row that is nobody's, not all is known.
+        self._is_whole = np.bincount(public.class_of[is_owned], minlength=n_classes) == public.sizes
+        self._classes, self._rows, self._n_classes = public.class_of[is_owned], owners[is_owned], n_classes
+        self._counts: dict[str, sparse.csr_array] = {}
+
+    def counts(self, column: str) -> sparse.csr_array:
+        """Give how many rows of each class have each value, by its index in the vocabulary."""
+        if column not in self._counts:
+            vocabulary, original = self._truth.vocabulary(column), self._truth.original
+            values = vocabulary.indices(original.frame[column], file=original.name)[self._rows]
+            shape = (self._n_classes, vocabulary.n_leaves + 1)
+            ones = np.ones(len(values), np.int64)
+            self._counts[column] = sparse.coo_array((ones, (self._classes, values)), shape=shape).tocsr()
+        return self._counts[column]
+
+    def holds(self, claim: Claim) -> bool | None:
+        """Tell whether a claim is true; None where a row of the class is nobody's."""
+        if not self._is_whole[claim.class_number]:
+            return None
+        counts = self.counts(claim.column)
+        start, end = counts.indptr[claim.class_number : claim.class_number + 2]
+        values, rows = counts.indices[start:end], counts.data[start:end]
+        if claim.rule == "count":
+            leaves = claim.leaves
+            if isinstance(leaves, Fraction):
+                leaves = index_of_number(self._truth.vocabulary(claim.column), leaves)
+            return bool(claim.least <= _among(values, rows, leaves) <= claim.most)
+        if claim.rule == "pile":
+            return bool(rows.max(initial=0) >= claim.least)
+        found = np.array([_among(values, rows, part) for part in claim.parts])
+        if claim.rule == "spread":
+            return bool((found > 0).sum() >= claim.least)
+        return bool(((found >= claim.least) & (found <= claim.most)).any())
+
+
+def index_of_number(vocabulary: Vocabulary, number: Fraction) -> Ints:
+    """Give the index of the leaf that is a number; none if no leaf is."""
+    at = bisect_left(vocabulary.sorted_numbers, number)
+    is_there = at < len(vocabulary.sorted_numbers) and vocabulary.sorted_numbers[at] == number
+    return np.array([at] if is_there else [], np.int64)
+
+
+def _among(values: Ints, rows: Ints, leaves: Ints | None) -> int:
+    return int(rows[np.isin(values, np.array([], np.int64) if leaves is None else leaves)].sum())
+
+
+def least_by_cell(claims: Iterable[Claim]) -> dict[tuple[int, str], int]:
+    """Give for each class and column how many of its rows have a value that is known exactly."""
+    best: dict[tuple[int, str, str | None], int] = {}
+    for one in claims:
+        if one.is_exact:
+            key = one.class_number, one.column, one.value
+            best[key] = max(best.get(key, 0), one.least)
+    out: dict[tuple[int, str], int] = {}
+    for (number, column, _), least in best.items():
+        out[number, column] = out.get((number, column), 0) + least
+    return out
