@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
@@ -14,9 +14,10 @@ from scipy import sparse
 
 from tokumei.attack.public_knowledge import CLAIM_COLUMNS, PublicKnowledge
 from tokumei.attack.threat_model import NOBODY, ThreatModel
-from tokumei.hierarchy.label_semantics import Ints, Vocabulary
+from tokumei.hierarchy.label_semantics import Vocabulary
 
 Rule = Literal["count", "spread", "pile", "minority"]
+Leaves = frozenset[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,8 @@ class Claim:
     most: int
     text: str
     value: str | None = None
-    leaves: Ints | Fraction | None = None
-    parts: Sequence[Ints] = field(default_factory=tuple)
+    leaves: Leaves | Fraction = frozenset()
+    parts: Sequence[Leaves] = ()
     is_exact: bool = False
 
 
@@ -76,6 +77,7 @@ class ClassContents:
         self._is_whole = np.bincount(public.class_of[is_owned], minlength=n_classes) == public.sizes
         self._classes, self._rows, self._n_classes = public.class_of[is_owned], owners[is_owned], n_classes
         self._counts: dict[str, sparse.csr_array] = {}
+        self._lists: dict[str, tuple[list[int], list[int], list[int]]] = {}
 
     def counts(self, column: str) -> sparse.csr_array:
         """Give how many rows of each class have each value, by its index in the vocabulary."""
@@ -91,31 +93,38 @@ class ClassContents:
         """Tell whether a claim is true; None where a row of the class is nobody's."""
         if not self._is_whole[claim.class_number]:
             return None
-        counts = self.counts(claim.column)
-        start, end = counts.indptr[claim.class_number : claim.class_number + 2]
-        values, rows = counts.indices[start:end], counts.data[start:end]
+        found = self._values(claim.column, claim.class_number)
         if claim.rule == "count":
             leaves = claim.leaves
             if isinstance(leaves, Fraction):
                 leaves = index_of_number(self._truth.vocabulary(claim.column), leaves)
-            return bool(claim.least <= _among(values, rows, leaves) <= claim.most)
+            return claim.least <= _among(found, leaves) <= claim.most
         if claim.rule == "pile":
-            return bool(rows.max(initial=0) >= claim.least)
-        found = np.array([_among(values, rows, part) for part in claim.parts])
+            return max(rows for _, rows in found) >= claim.least
+        n_rows = [_among(found, part) for part in claim.parts]
         if claim.rule == "spread":
-            return bool((found > 0).sum() >= claim.least)
-        return bool(((found >= claim.least) & (found <= claim.most)).any())
+            return sum(n > 0 for n in n_rows) >= claim.least
+        return any(claim.least <= n <= claim.most for n in n_rows)
+
+    def _values(self, column: str, number: int) -> list[tuple[int, int]]:
+        """Give the values of a class with the number of rows that have each."""
+        if column not in self._lists:
+            counts = self.counts(column)
+            self._lists[column] = counts.indptr.tolist(), counts.indices.tolist(), counts.data.tolist()
+        starts, values, rows = self._lists[column]
+        own = slice(starts[number], starts[number + 1])
+        return list(zip(values[own], rows[own], strict=True))
 
 
-def index_of_number(vocabulary: Vocabulary, number: Fraction) -> Ints:
+def index_of_number(vocabulary: Vocabulary, number: Fraction) -> Leaves:
     """Give the index of the leaf that is a number; none if no leaf is."""
     at = bisect_left(vocabulary.sorted_numbers, number)
     is_there = at < len(vocabulary.sorted_numbers) and vocabulary.sorted_numbers[at] == number
-    return np.array([at] if is_there else [], np.int64)
+    return frozenset([at] if is_there else [])
 
 
-def _among(values: Ints, rows: Ints, leaves: Ints | None) -> int:
-    return int(rows[np.isin(values, np.array([], np.int64) if leaves is None else leaves)].sum())
+def _among(found: Sequence[tuple[int, int]], leaves: Leaves) -> int:
+    return sum(rows for value, rows in found if value in leaves)
 
 
 def least_by_cell(claims: Iterable[Claim]) -> dict[tuple[int, str], int]:

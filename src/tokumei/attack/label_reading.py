@@ -13,7 +13,7 @@ import numpy as np
 from tokumei.attack.public_knowledge import PublicKnowledge
 from tokumei.core.text import Text
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
-from tokumei.hierarchy.label_semantics import Ints, LeafSets, Vocabulary
+from tokumei.hierarchy.label_semantics import LeafSets, Vocabulary
 from tokumei.hierarchy.labels import ENDLESS, NumberRange, read_range, set_members
 from tokumei.hierarchy.leaves import read_number
 
@@ -23,7 +23,7 @@ class Children:
     """The nodes one level below a label: the text of each, and its leaves as indices of the vocabulary."""
 
     texts: Sequence[str]
-    leaves: Sequence[Ints]
+    leaves: Sequence[frozenset[int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +99,14 @@ class LabelReading:
         ends = [*([] if found.is_open_below else [found.low]), *([] if found.is_open else [found.high])]
         return [end for end in ends if abs(end) < ENDLESS]
 
-    def member_leaves(self, label: int) -> list[Ints]:
+    def member_leaves(self, label: int) -> list[frozenset[int]]:
         """Give the indices of the values that each member of a set stands for."""
         sets = self.vocabulary.leaf_sets(self.sets[label] or [])
-        return [_indices(sets, number) for number in range(sets.n_labels)]
+        runs = list(zip(sets.label.tolist(), sets.first.tolist(), sets.end.tolist(), strict=True))
+        return [
+            frozenset(index for own, first, end in runs if own == number for index in range(first, end))
+            for number in range(sets.n_labels)
+        ]
 
     @cached_property
     def are_of_a_tree(self) -> bool:
@@ -177,13 +181,9 @@ class LabelReading:
         found = np.unique(codes[is_below])
         if len(found) < 2:
             return None
-        leaves = [self.vocabulary.index_of_leaf[np.flatnonzero(is_below & (codes == code))] for code in found]
+        index_of = self.vocabulary.index_of_leaf
+        leaves = [frozenset(index_of[is_below & (codes == code)].tolist()) for code in found]
         return Children([names[code] for code in found], leaves)
-
-
-def _indices(sets: LeafSets, label: int) -> Ints:
-    own = np.flatnonzero(sets.label == label)
-    return np.concatenate([np.arange(sets.first[at], sets.end[at]) for at in own] or [np.zeros(0, np.int64)])
 
 
 def _places(number: Fraction) -> int:

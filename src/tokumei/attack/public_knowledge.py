@@ -96,7 +96,13 @@ class PublicKnowledge:
 
     def labels_of_classes(self, column: str) -> Ints:
         """Give the number of the label of each class."""
-        return self.label_codes[column][self.first_rows]
+        if column not in self._class_labels:
+            self._class_labels[column] = self.label_codes[column][self.first_rows]
+        return self._class_labels[column]
+
+    @cached_property
+    def _class_labels(self) -> dict[str, Ints]:
+        return {}
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers: it was named, or all of its labels are numbers or ranges of them."""

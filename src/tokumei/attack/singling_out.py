@@ -35,7 +35,7 @@ def singling_out(public: PublicKnowledge, readings: Sequence[LabelReading], trut
     found: dict[str, _Tally] = {}
     fitting = _fitting(public, truth) if any(any(one.ranges) for one in readings) else None
     for reading in (one for one in readings if any(one.ranges)):
-        counts = _by_value(public, truth, reading.column, *fitting) if fitting else None
+        counts = _by_value(truth, reading.column, *fitting) if fitting else None
         found[reading.column] = _tally(public, truth, reading, counts)
     return _score("singled-out", found)
 
@@ -88,18 +88,16 @@ def _tally(
         return tally
     is_alone = counts.copy()
     is_alone.data = (is_alone.data == 1).astype(np.int64)
-    n_alone = is_alone.sum(axis=1)
     ends = {
         label: [index_of_number(vocabulary, end) for end in reading.ends(label)] for label in range(len(reading.labels))
     }
+    starts, values, alone = is_alone.indptr.tolist(), is_alone.indices.tolist(), is_alone.data.tolist()
     for number, label in enumerate(public.labels_of_classes(reading.column).tolist()):
-        if not ends[label]:
-            continue
-        start, stop = is_alone.indptr[number : number + 2]
-        values, alone = is_alone.indices[start:stop], is_alone.data[start:stop]
+        own = slice(starts[number], starts[number + 1])
+        single = {value for value, is_one in zip(values[own], alone[own], strict=True) if is_one}
         tally.n_ends += len(ends[label])
-        tally.n_alone += int(sum(alone[np.isin(values, at)].sum() for at in ends[label]))
-        tally.n_alone_anywhere += len(ends[label]) * min(1.0, float(n_alone[number]) / reading.n_values[label])
+        tally.n_alone += sum(bool(at & single) for at in ends[label])
+        tally.n_alone_anywhere += len(ends[label]) * min(1.0, len(single) / max(1.0, reading.n_values[label]))
     return tally
 
 
@@ -117,9 +115,7 @@ def _fitting(public: PublicKnowledge, truth: ThreatModel) -> tuple[People, spars
     return people, fits[back][:, records.class_of[public.first_rows]]
 
 
-def _by_value(
-    public: PublicKnowledge, truth: ThreatModel, column: str, people: People, fits: sparse.csr_array
-) -> sparse.csr_array:
+def _by_value(truth: ThreatModel, column: str, people: People, fits: sparse.csr_array) -> sparse.csr_array:
     """Count for each class and value the people who have the value and fit the other labels as well."""
     vocabulary, original = truth.vocabulary(column), truth.original
     values: Ints = vocabulary.indices(original.frame[column], file=original.name)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from tokumei.attack.claims import Claim, claims_frame, least_by_cell
 from tokumei.attack.label_reading import LabelReading
+from tokumei.attack.mondrian_cuts import halves, not_split
 from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
 from tokumei.attack.singling_out import expected_singling_out, singling_out
 from tokumei.attack.targets import share_score
@@ -43,7 +45,7 @@ class Downcoding:
 
     Success: `singled-out` is the share of predicates "value = end of the range, other columns within the labels", one
     for each end of each range of each class, that fit exactly one of all rows of the original. Baseline: any value of
-    the same range, each alike. Without the original it is an estimate, `singled-out-estimate`, of values that lie evenly
+    the same range, each alike. Without the original, `singled-out-estimate` is what it would be if values lay evenly
     within their ranges. `certain` is the share of generalized cells whose values are known exactly, up to the order of
     rows that say the same; `narrowed` is the share of rows of whose class something is claimed, and its inputs say how
     many bits of how many the claims remove. The original is used only to judge (Cohen and Nissim 2020 on predicate
@@ -79,10 +81,35 @@ class Downcoding:
         tight = {one.column: self._is_tight(public, one) for one in readings if one.has_made_labels}
         claims: list[Claim] = []
         for one in readings:
-            is_tight = tight.get(one.column, (False, ""))[0]
-            claims += self._of_column(public, one, is_tight=is_tight)
+            claims += self._of_column(public, one, is_tight=tight.get(one.column, (False, ""))[0])
+        claims += self._of_cuts(public, readings, [column for column, (is_tight, _) in tight.items() if is_tight])
         frame = claims_frame(public, claims)
         return Deductions(_scores(public, readings, claims, tight), frame, _facts(public, frame, tight))
+
+    def _of_cuts(
+        self, public: PublicKnowledge, readings: Sequence[LabelReading], tight: Sequence[str]
+    ) -> Iterator[Claim]:
+        """Claim what follows from where Mondrian cut and where it did not."""
+        method = public.method
+        is_strict = (method.options or {}).get("kind", "strict") == "strict"
+        if (
+            method.name != "mondrian"
+            or not is_strict
+            or not method.is_plain
+            or method.suppression
+            or self.ranges == "grid"
+        ):
+            return
+        # Nobody asked for more than every class has.
+        k = int(public.sizes.min()) if method.k is None else method.k
+        ranged = tight if method.ranged is None else [name for name in method.ranged if name in public.columns]
+        if any(one.column in ranged and one.has_made_labels and one.column not in tight for one in readings):
+            return
+        for one in readings:
+            is_ranged = one.column in ranged
+            yield from not_split(public, one, k, is_ranged=is_ranged, is_complete=self.complete)
+        if self.complete or not any(SUPPRESSED in one.labels for one in readings):
+            yield from halves(public, readings, ranged)
 
     def _is_tight(self, public: PublicKnowledge, reading: LabelReading) -> tuple[bool, Text]:
         """Tell whether the labels of a column are assumed to be made of the values in each group, and why."""
@@ -117,7 +144,7 @@ class Downcoding:
             return
         parts, names = list(below.leaves), list(below.texts)
         if reading.labels[label] == SUPPRESSED and not self.complete:
-            parts, names = [*parts, np.array([reading.vocabulary.n_leaves])], [*names, MISSING]
+            parts, names = [*parts, frozenset([reading.vocabulary.n_leaves])], [*names, MISSING]
         if len(parts) > 2:
             text = f"two or more occur of: {', '.join(names)}"
             yield Claim(number, column, "closest label", "spread", 2, size, text, parts=parts)
@@ -130,7 +157,7 @@ class Downcoding:
 def _missing_with_others(reading: LabelReading, number: int, label: int, size: int) -> Iterator[Claim]:
     """Claim that a missing value stands with others where a method of ranges writes none."""
     if reading.labels[label] == SUPPRESSED:
-        text, leaves = "a missing value occurs, and one that is not", np.array([reading.vocabulary.n_leaves])
+        text, leaves = "a missing value occurs, and one that is not", frozenset([reading.vocabulary.n_leaves])
         yield Claim(number, reading.column, "closest label", "count", 1, size - 1, text, MISSING, leaves, is_exact=True)
 
 
@@ -198,10 +225,10 @@ def _bits(public: PublicKnowledge, readings: Sequence[LabelReading], claims: Seq
     for one in readings:
         own = n_values[one.column][public.labels_of_classes(one.column)]
         total += float((public.sizes * np.log2(np.maximum(own, 1.0))).sum())
-    musts: dict[tuple[int, str], list[float]] = {}
+    musts: dict[tuple[int, str], list[int]] = {}
     for claim in claims:
         if claim.rule == "count" and claim.least > 0:
-            width = 1.0 if claim.is_exact or claim.leaves is None else float(np.size(claim.leaves))
+            width = 1 if isinstance(claim.leaves, Fraction) else len(claim.leaves)
             musts.setdefault((claim.class_number, claim.column), []).append(width)
     for (number, column), widths in musts.items():
         label = int(public.labels_of_classes(column)[number])
@@ -209,10 +236,9 @@ def _bits(public: PublicKnowledge, readings: Sequence[LabelReading], claims: Seq
     return removed, total
 
 
-def _bits_of(n_values: float, size: int, widths: Sequence[float]) -> float:
+def _bits_of(n_values: float, size: int, widths: Sequence[int]) -> float:
     """Give the bits that are removed when each of some disjoint parts of the values must occur among so many rows."""
-    n_all = max(round(n_values), round(sum(widths)), 1)
-    parts = [round(width) for width in widths][:MOST_PARTS]
+    n_all, parts = max(round(n_values), sum(widths), 1), widths[:MOST_PARTS]
     # Whole numbers, since the shares that are left may be far below what a float can subtract.
     left = sum(
         (-1) ** bin(chosen).count("1") * (n_all - sum(w for at, w in enumerate(parts) if chosen >> at & 1)) ** size
