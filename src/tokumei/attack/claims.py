@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +17,8 @@ from tokumei.hierarchy.label_semantics import Vocabulary
 
 Rule = Literal["count", "spread", "pile", "minority"]
 Leaves = frozenset[int]
+# The index of the missing value, which has another one in every vocabulary.
+MISSING = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,7 @@ class Claim:
 
     rule: `count`: from `least` to `most` of the rows have one of the `leaves`; `spread`: at least `least` of `parts`
     occur; `pile`: some value has `least` rows or more; `minority`: some of `parts` has from `least` to `most` rows.
-    leaves, parts: indices of the column's vocabulary, or a number where the scale has no list of leaves.
+    leaves, parts: indices of the leaves of the column's hierarchy, or MISSING; where there is none a number or a label.
     value: what it says in a word, where that is one value or label. is_exact: whether that is one value alone.
     """
 
@@ -38,7 +39,7 @@ class Claim:
     most: int
     text: str
     value: str | None = None
-    leaves: Leaves | Fraction = frozenset()
+    leaves: Leaves | Fraction | str = frozenset()
     parts: Sequence[Leaves] = ()
     is_exact: bool = False
 
@@ -95,10 +96,7 @@ class ClassContents:
             return None
         found = self._values(claim.column, claim.class_number)
         if claim.rule == "count":
-            leaves = claim.leaves
-            if isinstance(leaves, Fraction):
-                leaves = index_of_number(self._truth.vocabulary(claim.column), leaves)
-            return claim.least <= _among(found, leaves) <= claim.most
+            return claim.least <= _among(found, self._leaves(claim)) <= claim.most
         if claim.rule == "pile":
             return max(rows for _, rows in found) >= claim.least
         n_rows = [_among(found, part) for part in claim.parts]
@@ -106,21 +104,38 @@ class ClassContents:
             return sum(n > 0 for n in n_rows) >= claim.least
         return any(claim.least <= n <= claim.most for n in n_rows)
 
+    def _leaves(self, claim: Claim) -> Leaves:
+        vocabulary = self._truth.vocabulary(claim.column)
+        if isinstance(claim.leaves, Fraction):
+            return index_of_number(vocabulary, claim.leaves)
+        if isinstance(claim.leaves, str):
+            return indices_of_labels(vocabulary, [claim.leaves])[0]
+        return claim.leaves
+
     def _values(self, column: str, number: int) -> list[tuple[int, int]]:
         """Give the values of a class with the number of rows that have each."""
         if column not in self._lists:
-            counts = self.counts(column)
-            self._lists[column] = counts.indptr.tolist(), counts.indices.tolist(), counts.data.tolist()
-        starts, values, rows = self._lists[column]
+            counts, missing = self.counts(column), self._truth.vocabulary(column).n_leaves
+            values = np.where(counts.indices == missing, MISSING, counts.indices)
+            self._lists[column] = counts.indptr.tolist(), values.tolist(), counts.data.tolist()
+        starts, listed, rows = self._lists[column]
         own = slice(starts[number], starts[number + 1])
-        return list(zip(values[own], rows[own], strict=True))
+        return list(zip(listed[own], rows[own], strict=True))
 
 
 def index_of_number(vocabulary: Vocabulary, number: Fraction) -> Leaves:
     """Give the index of the leaf that is a number; none if no leaf is."""
-    at = bisect_left(vocabulary.sorted_numbers, number)
-    is_there = at < len(vocabulary.sorted_numbers) and vocabulary.sorted_numbers[at] == number
-    return frozenset([at] if is_there else [])
+    found = vocabulary.index_of_number.get(number)
+    return frozenset() if found is None else frozenset([found])
+
+
+def indices_of_labels(vocabulary: Vocabulary, labels: Sequence[str]) -> list[Leaves]:
+    """Give the indices that each label stands for."""
+    sets = vocabulary.leaf_sets(labels)
+    out: list[set[int]] = [set() for _ in labels]
+    for label, first, end in zip(sets.label.tolist(), sets.first.tolist(), sets.end.tolist(), strict=True):
+        out[label] |= set(range(first, end))
+    return [frozenset(one) for one in out]
 
 
 def _among(found: Sequence[tuple[int, int]], leaves: Leaves) -> int:

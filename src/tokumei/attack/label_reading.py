@@ -91,22 +91,10 @@ class LabelReading:
             for at, (label, size) in enumerate(zip(self.labels, self.n_values, strict=True))
         ]
 
-    def ends(self, label: int) -> list[Fraction]:
-        """Give the ends of a range that belong to it."""
-        found = self.ranges[label]
-        if found is None:
-            return []
-        ends = [*([] if found.is_open_below else [found.low]), *([] if found.is_open else [found.high])]
-        return [end for end in ends if abs(end) < ENDLESS]
-
-    def member_leaves(self, label: int) -> list[frozenset[int]]:
-        """Give the indices of the values that each member of a set stands for."""
-        sets = self.vocabulary.leaf_sets(self.sets[label] or [])
-        runs = list(zip(sets.label.tolist(), sets.first.tolist(), sets.end.tolist(), strict=True))
-        return [
-            frozenset(index for own, first, end in runs if own == number for index in range(first, end))
-            for number in range(sets.n_labels)
-        ]
+    @cached_property
+    def ends(self) -> list[list[Fraction]]:
+        """For each label the ends of its range that belong to it."""
+        return [[] if one is None else _own_ends(one) for one in self.ranges]
 
     @cached_property
     def are_of_a_tree(self) -> bool:
@@ -184,6 +172,11 @@ class LabelReading:
         index_of = self.vocabulary.index_of_leaf
         leaves = [frozenset(index_of[is_below & (codes == code)].tolist()) for code in found]
         return Children([names[code] for code in found], leaves)
+
+
+def _own_ends(found: NumberRange) -> list[Fraction]:
+    ends = [*([] if found.is_open_below else [found.low]), *([] if found.is_open else [found.high])]
+    return [end for end in ends if abs(end) < ENDLESS]
 
 
 def _places(number: Fraction) -> int:

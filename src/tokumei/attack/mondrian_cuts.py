@@ -69,25 +69,44 @@ def halves(public: PublicKnowledge, readings: Sequence[LabelReading], ranged: Se
         if made is None:
             return
         columns.append(made)
-    weight = 1 / len(columns)
+    boxes = _Boxes(columns, np.array([one.first for one in columns]), np.array([one.last for one in columns]))
     open_nodes = [np.arange(len(public.sizes))]
     while open_nodes:
         groups = open_nodes.pop()
         if len(groups) < 2:
             continue
-        parts, column = _cut(columns, groups, public.sizes, weight)
+        parts, column = _cut(boxes, groups, public.sizes)
         open_nodes += parts
         if column is not None and isinstance(column.axis, NumberAxis):
             yield from _next_to_cut(public, column, *parts)
 
 
-def _cut(columns: Sequence[_Column], groups: Ints, sizes: Ints, weight: float) -> tuple[list[Ints], _Column | None]:
+@dataclass(frozen=True, eq=False)
+class _Boxes:
+    """All groups in all columns, a row each column."""
+
+    columns: Sequence[_Column]
+    first: Ints
+    last: Ints
+
+    def wishes(self, groups: Ints) -> list[float]:
+        """Give what the labels of some groups together cost in each column, 0 where there is nothing to cut."""
+        low, high = self.first[:, groups].min(axis=1), self.last[:, groups].max(axis=1)
+        # As the method does, since rounding decides between columns that cost the same.
+        weight = 1 / len(self.columns)
+        return [
+            weight * float(column.axis.widths(low[at : at + 1], high[at : at + 1])[0]) if low[at] < high[at] else 0.0
+            for at, column in enumerate(self.columns)
+        ]
+
+
+def _cut(boxes: _Boxes, groups: Ints, sizes: Ints) -> tuple[list[Ints], _Column | None]:
     """Give the parts that Mondrian cut some groups into, and along which column; none where that cannot be told."""
-    wishes = [_wish(column, groups) * weight for column in columns]
-    for at in np.argsort([-wish for wish in wishes], kind="stable").tolist():
+    wishes = boxes.wishes(groups)
+    for at in sorted(range(len(wishes)), key=lambda at: -wishes[at]):
         if wishes[at] <= 0:
             break
-        column = columns[at]
+        column = boxes.columns[at]
         if isinstance(column.axis, TreeAxis):
             parts = _children(column, groups)
         else:
@@ -98,11 +117,6 @@ def _cut(columns: Sequence[_Column], groups: Ints, sizes: Ints, weight: float) -
         if len(parts) > 1:
             return parts, column
     return [], None
-
-
-def _wish(column: _Column, groups: Ints) -> float:
-    low, high = column.first[groups].min(keepdims=True), column.last[groups].max(keepdims=True)
-    return float(column.axis.widths(low, high)[0]) if low[0] < high[0] else 0.0
 
 
 def _children(column: _Column, groups: Ints) -> list[Ints]:
@@ -140,7 +154,7 @@ def _next_to_cut(public: PublicKnowledge, column: _Column, lower: Ints, upper: I
     for number, own in zip(holding.tolist(), most.tolist(), strict=True):
         least = more - int(most.sum()) + own
         if least > 1 and column.first[number] < column.last[number]:
-            end = column.reading.ends(int(public.labels_of_classes(column.reading.column)[number]))
+            end = column.reading.ends[int(public.labels_of_classes(column.reading.column)[number])]
             value = end[0] if n_upper > n_lower else end[-1]
             text = f"{number_label(value)} occurs in {least} rows or more"
             yield Claim(
@@ -161,13 +175,13 @@ def _numbers(reading: LabelReading, codes: Ints) -> _Column | None:
     ends = []
     for at, label in enumerate(reading.labels):
         number = read_number(label or "")
-        own = [number, number] if number is not None else reading.ends(at)
+        own = [number, number] if number is not None else reading.ends[at]
         if len(own) != 2:
             return None
         ends.append((own[0], own[1]))
     scale = {end for pair in ends for end in pair}
     if reading.hierarchy is not None:
-        scale |= set(reading.vocabulary.sorted_numbers)
+        scale |= set(reading.vocabulary.index_of_number)
     index_of = {number: at for at, number in enumerate(sorted(scale))}
     axis = NumberAxis(np.zeros(0, np.int32), len(index_of), np.array([float(number) for number in index_of]))
     first, last = (np.array([index_of[pair[side]] for pair in ends], np.int64)[codes] for side in (0, 1))

@@ -48,7 +48,7 @@ def expected_singling_out(
     for reading in (one for one in readings if any(one.ranges)):
         tally = found.setdefault(reading.column, _Tally())
         for label, size in zip(public.labels_of_classes(reading.column).tolist(), public.sizes.tolist(), strict=True):
-            n_ends, n_values = len(reading.ends(label)), max(1.0, reading.n_values[label])
+            n_ends, n_values = len(reading.ends[label]), max(1.0, reading.n_values[label])
             # Rows of which one stands at each end for certain, and the others anywhere.
             n_fixed = n_ends if is_tight.get(reading.column) and size >= n_ends else 0
             alone = _chance_of_none(n_values, size - n_fixed)
@@ -89,7 +89,7 @@ def _tally(
     is_alone = counts.copy()
     is_alone.data = (is_alone.data == 1).astype(np.int64)
     ends = {
-        label: [index_of_number(vocabulary, end) for end in reading.ends(label)] for label in range(len(reading.labels))
+        label: [index_of_number(vocabulary, end) for end in reading.ends[label]] for label in range(len(reading.labels))
     }
     starts, values, alone = is_alone.indptr.tolist(), is_alone.indices.tolist(), is_alone.data.tolist()
     for number, label in enumerate(public.labels_of_classes(reading.column).tolist()):

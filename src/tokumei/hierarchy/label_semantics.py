@@ -177,9 +177,9 @@ class Vocabulary:
         return [near for near, _ in self._numbers]
 
     @cached_property
-    def sorted_numbers(self) -> list[Fraction]:
-        """The same exactly."""
-        return [number for _, number in self._numbers]
+    def index_of_number(self) -> dict[Fraction, int]:
+        """The index of each number, of a numeric column."""
+        return {number: index for index, (_, number) in enumerate(self._numbers)}
 
     def indices(self, values: pl.Series, rows: Ints | None = None, *, file: str | None = None) -> Ints:
         """Give the index of each value, or of those of some rows; one that is no leaf is an InputError of the file."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from tokumei.attack.claims import Claim, claims_frame, least_by_cell
+from tokumei.attack.claims import MISSING, Claim, claims_frame, least_by_cell
 from tokumei.attack.label_reading import LabelReading
 from tokumei.attack.mondrian_cuts import halves, not_split
 from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
@@ -23,7 +22,6 @@ from tokumei.core.text import Text
 from tokumei.hierarchy.hierarchy import SUPPRESSED
 from tokumei.hierarchy.labels import number_label
 
-MISSING = "(missing)"
 # Methods that write each group by the closest labels that cover it.
 CLOSEST = ("mondrian", "partition", "min-dis", "utility-clustering")
 # Ways to fill a class are counted exactly for so many values that must occur.
@@ -144,7 +142,7 @@ class Downcoding:
             return
         parts, names = list(below.leaves), list(below.texts)
         if reading.labels[label] == SUPPRESSED and not self.complete:
-            parts, names = [*parts, frozenset([reading.vocabulary.n_leaves])], [*names, MISSING]
+            parts, names = [*parts, frozenset([MISSING])], [*names, "(missing)"]
         if len(parts) > 2:
             text = f"two or more occur of: {', '.join(names)}"
             yield Claim(number, column, "closest label", "spread", 2, size, text, parts=parts)
@@ -157,13 +155,15 @@ class Downcoding:
 def _missing_with_others(reading: LabelReading, number: int, label: int, size: int) -> Iterator[Claim]:
     """Claim that a missing value stands with others where a method of ranges writes none."""
     if reading.labels[label] == SUPPRESSED:
-        text, leaves = "a missing value occurs, and one that is not", frozenset([reading.vocabulary.n_leaves])
-        yield Claim(number, reading.column, "closest label", "count", 1, size - 1, text, MISSING, leaves, is_exact=True)
+        text, leaves = "a missing value occurs, and one that is not", frozenset([MISSING])
+        yield Claim(
+            number, reading.column, "closest label", "count", 1, size - 1, text, "(missing)", leaves, is_exact=True
+        )
 
 
 def _range_ends(reading: LabelReading, number: int, label: int, size: int) -> Iterator[Claim]:
     """Claim that both ends of a tight range occur."""
-    ends = reading.ends(label)
+    ends = reading.ends[label]
     for end in ends:
         value, most = number_label(end), size - len(ends) + 1
         text = f"{value} occurs"
@@ -173,11 +173,10 @@ def _range_ends(reading: LabelReading, number: int, label: int, size: int) -> It
 def _members(reading: LabelReading, number: int, label: int, size: int) -> Iterator[Claim]:
     """Claim that all members of a set occur that was made of the group."""
     members = reading.sets[label] or ()
-    for member, leaves in zip(members, reading.member_leaves(label), strict=True):
-        most = size - len(members) + 1
-        text = f"{member} occurs"
-        is_exact = len(leaves) == 1
-        yield Claim(number, reading.column, "set", "count", 1, most, text, member, leaves, is_exact=is_exact)
+    for member in members:
+        text, most = f"{member} occurs", size - len(members) + 1
+        is_exact = reading.vocabulary.leaf_sets([member]).sizes[0] == 1
+        yield Claim(number, reading.column, "set", "count", 1, most, text, member, member, is_exact=bool(is_exact))
 
 
 Tight = Mapping[str, tuple[bool, Text]]
@@ -187,8 +186,10 @@ def _scores(
     public: PublicKnowledge, readings: Sequence[LabelReading], claims: Sequence[Claim], tight: Tight
 ) -> dict[str, Score]:
     is_tight = {column: found for column, (found, _) in tight.items()}
-    expected = expected_singling_out(public, readings, is_tight)
-    main = expected if public.truth is None else singling_out(public, readings, public.truth)
+    if public.truth is None:
+        main = expected_singling_out(public, readings, is_tight)
+    else:
+        main = singling_out(public, readings, public.truth)
     known = least_by_cell(claims)
     by_column, n_known, n_cells = {}, 0, 0
     for one in readings:
@@ -228,7 +229,7 @@ def _bits(public: PublicKnowledge, readings: Sequence[LabelReading], claims: Seq
     musts: dict[tuple[int, str], list[int]] = {}
     for claim in claims:
         if claim.rule == "count" and claim.least > 0:
-            width = 1 if isinstance(claim.leaves, Fraction) else len(claim.leaves)
+            width = len(claim.leaves) if isinstance(claim.leaves, frozenset) else 1
             musts.setdefault((claim.class_number, claim.column), []).append(width)
     for (number, column), widths in musts.items():
         label = int(public.labels_of_classes(column)[number])
