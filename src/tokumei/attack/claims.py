@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
+from tokumei.attack.candidates import CandidateRecords, Candidates, People
 from tokumei.attack.public_knowledge import CLAIM_COLUMNS, PublicKnowledge
 from tokumei.attack.threat_model import NOBODY, ThreatModel
 from tokumei.hierarchy.label_semantics import Vocabulary
 
-Rule = Literal["count", "spread", "pile", "minority"]
+Rule = Literal["count", "spread", "pile", "minority", "any", "outside"]
 Leaves = frozenset[int]
 # The index of the missing value, which has another one in every vocabulary.
 MISSING = -1
@@ -23,16 +24,17 @@ MISSING = -1
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """What is said of one column of a class of rows.
+    """What is said of one column of a class of rows, or of all classes or columns where that is None.
 
     rule: `count`: from `least` to `most` of the rows have one of the `leaves`; `spread`: at least `least` of `parts`
-    occur; `pile`: some value has `least` rows or more; `minority`: some of `parts` has from `least` to `most` rows.
+    occur; `pile`: some value has `least` rows or more; `minority`: some of `parts` has from `least` to `most` rows;
+    `any`: one of the `reasons` is true; `outside`: no row fits a released class but its own.
     leaves, parts: indices of the leaves of the column's hierarchy, or MISSING; where there is none a number or a label.
     value: what it says in a word, where that is one value or label. is_exact: whether that is one value alone.
     """
 
-    class_number: int
-    column: str
+    class_number: int | None
+    column: str | None
     kind: str
     rule: Rule
     least: int
@@ -42,18 +44,25 @@ class Claim:
     leaves: Leaves | Fraction | str = frozenset()
     parts: Sequence[Leaves] = ()
     is_exact: bool = False
+    reasons: Sequence[Claim] = ()
 
 
 def claims_frame(public: PublicKnowledge, claims: Sequence[Claim]) -> pl.DataFrame:
     """Give claims as a frame, judged where the original is there."""
-    numbers = np.array([one.class_number for one in claims], np.int64)
-    label_of = {name: public.labels_of_classes(name) for name in public.columns}
+    firsts, sizes = (public.first_rows + 1).tolist(), public.sizes.tolist()
+    label_of = {name: public.labels_of_classes(name).tolist() for name in public.columns}
     truth = None if public.truth is None else ClassContents(public, public.truth)
+
+    def label(one: Claim) -> str | None:
+        if one.column is None or one.class_number is None:
+            return None
+        return public.labels[one.column][label_of[one.column][one.class_number]]
+
     rows = {
-        "row": public.first_rows[numbers] + 1,
-        "rows": public.sizes[numbers],
+        "row": [None if one.class_number is None else firsts[one.class_number] for one in claims],
+        "rows": [public.release.n_rows if one.class_number is None else sizes[one.class_number] for one in claims],
         "column": [one.column for one in claims],
-        "label": [public.labels[one.column][label_of[one.column][one.class_number]] for one in claims],
+        "label": [label(one) for one in claims],
         "kind": [one.kind for one in claims],
         "value": [one.value for one in claims],
         "least": [one.least for one in claims],
@@ -70,7 +79,7 @@ class ClassContents:
     """The values that the rows of each class really have."""
 
     def __init__(self, public: PublicKnowledge, truth: ThreatModel) -> None:
-        self._truth = truth
+        self._truth, self._sizes = truth, public.sizes
         owners = truth.published.owners(truth.original.n_rows)
         is_owned = owners != NOBODY
         n_classes = len(public.sizes)
@@ -92,8 +101,15 @@ class ClassContents:
 
     def holds(self, claim: Claim) -> bool | None:
         """Tell whether a claim is true; None where a row of the class is nobody's."""
+        if claim.rule == "any":
+            judged = [self.holds(one) for one in claim.reasons]
+            return True if True in judged else None if None in judged else False
+        assert claim.class_number is not None  # noqa: S101 - only `any` speaks of all classes.
         if not self._is_whole[claim.class_number]:
             return None
+        if claim.rule == "outside":
+            return self._is_outside(claim.class_number)
+        assert claim.column is not None  # noqa: S101 - only `outside` speaks of all columns.
         found = self._values(claim.column, claim.class_number)
         if claim.rule == "count":
             return claim.least <= _among(found, self._leaves(claim)) <= claim.most
@@ -104,8 +120,16 @@ class ClassContents:
             return sum(n > 0 for n in n_rows) >= claim.least
         return any(claim.least <= n <= claim.most for n in n_rows)
 
+    def _is_outside(self, number: int) -> bool:
+        """Tell whether the rows of a class fit no class but their own."""
+        table, own = self._truth.published.table, np.unique(self._rows[self._classes == number])
+        records = CandidateRecords.of(self._truth, table.frame, table.name)
+        people = People.of(self._truth, self._truth.original.frame, self._truth.original.name, rows=own)
+        n_own = self._sizes[number]
+        return bool((Candidates(people, records).counts() == n_own).all())
+
     def _leaves(self, claim: Claim) -> Leaves:
-        vocabulary = self._truth.vocabulary(claim.column)
+        vocabulary = self._truth.vocabulary(claim.column or "")
         if isinstance(claim.leaves, Fraction):
             return index_of_number(vocabulary, claim.leaves)
         if isinstance(claim.leaves, str):
@@ -146,7 +170,7 @@ def least_by_cell(claims: Iterable[Claim]) -> dict[tuple[int, str], int]:
     """Give for each class and column how many of its rows have a value that is known exactly."""
     best: dict[tuple[int, str, str | None], int] = {}
     for one in claims:
-        if one.is_exact:
+        if one.is_exact and one.class_number is not None and one.column is not None:
             key = one.class_number, one.column, one.value
             best[key] = max(best.get(key, 0), one.least)
     out: dict[tuple[int, str], int] = {}

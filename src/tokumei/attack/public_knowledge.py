@@ -148,13 +148,15 @@ class PublicKnowledge:
 
 @dataclass(frozen=True, eq=False)
 class Deductions:
-    """What an attack deduced from public knowledge: its scores, its claims a row each, and what it assumed.
+    """What an attack deduced from public knowledge: its scores, its claims, what they narrow, and what it assumed.
 
-    claims: see `CLAIM_COLUMNS`; `is_true` is missing where no original was there to judge by.
+    claims: a row each, see `CLAIM_COLUMNS`; `is_true` is missing where no original was there to judge by.
+    rows: for each released row, counted from 1, what its labels leave open, and what the claims remove of that.
     """
 
     scores: Mapping[str, Score]
     claims: pl.DataFrame
+    rows: pl.DataFrame
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -137,7 +137,7 @@ def attack_table(
                 reading=reading,
             )
         if claims is not None:
-            if result.claimed is None:
+            if result.claims_table is None:
                 raise InputError.of("an attack that makes claims, such as downcoding", option="--claims")
-            write_file_or_folder(result.claimed, drafts["--claims"])
+            write_file_or_folder(result.claims_table, drafts["--claims"])
     show(result.written_to(claims), json=json)

@@ -40,6 +40,10 @@ FITTING = {
     ("background-knowledge", "success"): "People whose value is the most frequent one that is left.",
     ("presence", "success"): "People of the population of whom it is told rightly whether they are in the release.",
     ("presence", "certain"): "Released people who must be in the release.",
+    ("downcoding", "singled-out"): "Ends of ranges that fit one row of all; blindly: any value of the range.",
+    ("downcoding", "singled-out-estimate"): "The same as far as the release tells, if values lay evenly in ranges.",
+    ("downcoding", "certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
+    ("downcoding", "narrowed"): "Rows of whose class something is claimed.",
     ("intersection", "certain"): "People with one record left when all releases are held together, and it is theirs.",
     ("intersection", "success"): "People whose record is drawn among those left.",
     ("intersection", "linked-certain"): "The same if records of one person can be linked across releases.",
@@ -102,14 +106,23 @@ class TableAttack(Result):
     @property
     def claims(self) -> Any:
         """What the attacks that need the release alone claim, a row a claim; None where none was tried."""
-        found = self.claimed
+        found = self.claims_table
         return None if found is None else as_kind(found, self.frame_kind)
 
     @property
-    def claimed(self) -> pl.DataFrame | None:
+    def claims_table(self) -> pl.DataFrame | None:
         """The claims as a Polars frame."""
+        return self._of_each("claims")
+
+    @property
+    def narrowed(self) -> Any:
+        """For each released row the bits that its labels leave open, and those that the claims remove."""
+        found = self._of_each("rows")
+        return None if found is None else as_kind(found, self.frame_kind)
+
+    def _of_each(self, part: str) -> pl.DataFrame | None:
         found = [
-            one.deduced.claims.select(pl.lit(one.title).alias("attack"), pl.all())
+            getattr(one.deduced, part).select(pl.lit(one.title).alias("attack"), pl.all())
             for one in self.tried
             if one.deduced is not None
         ]
@@ -124,6 +137,8 @@ class TableAttack(Result):
                 for key, score in one.scores.items()
             ]
             parts.append(Rows([one.title, "found", "95 % interval", "blindly", "control"], rows))
+            if one.deduced is not None:
+                parts += _told_of(one.deduced)
         out = {f"{name} left out": f"needs {lack}" for name, lack in self.left_out.items()}
         return [*parts, Facts({**self.facts, **out})]
 
@@ -147,6 +162,14 @@ class TableAttack(Result):
         from tokumei.report.figures import bar_figure
 
         named = [(f"{name}, {key}", one.value) for name, each in self.scores.items() for key, one in each.items()]
+        # What any value of a range finds shows how much its end gives away.
+        named += [
+            (f"{one.title}, any value", score.baseline)
+            for one in self.tried
+            if one.deduced is not None
+            for score in one.scores.values()
+            if score.baseline is not None
+        ]
         if not named:
             return None
         points = pl.DataFrame({"attack": [name for name, _ in named], "found": [value for _, value in named]})
@@ -269,12 +292,14 @@ def _known_method(release: Any, name: str | None, k: int | None) -> KnownMethod:
         return KnownMethod(name or "", k=k)
     made, asked = release.recipe.options, release.recipe.options.get("requirements", [])
     ks = [one["options"]["k"] for one in asked if one["name"] == "k-anonymity"]
+    is_plain = all(one["name"] == "k-anonymity" for one in asked) and not made.get("weights")
+    is_plain = is_plain and made.get("loss", "ncp") == "ncp"
     return KnownMethod(
         name or release.recipe.method,
         made.get("options", {}),
         k if k is not None else max(ks, default=None),
         ranged=list(release.numeric),
-        is_plain=all(one["name"] == "k-anonymity" for one in asked) and not made.get("weights"),
+        is_plain=is_plain,
         suppression=float(made.get("suppression", 0.0)),
     )
 
@@ -325,6 +350,29 @@ def _frame(data: Any, reading: Reading, columns: Sequence[str]) -> pl.DataFrame 
 
 def _written(release: Published) -> Published:
     return replace(release, table=release.table.with_written_moments())
+
+
+def _told_of(deduced: Deductions) -> list[Section]:
+    """Show what is known of each column, how many claims of each kind there are, and what they assume."""
+    by_column = deduced.scores["certain"].inputs["by_column"] if "certain" in deduced.scores else {}
+    ends = next((one.inputs["by_column"] for key, one in deduced.scores.items() if key.startswith("singled-out")), {})
+    columns = [
+        [name, share, ends.get(name, {}).get("end"), ends.get(name, {}).get("any")] for name, share in by_column.items()
+    ]
+    by_kind, assumed = deduced.facts.get("claims_by_kind", {}), deduced.facts.get("assumed", {})
+    kinds = [[kind, one["claims"], one["true"], _example(one["example"])] for kind, one in by_kind.items()]
+    said = {name: value for name, value in assumed.items() if name != "ranges" and value is not None}
+    said |= {f"ranges of {name}": f"{one['are']} ({one['since']})" for name, one in assumed.get("ranges", {}).items()}
+    tables = (
+        Rows(["column", "cells known exactly", "an end singles out", "any value does"], columns),
+        Rows(["claims by", "claims", "true", "for example"], kinds),
+    )
+    return [*(one for one in tables if one.rows), Facts({f"assumed: {name}": value for name, value in said.items()})]
+
+
+def _example(found: Mapping[str, Any]) -> str:
+    where = [f"row {found['row']:,}" if found["row"] else None, found["column"], found["label"]]
+    return f"{', '.join(one for one in where if one)}: {found['claim']}"
 
 
 def _numbers_of(score: Score) -> list[Any]:

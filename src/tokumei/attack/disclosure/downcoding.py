@@ -8,8 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import polars as pl
 
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS
 from tokumei.attack.claims import MISSING, Claim, claims_frame, least_by_cell
+from tokumei.attack.full_domain import MINIMAL, not_finer, suppressed_rows
 from tokumei.attack.label_reading import LabelReading
 from tokumei.attack.mondrian_cuts import halves, not_split
 from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
@@ -27,6 +30,8 @@ CLOSEST = ("mondrian", "partition", "min-dis", "utility-clustering")
 # Ways to fill a class are counted exactly for so many values that must occur.
 MOST_PARTS = 6
 Ranges = Literal["", "tight", "grid"]
+Tight = Mapping[str, tuple[bool, Text]]
+"""For each column with ranges or sets whether these are made of the values in each group, and why that is assumed."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,10 @@ class Downcoding:
         for one in readings:
             claims += self._of_column(public, one, is_tight=tight.get(one.column, (False, ""))[0])
         claims += self._of_cuts(public, readings, [column for column, (is_tight, _) in tight.items() if is_tight])
-        frame = claims_frame(public, claims)
-        return Deductions(_scores(public, readings, claims, tight), frame, _facts(public, frame, tight))
+        claims += self._of_levels(public, readings)
+        frame, rows = claims_frame(public, claims), _by_row(public, readings, claims)
+        scores = _scores(public, readings, claims, tight, rows)
+        return Deductions(scores, frame, rows, self._facts(public, frame, tight))
 
     def _of_cuts(
         self, public: PublicKnowledge, readings: Sequence[LabelReading], tight: Sequence[str]
@@ -90,37 +97,81 @@ class Downcoding:
         """Claim what follows from where Mondrian cut and where it did not."""
         method = public.method
         is_strict = (method.options or {}).get("kind", "strict") == "strict"
-        if (
-            method.name != "mondrian"
-            or not is_strict
-            or not method.is_plain
-            or method.suppression
-            or self.ranges == "grid"
-        ):
+        is_cut_for_k = method.name == "mondrian" and is_strict and method.is_plain and not method.suppression
+        if not is_cut_for_k or self._is_of_a_grid(public):
             return
-        # Nobody asked for more than every class has.
-        k = int(public.sizes.min()) if method.k is None else method.k
         ranged = tight if method.ranged is None else [name for name in method.ranged if name in public.columns]
-        if any(one.column in ranged and one.has_made_labels and one.column not in tight for one in readings):
-            return
-        for one in readings:
+        # How numbers were cut that are not written by the ends of their groups, nobody said.
+        sure = [
+            one
+            for one in readings
+            if one.column in tight
+            or not (one.is_numeric if method.ranged is None else one.column in ranged and any(one.ranges))
+        ]
+        for one in sure:
             is_ranged = one.column in ranged
-            yield from not_split(public, one, k, is_ranged=is_ranged, is_complete=self.complete)
-        if self.complete or not any(SUPPRESSED in one.labels for one in readings):
+            yield from not_split(public, one, _asked(public), is_ranged=is_ranged, is_complete=self.complete)
+        may_be_missing = not self.complete and any(SUPPRESSED in one.labels for one in readings)
+        if len(sure) == len(readings) and not may_be_missing:
             yield from halves(public, readings, ranged)
+
+    def _facts(self, public: PublicKnowledge, claims: pl.DataFrame, tight: Tight) -> dict[str, Any]:
+        """Say what was assumed, and how many claims of which kind there are."""
+        method = public.method
+        by_kind = claims.group_by("kind", maintain_order=True).agg(
+            pl.len().alias("claims"),
+            pl.col("is_true").mean().alias("true"),
+            pl.struct("row", "column", "label", "claim").first().alias("example"),
+        )
+        return {
+            "assumed": {
+                "method": method.name or None,
+                "k": _asked(public) if method.name else None,
+                "k_is_told": method.k is not None,
+                "only_k_was_asked": method.is_plain,
+                "share_left_out": method.suppression,
+                "no_missing_values": self.complete,
+                "ranges": {
+                    column: {"are": "tight" if found else "grid", "since": str(why)}
+                    for column, (found, why) in tight.items()
+                },
+            },
+            "claims": claims.height,
+            "claims_true": None if not claims["is_true"].count() else float(claims["is_true"].mean()),  # type: ignore[arg-type]
+            "claims_by_kind": {
+                kind: {"claims": n, "true": true, "example": example}
+                for kind, n, true, example in by_kind.sort("claims", descending=True).iter_rows()
+            },
+        }
+
+    def _is_of_a_grid(self, public: PublicKnowledge) -> bool:
+        """Whether it is said that labels do not depend on the rows of their group."""
+        return (self.ranges or (public.method.options or {}).get("ranges")) == "grid"
+
+    def _of_levels(self, public: PublicKnowledge, readings: Sequence[LabelReading]) -> Iterator[Claim]:
+        """Claim what follows from levels that could not be finer, and from rows that were suppressed."""
+        method = public.method
+        if not method.is_plain or not _searches_levels(method.name):
+            return
+        left_out = list(suppressed_rows(public, readings))
+        yield from left_out
+        if method.name in MINIMAL and not method.suppression and not left_out:
+            yield from not_finer(public, readings, _asked(public), is_complete=self.complete)
 
     def _is_tight(self, public: PublicKnowledge, reading: LabelReading) -> tuple[bool, Text]:
         """Tell whether the labels of a column are assumed to be made of the values in each group, and why."""
         method = public.method
         if self.ranges:
             return self.ranges == "tight" and not reading.are_of_a_tree, Text("told")
+        if _searches_levels(method.name):
+            return False, Text("told by the method")
         if method.options is not None and method.name in CLOSEST:
             is_ranged = method.ranged is None or reading.column in method.ranged
             return is_ranged and method.options.get("ranges", "tight") == "tight", Text("told by the method")
         return reading.looks_tight()
 
     def _of_column(self, public: PublicKnowledge, reading: LabelReading, *, is_tight: bool) -> Iterator[Claim]:
-        is_closest = public.method.name in CLOSEST and self.ranges != "grid"
+        is_closest = public.method.name in CLOSEST and not self._is_of_a_grid(public)
         is_ranged = is_tight if public.method.ranged is None else reading.column in public.method.ranged
         for number, (label, size) in enumerate(
             zip(public.labels_of_classes(reading.column).tolist(), public.sizes.tolist(), strict=True)
@@ -152,6 +203,15 @@ class Downcoding:
             yield Claim(number, column, "closest label", "count", 1, size - 1, text, name, leaves, is_exact=is_exact)
 
 
+def _asked(public: PublicKnowledge) -> int:
+    """Give the k that was asked for; if that is not known, the least class, since nobody asked for more."""
+    return int(public.sizes.min()) if public.method.k is None else public.method.k
+
+
+def _searches_levels(method: str) -> bool:
+    return bool(method) and hasattr(TABLE_ANONYMIZERS.get(method), "search")
+
+
 def _missing_with_others(reading: LabelReading, number: int, label: int, size: int) -> Iterator[Claim]:
     """Claim that a missing value stands with others where a method of ranges writes none."""
     if reading.labels[label] == SUPPRESSED:
@@ -179,15 +239,11 @@ def _members(reading: LabelReading, number: int, label: int, size: int) -> Itera
         yield Claim(number, reading.column, "set", "count", 1, most, text, member, member, is_exact=bool(is_exact))
 
 
-Tight = Mapping[str, tuple[bool, Text]]
-
-
 def _scores(
-    public: PublicKnowledge, readings: Sequence[LabelReading], claims: Sequence[Claim], tight: Tight
+    public: PublicKnowledge, readings: Sequence[LabelReading], claims: Sequence[Claim], tight: Tight, rows: pl.DataFrame
 ) -> dict[str, Score]:
-    is_tight = {column: found for column, (found, _) in tight.items()}
     if public.truth is None:
-        main = expected_singling_out(public, readings, is_tight)
+        main = expected_singling_out(public, readings, {column: found for column, (found, _) in tight.items()})
     else:
         main = singling_out(public, readings, public.truth)
     known = least_by_cell(claims)
@@ -198,43 +254,54 @@ def _scores(
         n_known, n_cells = n_known + n_exact, n_cells + n_own
         if n_own:
             by_column[one.column] = n_exact / n_own
-    touched = np.unique([one.class_number for one in claims]).astype(np.int64)
-    removed, total = _bits(public, readings, claims)
-    n_rows = public.release.n_rows
+    certain, n_narrowed = share_score("certain", n_known, n_cells), int(rows["is_narrowed"].sum())
+    bits = {"bits_open": rows["bits_open"].mean(), "bits_removed": rows["bits_removed"].mean()}
     return {
         main.name: main,
-        "certain": _cells("certain", n_known, n_cells, by_column),
-        "narrowed": replace(
-            share_score("narrowed", int(public.sizes[touched].sum()), n_rows),
-            inputs={"rows": n_rows, "bits_removed_per_row": removed / n_rows, "bits_per_row": total / n_rows},
-        ),
+        "certain": replace(certain, inputs={"cells": n_cells, "by_column": by_column}),
+        "narrowed": replace(share_score("narrowed", n_narrowed, rows.height), inputs={"rows": rows.height, **bits}),
     }
 
 
-def _cells(name: str, n_known: int, n_cells: int, by_column: Mapping[str, float]) -> Score:
-    return replace(share_score(name, n_known, n_cells), inputs={"cells": n_cells, "by_column": dict(by_column)})
+def _by_row(public: PublicKnowledge, readings: Sequence[LabelReading], claims: Sequence[Claim]) -> pl.DataFrame:
+    """Give for each released row how many bits its labels leave open, and how many of them the claims remove.
 
-
-def _bits(public: PublicKnowledge, readings: Sequence[LabelReading], claims: Sequence[Claim]) -> tuple[float, float]:
-    """Give how many bits the claims remove of what the labels leave open, and how many bits that were.
-
-    A class of n rows whose label stands for m values may be filled in mⁿ ways; those that lack a value which must occur
-    are gone.
+    A class of n rows whose label stands for m values may be filled in mⁿ ways. Those are gone that lack a value which
+    must occur, or that lie below one child where two must occur. Each row has its share of what is said of its class.
     """
-    total, removed = 0.0, 0.0
-    n_values = {one.column: np.array(one.n_values) for one in readings}
-    for one in readings:
-        own = n_values[one.column][public.labels_of_classes(one.column)]
-        total += float((public.sizes * np.log2(np.maximum(own, 1.0))).sum())
-    musts: dict[tuple[int, str], list[int]] = {}
-    for claim in claims:
-        if claim.rule == "count" and claim.least > 0:
-            width = len(claim.leaves) if isinstance(claim.leaves, frozenset) else 1
-            musts.setdefault((claim.class_number, claim.column), []).append(width)
-    for (number, column), widths in musts.items():
-        label = int(public.labels_of_classes(column)[number])
-        removed += _bits_of(float(n_values[column][label]), int(public.sizes[number]), widths)
-    return removed, total
+    n_values = {one.column: np.array(one.n_values)[public.labels_of_classes(one.column)] for one in readings}
+    is_open = {one.column: np.array(one.is_generalized)[public.labels_of_classes(one.column)] for one in readings}
+    total, removed = np.zeros(len(public.sizes)), np.zeros(len(public.sizes))
+    for column, values in n_values.items():
+        total += np.where(is_open[column], np.log2(np.maximum(values, 1.0)), 0.0)
+    is_narrowed = np.zeros(len(public.sizes), bool)
+    parts: dict[tuple[int, str], set[tuple[str, tuple[int, ...]]]] = {}
+    for one in claims:
+        if one.class_number is None:
+            continue
+        is_narrowed[one.class_number] = True
+        if one.column is not None and one.rule == "count":
+            width = len(one.leaves) if isinstance(one.leaves, frozenset) else 1
+            parts.setdefault((one.class_number, one.column), set()).add((one.value or "", (width,)))
+        elif one.column is not None and one.rule == "spread":
+            own = tuple(len(part) for part in one.parts)
+            parts.setdefault((one.class_number, one.column), set()).add(("", own))
+    for (number, column), found in parts.items():
+        size = int(public.sizes[number])
+        musts = [widths[0] for _, widths in sorted(found) if len(widths) == 1]
+        spread = next((widths for _, widths in found if len(widths) > 1), ())
+        bits = _bits_of(float(n_values[column][number]), size, musts) if musts else _bits_of_spread(spread, size)
+        removed[number] += bits / size
+    at = public.class_of
+    return pl.DataFrame(
+        {
+            "row": np.arange(1, len(at) + 1),
+            "rows": public.sizes[at],
+            "is_narrowed": is_narrowed[at],
+            "bits_open": total[at],
+            "bits_removed": removed[at],
+        }
+    )
 
 
 def _bits_of(n_values: float, size: int, widths: Sequence[int]) -> float:
@@ -242,23 +309,13 @@ def _bits_of(n_values: float, size: int, widths: Sequence[int]) -> float:
     n_all, parts = max(round(n_values), sum(widths), 1), widths[:MOST_PARTS]
     # Whole numbers, since the shares that are left may be far below what a float can subtract.
     left = sum(
-        (-1) ** bin(chosen).count("1") * (n_all - sum(w for at, w in enumerate(parts) if chosen >> at & 1)) ** size
+        (-1) ** chosen.bit_count() * (n_all - sum(width for at, width in enumerate(parts) if chosen >> at & 1)) ** size
         for chosen in range(1 << len(parts))
     )
     return size * math.log2(n_all) - (math.log2(left) if left > 0 else 0.0)
 
 
-def _facts(public: PublicKnowledge, frame: Any, tight: Tight) -> dict[str, Any]:
-    """Say what was assumed, and how many claims there are."""
-    method = public.method
-    judged = frame["is_true"].drop_nulls()
-    return {
-        "method": method.name or None,
-        "k": method.k,
-        "assumed": {
-            column: {"ranges": "tight" if found else "grid", "since": why} for column, (found, why) in tight.items()
-        },
-        "claims": frame.height,
-        "claims_by_kind": dict(frame["kind"].value_counts(sort=True).iter_rows()),
-        "claims_true": None if not len(judged) else float(judged.mean()),
-    }
+def _bits_of_spread(widths: Sequence[int], size: int) -> float:
+    """Give the bits that are removed when so many rows must not all lie in one of these parts."""
+    together = sum((width / sum(widths)) ** size for width in widths)
+    return -math.log2(1 - together) if 0 < together < 1 else 0.0
