@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from tokumei.attack.public_knowledge import PublicKnowledge
+from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchy.label_semantics import LeafSets, Vocabulary
@@ -35,13 +36,13 @@ class LabelReading:
     vocabulary: Vocabulary
     hierarchy: Hierarchy | None
     is_numeric: bool
+    file: str
 
     @classmethod
     def of(cls, public: PublicKnowledge, column: str) -> LabelReading:
         """Read the labels of a column."""
-        tree = public.hierarchies.get(column)
-        is_numeric = public.is_numeric(column)
-        return cls(column, public.labels[column], public.vocabulary(column), tree, is_numeric)
+        tree, is_numeric, file = public.hierarchies.get(column), public.is_numeric(column), public.release.name
+        return cls(column, public.labels[column], public.vocabulary(column), tree, is_numeric, file)
 
     @cached_property
     def ranges(self) -> list[NumberRange | None]:
@@ -65,15 +66,22 @@ class LabelReading:
 
     @cached_property
     def leaf_sets(self) -> LeafSets:
-        """What each label stands for."""
-        return self.vocabulary.leaf_sets(list(self.labels))
+        """What each label stands for; one that means nothing is an InputError of the file."""
+        try:
+            return self.vocabulary.leaf_sets(list(self.labels))
+        except InputError as error:
+            raise error.within(self.file) from None
 
     @cached_property
     def n_values(self) -> list[float]:
         """The number of values that each label may stand for, missing ones aside."""
         sizes = np.minimum(self.leaf_sets.sizes, self.vocabulary.n_leaves).tolist()
-        if self.hierarchy is not None or not self.is_numeric:
+        if self.hierarchy is not None:
             return [float(size) for size in sizes]
+        if not self.is_numeric:
+            # Of a mask nobody knows the values: each hidden character may be one of ten digits.
+            n_hidden = [0 if label in (None, SUPPRESSED) else str(label).count(SUPPRESSED) for label in self.labels]
+            return [float(size * 10**n) for size, n in zip(sizes, n_hidden, strict=True)]
         out = []
         for size, found in zip(sizes, self.ranges, strict=True):
             if found is None or max(abs(found.low), abs(found.high)) >= ENDLESS:

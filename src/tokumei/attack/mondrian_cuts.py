@@ -200,7 +200,7 @@ def _tree(reading: LabelReading, codes: Ints) -> _Column | None:
     leaf_of: Codes = np.arange(len(tree.leaves), dtype=np.int32)
     axis = TreeAxis.of(LocalAttribute(tree, False, leaf_of))
     first, last = np.zeros(len(reading.labels), np.int64), np.zeros(len(reading.labels), np.int64)
-    sets = reading.vocabulary.leaf_sets(list(reading.labels))
+    sets = reading.leaf_sets
     held = sets.rows(np.arange(sets.n_indices))[reading.vocabulary.index_of_leaf]
     for at in range(len(reading.labels)):
         own = axis.indices[held[:, at]]

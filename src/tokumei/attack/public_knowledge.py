@@ -179,7 +179,8 @@ CLAIM_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 
 def _value_texts(labels: Sequence[str | None]) -> list[str]:
     members = [member for label in labels if label is not None for member in set_members(label) or [label]]
-    return [text for text in dict.fromkeys(members) if SUPPRESSED not in text]
+    # A mask such as 130** stands for values that nobody sees: it is one of its own.
+    return [text for text in dict.fromkeys(members) if text != SUPPRESSED]
 
 
 def _number_texts(labels: Sequence[str | None]) -> list[str]:
