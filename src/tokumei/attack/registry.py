@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import polars as pl
 
-from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
 from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.registry import Registry
 from tokumei.core.score import Score
 from tokumei.data.history import History
 from tokumei.data.table import Table
+
+if TYPE_CHECKING:
+    # Only for their types: names of attacks are asked for where nothing is attacked.
+    from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
 
 
 @runtime_checkable

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS
-from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
 from tokumei.attack.registry import DISCLOSURE_ATTACKS, DisclosureAttack, ReleaseAttack, attack_title
 from tokumei.attack.threat_model import KnownMethod, Published, ThreatModel
 from tokumei.core.errors import InputError, nearest
@@ -25,6 +24,9 @@ from tokumei.data.table import Table, check_column
 from tokumei.job.hierarchies import given_hierarchies
 from tokumei.job.pairs import hierarchies_of, numeric_of, published
 from tokumei.job.table_release import TableRelease
+
+if TYPE_CHECKING:
+    from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
 
 ALL = "all"
 OPTIONS = (
@@ -198,6 +200,8 @@ def attack_table(
     **options: Any,
 ) -> TableAttack:
     """Attack a released table; see `tk.attack`."""
+    from tokumei.attack.public_knowledge import PublicKnowledge
+
     started = time.perf_counter()
     parts = _chosen(attack, options)
     wanted = [known] if isinstance(known, str) else list(known) or original.quasi_identifiers
@@ -258,6 +262,8 @@ def attack_release(
     **options: Any,
 ) -> TableAttack:
     """Attack a release of which nothing else is there: by what its labels give away; see `tk.attack`."""
+    from tokumei.attack.public_knowledge import PublicKnowledge
+
     started = time.perf_counter()
     parts = _chosen(attack, options)
     alone = {name: part for name, part in parts.items() if isinstance(part, ReleaseAttack)}

@@ -101,8 +101,8 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
     release: what `tk.anonymize` gave; or a released table, with `rows` that say whose each row is or `in_order`.
     attack: the name of an attack, of a table also several. If not given, all on a table and "linkage" on a history.
 
-    A released table that somebody else made may stand alone, as `tk.attack(tk.Table(release, qi=["age"]))`: it is then
-    attacked by what its labels give away ("downcoding"), with `method` and `k` where it is known how it was made.
+    An attack that needs no original takes any released table alone, as in `tk.attack(tk.Table("release.csv",
+    qi=["age"]), attack="downcoding")`, with `method` and `k` where it is known how it was made.
 
     Of a history, `threat` says who attacks in place of what is known: "neighbor", "spouse", "data-broker", "rivals",
     "insider" or a threat of your own, with `attacks`, `draws`, `seed` and changes such as `share` or `days`; the first
@@ -114,7 +114,7 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
     0.0
     """
     named = [] if attack is None else [attack]
-    if release is None and (isinstance(original, Table) or "qi" in options):
+    if release is None and attack is not None and (isinstance(original, Table) or "qi" in options):
         return _run("attack a release", _with_roles(original, options.pop("qi", None), options), options, *named)
     original, release = _pair("attack", original, release, options)
     return _run("attack", original, options, release, *named)

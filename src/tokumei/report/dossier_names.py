@@ -83,6 +83,7 @@ ATTACKS = {
     "background-knowledge": "背景知識攻撃",
     "presence": "所属推定",
     "intersection": "積集合攻撃",
+    "downcoding": "一般化の逆算",
     "exact-match": "完全一致",
     "jaccard": "Jaccard 類似度",
     "linkage": "照合攻撃",
