@@ -44,7 +44,7 @@ FITTING = {
     ("presence", "certain"): "Released people who must be in the release.",
     ("downcoding", "singled-out"): "Ends of ranges that fit one row of all; blindly: any value of the range.",
     ("downcoding", "singled-out-estimate"): "The same as far as the release tells, if values lay evenly in ranges.",
-    ("downcoding", "certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
+    ("downcoding", "cells-certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
     ("downcoding", "narrowed"): "Rows of whose class something is claimed.",
     ("intersection", "certain"): "People with one record left when all releases are held together, and it is theirs.",
     ("intersection", "success"): "People whose record is drawn among those left.",
@@ -360,7 +360,7 @@ def _written(release: Published) -> Published:
 
 def _told_of(deduced: Deductions) -> list[Section]:
     """Show what is known of each column, how many claims of each kind there are, and what they assume."""
-    by_column = deduced.scores["certain"].inputs["by_column"] if "certain" in deduced.scores else {}
+    by_column = deduced.scores["cells-certain"].inputs["by_column"] if "cells-certain" in deduced.scores else {}
     ends = next((one.inputs["by_column"] for key, one in deduced.scores.items() if key.startswith("singled-out")), {})
     columns = [
         [name, share, ends.get(name, {}).get("end"), ends.get(name, {}).get("any")] for name, share in by_column.items()

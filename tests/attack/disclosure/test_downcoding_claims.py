@@ -34,7 +34,9 @@ def random_table(seed: int) -> tuple[pl.DataFrame, list[str]]:
         "kind": ["same"] * n,
     }
     frame = pl.DataFrame(columns)
-    chosen = sorted(draw.choice(frame.columns, int(draw.integers(1, 5)), replace=False).tolist(), key=frame.columns.index)
+    chosen = sorted(
+        draw.choice(frame.columns, int(draw.integers(1, 5)), replace=False).tolist(), key=frame.columns.index
+    )
     if draw.random() < 0.5:
         gone = draw.random((n, len(chosen))) < draw.choice([0.02, 0.2])
         frame = frame.with_columns(

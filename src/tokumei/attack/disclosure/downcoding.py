@@ -39,23 +39,27 @@ class Downcoding:
     """Undo generalization from the release and the public hierarchies alone, without knowing anybody.
 
     Knowledge: the release, the hierarchies, the name of the method and its k where these are public; no person and no
-    original. Aim: values that were generalized away, and predicates that fit one person alone. What is deduced: both
-    ends of a tight range occur in its group, and so do all members of a set that was made of the group; a group
-    written by the closest label of a tree has rows below two of its children at least; and a group that Mondrian did
-    not split could not be split. Whether ranges are tight is told (by the method, or the option `ranges`), or else
-    judged from the labels: ends on one grid, or labels that nest, do not speak for it. Each claim is proven if what was
-    assumed is true.
+    original. Aim: values that were generalized away, and predicates that fit one person alone. What is deduced:
+
+    - both ends of a tight range occur in its group, and all members of a set that was made of the group;
+    - a group written by the closest label of a tree has rows below two of its children at least;
+    - a group that Mondrian did not split could not be split, and where it cut, the halves say how often a value occurs;
+    - levels that a method found best could not be finer, and a suppressed row lies in no class that was released.
+
+    Whether ranges are tight is told (by the method, or by the option `ranges`), or else judged from the labels: ends on
+    one grid, or labels that nest without gaps, do not speak for it. A claim is proven if what was assumed is true, and
+    that is stated. Nothing but k-anonymity was asked for, unless a release says otherwise.
 
     Success: `singled-out` is the share of predicates "value = end of the range, other columns within the labels", one
     for each end of each range of each class, that fit exactly one of all rows of the original. Baseline: any value of
     the same range, each alike. Without the original, `singled-out-estimate` is what it would be if values lay evenly
-    within their ranges. `certain` is the share of generalized cells whose values are known exactly, up to the order of
-    rows that say the same; `narrowed` is the share of rows of whose class something is claimed, and its inputs say how
-    many bits of how many the claims remove. The original is used only to judge (Cohen and Nissim 2020 on predicate
-    singling out; Cohen 2022 on downcoding).
+    within their ranges. `cells-certain` is the share of generalized cells whose values are known exactly, up to the
+    order of rows that say the same; `narrowed` is the share of rows of whose class something is claimed, and its inputs
+    have the bits a row that labels leave open and that claims remove. The original is used only to judge (Cohen and
+    Nissim 2020 on predicate singling out; Cohen 2022 on downcoding).
 
     Example: two rows say 31-45, three rows say 50-58; `ranges` is tight. The ages of the first two are 31 and 45, and
-    among the others are 50 and 58: 4 of 5 cells are known, so `certain` is 0.8. If the third of these is 50 as well,
+    among the others are 50 and 58: 4 of 5 cells are known, so `cells-certain` is 0.8. If the third of these is 50, too,
     31, 45 and 58 single somebody out and 50 does not: `singled-out` is 3/4. Any value does in 2 of 15 and in 1 of 9
     cases, so the baseline is (2/15 + 1/9) / 2 = 0.122.
     """
@@ -137,7 +141,7 @@ class Downcoding:
                 },
             },
             "claims": claims.height,
-            "claims_true": None if not claims["is_true"].count() else float(claims["is_true"].mean()),  # type: ignore[arg-type]
+            "claims_true": _mean(claims["is_true"]),
             "claims_by_kind": {
                 kind: {"claims": n, "true": true, "example": example}
                 for kind, n, true, example in by_kind.sort("claims", descending=True).iter_rows()
@@ -254,13 +258,18 @@ def _scores(
         n_known, n_cells = n_known + n_exact, n_cells + n_own
         if n_own:
             by_column[one.column] = n_exact / n_own
-    certain, n_narrowed = share_score("certain", n_known, n_cells), int(rows["is_narrowed"].sum())
-    bits = {"bits_open": rows["bits_open"].mean(), "bits_removed": rows["bits_removed"].mean()}
+    certain, n_narrowed = share_score("cells-certain", n_known, n_cells), int(rows["is_narrowed"].sum())
+    bits = {name: _mean(rows[name]) for name in ("bits_open", "bits_removed")}
     return {
         main.name: main,
-        "certain": replace(certain, inputs={"cells": n_cells, "by_column": by_column}),
+        "cells-certain": replace(certain, inputs={"cells": n_cells, "by_column": by_column}),
         "narrowed": replace(share_score("narrowed", n_narrowed, rows.height), inputs={"rows": rows.height, **bits}),
     }
+
+
+def _mean(values: pl.Series) -> float | None:
+    known = values.drop_nulls()
+    return float(known.cast(pl.Float64).sum()) / len(known) if len(known) else None
 
 
 def _by_row(public: PublicKnowledge, readings: Sequence[LabelReading], claims: Sequence[Claim]) -> pl.DataFrame:
