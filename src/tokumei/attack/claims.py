@@ -56,7 +56,8 @@ def claims_frame(public: PublicKnowledge, claims: Sequence[Claim]) -> pl.DataFra
     def label(one: Claim) -> str | None:
         if one.column is None or one.class_number is None:
             return None
-        return public.labels[one.column][label_of[one.column][one.class_number]]
+        found: str | None = public.labels[one.column][label_of[one.column][one.class_number]]
+        return found
 
     rows = {
         "row": [None if one.class_number is None else firsts[one.class_number] for one in claims],

@@ -20,7 +20,7 @@ from tokumei.attack.claims import Claim
 from tokumei.attack.label_reading import LabelReading
 from tokumei.attack.public_knowledge import PublicKnowledge
 from tokumei.core.errors import InputError
-from tokumei.hierarchy.hierarchy import SUPPRESSED
+from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchy.labels import number_label
 from tokumei.hierarchy.leaves import read_number
 
@@ -183,7 +183,8 @@ def _numbers(reading: LabelReading, codes: Ints) -> _Column | None:
     if reading.hierarchy is not None:
         scale |= set(reading.vocabulary.index_of_number)
     index_of = {number: at for at, number in enumerate(sorted(scale))}
-    axis = NumberAxis(np.zeros(0, np.int32), len(index_of), np.array([float(number) for number in index_of]))
+    leaves = Hierarchy.of_levels(reading.column, [[number_label(number) for number in index_of]])
+    axis = NumberAxis.of(LocalAttribute(leaves, is_numeric=True, leaf_of=np.zeros(0, np.int32)))
     first, last = (np.array([index_of[pair[side]] for pair in ends], np.int64)[codes] for side in (0, 1))
     return _Column(reading, axis, first, last)
 
@@ -198,7 +199,7 @@ def _tree(reading: LabelReading, codes: Ints) -> _Column | None:
     except InputError:
         return None
     leaf_of: Codes = np.arange(len(tree.leaves), dtype=np.int32)
-    axis = TreeAxis.of(LocalAttribute(tree, False, leaf_of))
+    axis = TreeAxis.of(LocalAttribute(tree, is_numeric=False, leaf_of=leaf_of))
     first, last = np.zeros(len(reading.labels), np.int64), np.zeros(len(reading.labels), np.int64)
     sets = reading.leaf_sets
     held = sets.rows(np.arange(sets.n_indices))[reading.vocabulary.index_of_leaf]

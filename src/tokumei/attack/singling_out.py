@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -76,7 +77,8 @@ def _score(name: str, found: Mapping[str, _Tally]) -> Score:
         }
         for column, one in found.items()
     }
-    score = share_score(name, sum(one.n_alone for one in found.values()), n_ends, anywhere)
+    n_alone: float = math.fsum(one.n_alone for one in found.values())
+    score = share_score(name, n_alone, n_ends, anywhere)
     return replace(score, inputs={"predicates": n_ends, "by_column": by_column})
 
 

@@ -267,7 +267,7 @@ def attack_release(
     started = time.perf_counter()
     parts = _chosen(attack, options)
     alone = {name: part for name, part in parts.items() if isinstance(part, ReleaseAttack)}
-    left_out = {name: "the original" for name in parts if name not in alone}
+    left_out = dict.fromkeys((name for name in parts if name not in alone), "the original")
     if attack != ALL and left_out:
         expected = "the original, which {name} needs, and whose each released row is"
         raise InputError.of(Text(expected, name=next(iter(left_out))), file=release.name)
@@ -361,7 +361,9 @@ def _written(release: Published) -> Published:
 def _told_of(deduced: Deductions) -> list[Section]:
     """Show what is known of each column, how many claims of each kind there are, and what they assume."""
     by_column = deduced.scores["cells-certain"].inputs["by_column"] if "cells-certain" in deduced.scores else {}
-    ends = next((one.inputs["by_column"] for key, one in deduced.scores.items() if key.startswith("singled-out")), {})
+    ends: Mapping[str, Any] = next(
+        (one.inputs["by_column"] for key, one in deduced.scores.items() if key.startswith("singled-out")), {}
+    )
     columns = [
         [name, share, ends.get(name, {}).get("end"), ends.get(name, {}).get("any")] for name, share in by_column.items()
     ]

@@ -116,7 +116,7 @@ def test_sets_of_a_group_have_all_their_members() -> None:
 def test_mondrian_that_did_not_cut_six_rows_gives_away_a_pile() -> None:
     """Of 30, 30, 30, 30, 31, 35 no cut leaves three on both sides: 6 − 2 · 3 + 2 rows share a value at least."""
     table = tk.Table({"age": [30, 30, 30, 30, 31, 35]}, qi=["age"])
-    release = tk.anonymize(table, k=3, method="mondrian")
+    release = tk.anonymize(table, k=3, method="mondrian", ranges="tight")
     claims = tk.attack(release, attack="downcoding").claims
     assert release.table["age"].unique().to_list() == ["30-35"]
     piles = claims.filter(pl.col("kind") == "not split")
@@ -126,7 +126,7 @@ def test_mondrian_that_did_not_cut_six_rows_gives_away_a_pile() -> None:
 def test_halves_of_a_cut_tell_how_often_the_value_beside_it_occurs() -> None:
     """20, 21 | 30, 30, 30, 31: the larger half has two rows more, so 30 stands there twice at least."""
     table = tk.Table({"age": [20, 21, 30, 30, 30, 31]}, qi=["age"])
-    claims = tk.attack(tk.anonymize(table, k=2, method="mondrian"), attack="downcoding").claims
+    claims = tk.attack(tk.anonymize(table, k=2, method="mondrian", ranges="tight"), attack="downcoding").claims
     halves = claims.filter(pl.col("kind") == "halves of a cut")
     assert halves.select("label", "value", "least", "is_true").rows() == [("30-31", "30", 2, True)]
 
@@ -182,7 +182,7 @@ def test_wrong_options_of_downcoding_are_refused() -> None:
 
 
 def test_result_of_downcoding_is_plain_json_and_draws_the_baseline(tmp_path: Path) -> None:
-    result = tk.attack(tk.anonymize(tk.Table({"age": AGES * 3}, qi=["age"]), k=2, method="mondrian"))
+    result = tk.attack(tk.anonymize(tk.Table({"age": AGES * 3}, qi=["age"]), k=2, method="mondrian", ranges="tight"))
     found = json.loads(json.dumps(result.to_dict()))
     assert set(found["attacks"]) == {"record-linkage", "downcoding"}
     assert found["deduced"]["downcoding"]["assumed"]["method"] == "mondrian"
