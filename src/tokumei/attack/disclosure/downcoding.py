@@ -102,7 +102,7 @@ class Downcoding:
         method = public.method
         is_strict = (method.options or {}).get("kind", "strict") == "strict"
         is_cut_for_k = method.name == "mondrian" and is_strict and method.is_plain and not method.suppression
-        if not is_cut_for_k or self._is_of_a_grid(public):
+        if not is_cut_for_k:
             return
         ranged = tight if method.ranged is None else [name for name in method.ranged if name in public.columns]
         # How numbers were cut that are not written by the ends of their groups, nobody said.
@@ -116,7 +116,7 @@ class Downcoding:
             is_ranged = one.column in ranged
             yield from not_split(public, one, _asked(public), is_ranged=is_ranged, is_complete=self.complete)
         may_be_missing = not self.complete and any(SUPPRESSED in one.labels for one in readings)
-        if len(sure) == len(readings) and not may_be_missing:
+        if len(sure) == len(readings) and not may_be_missing and not self._is_of_a_grid(public):
             yield from halves(public, readings, ranged)
 
     def _facts(self, public: PublicKnowledge, claims: pl.DataFrame, tight: Tight) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class Downcoding:
         }
 
     def _is_of_a_grid(self, public: PublicKnowledge) -> bool:
-        """Whether it is said that labels do not depend on the rows of their group."""
+        """Whether it is said that ranges do not depend on the rows of their group."""
         return (self.ranges or (public.method.options or {}).get("ranges")) == "grid"
 
     def _of_levels(self, public: PublicKnowledge, readings: Sequence[LabelReading]) -> Iterator[Claim]:
@@ -175,7 +175,7 @@ class Downcoding:
         return reading.looks_tight()
 
     def _of_column(self, public: PublicKnowledge, reading: LabelReading, *, is_tight: bool) -> Iterator[Claim]:
-        is_closest = public.method.name in CLOSEST and not self._is_of_a_grid(public)
+        is_closest = public.method.name in CLOSEST
         is_ranged = is_tight if public.method.ranged is None else reading.column in public.method.ranged
         for number, (label, size) in enumerate(
             zip(public.labels_of_classes(reading.column).tolist(), public.sizes.tolist(), strict=True)
