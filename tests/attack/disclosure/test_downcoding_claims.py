@@ -56,7 +56,12 @@ def test_downcoding_of_any_release_claims_nothing_that_is_false(method: str, see
     ranges = "grid" if seed % 5 == 4 else "tight"
     try:
         release = tk.anonymize(
-            table, k=2 + seed % 3, method=method, suppress=0.2 * (seed % 4 == 3), seed=seed, ranges="tight"
+            table,
+            k=2 + seed % 3,
+            method=method,
+            suppress=0.2 * (seed % 4 == 3),
+            seed=seed,
+            ranges=ranges,
         )
     except CannotAnonymize:
         pytest.skip("nothing of this table can be released")
