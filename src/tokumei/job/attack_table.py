@@ -238,8 +238,8 @@ def attack_table(
         if isinstance(part, ReleaseAttack):
             tried.append(_deduced(name, part, PublicKnowledge.of(threat_model), seed))
             continue
-        for column, one in _for_each_sensitive(part, threat_model.sensitive):
-            tried.append(Tried(name, column, dict(one.measure(threat_model, seed=seed))))
+        for learned, one in _for_each_sensitive(part, threat_model.sensitive):
+            tried.append(Tried(name, learned, dict(one.measure(threat_model, seed=seed))))
     facts = {
         "rows": original.n_rows,
         "released": threat_model.published.table.n_rows,
