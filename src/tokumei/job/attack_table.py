@@ -269,8 +269,8 @@ def attack_release(
     alone = {name: part for name, part in parts.items() if isinstance(part, ReleaseAttack)}
     left_out = dict.fromkeys((name for name in parts if name not in alone), "the original")
     if attack != ALL and left_out:
-        expected = "the original, which {name} needs, and whose each released row is"
-        raise InputError.of(Text(expected, name=next(iter(left_out))), file=release.name)
+        name, lack = next(iter(left_out.items()))
+        raise InputError.of(Text("{lack}, which {name} needs", lack=lack, name=name), file=release.name)
     chosen = release.hierarchies if hierarchies is None else hierarchies
     public = PublicKnowledge(
         release.with_written_moments(),
