@@ -46,10 +46,43 @@ def test_label_of_a_hierarchy_stands_for_its_leaves(label: str | None, leaves: l
         ("21.0", ["21"]),
         ("22", []),
         ("{21-25;30}", ["21", "25", "30"]),
+        ("{21-25, 30}", ["21", "25", "30"]),
+        ("[20.5, 30[", ["21", "25"]),
+        ("]20, 25]", ["21", "25"]),
+        ("(20, 25]", ["21", "25"]),
+        ("<25", ["20", "21"]),
+        (">=25", ["25", "30"]),
     ],
 )
 def test_range_of_a_numeric_column_stands_for_the_leaves_in_it(label: str, leaves: list[str]) -> None:
     assert leaves_of(AGES, label, is_numeric=True) == leaves
+
+
+CODES = Hierarchy.of_levels("code", [["13053", "13068", "14850", "1305"], ["near", "near", "far", "near"]])
+
+
+@pytest.mark.parametrize(
+    ("label", "leaves"),
+    [
+        ("130**", ["13053", "13068"]),
+        ("1****", ["13053", "13068", "14850"]),
+        ("**0**", ["13053", "13068"]),
+        ("130*", ["1305"]),
+        ("{130**;far}", ["13053", "13068", "14850"]),
+        ("{14850, 1305}", ["14850", "1305"]),
+    ],
+)
+def test_mask_stands_for_the_leaves_that_agree_with_it(label: str, leaves: list[str]) -> None:
+    assert leaves_of(CODES, label) == leaves
+
+
+def test_value_with_a_comma_is_one_member_and_a_mask_that_nothing_fits_is_refused() -> None:
+    towns = Hierarchy.of_levels("town", [["Nara, Japan", "Nara", "Japan"]])
+    assert leaves_of(towns, "{Nara, Japan}") == ["Nara, Japan"]
+    assert leaves_of(towns, "{Nara;Japan}") == ["Nara", "Japan"]
+    for label in ("2****", "130***", "{13053, 9}"):
+        with pytest.raises(InputError):
+            meanings(CODES, [label])
 
 
 def test_range_of_negative_numbers_is_read_with_two_dots() -> None:

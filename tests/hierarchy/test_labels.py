@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.hierarchy.labels import NumberRange, interval_label, read_range, whole_label
+from tokumei.hierarchy.labels import ENDLESS, NumberRange, interval_label, read_range, whole_label
 
 
 @pytest.mark.parametrize("label", ["24-20", "[3, 3)", "[5, 1]", "1-2-3", "-5--1", "[1,2;3]", "[1e999, 2]", "[nan, 2]"])
@@ -17,6 +17,17 @@ def test_range_that_covers_nothing_is_no_range(label: str) -> None:
 def test_range_is_read_exactly() -> None:
     assert read_range("[0.1, 0.3)") == NumberRange(Fraction(1, 10), Fraction(3, 10), is_open=True)
     assert read_range("20-24") == NumberRange(Fraction(20), Fraction(24))
+
+
+def test_range_of_others_is_read_with_the_ends_that_belong_to_it() -> None:
+    two, five = Fraction(2), Fraction(5)
+    assert read_range("[2, 5[") == read_range("[2, 5)") == NumberRange(two, five, is_open=True)
+    assert read_range("]2, 5]") == read_range("(2, 5]") == NumberRange(two, five, is_open_below=True)
+    assert read_range("(2, 5)") == NumberRange(two, five, is_open=True, is_open_below=True)
+    assert read_range("<5") == NumberRange(-ENDLESS, five, is_open=True)
+    assert read_range(">= 2") == NumberRange(two, ENDLESS)
+    assert read_range("[5, 5[") is None
+    assert read_range("<") is None
 
 
 def test_number_of_a_long_hostile_text_is_not_read() -> None:

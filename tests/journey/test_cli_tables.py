@@ -24,8 +24,8 @@ IN_ORDER = "--in-order"
 
 def test_attack_table_runs_all_attacks_that_the_files_allow(files: list[object]) -> None:
     found = tokumei_json("attack", "table", *files, IN_ORDER)
-    assert set(found) == {"attacks", "left_out", "rows", "released", "known", "seed", "seconds"}
-    assert set(found["attacks"]) == {"record-linkage", "homogeneity", "background-knowledge"}
+    assert set(found) == {"attacks", "deduced", "left_out", "rows", "released", "known", "seed", "seconds"}
+    assert set(found["attacks"]) == {"record-linkage", "homogeneity", "background-knowledge", "downcoding"}
     assert found["left_out"] == {"presence": "population", "intersection": "earlier"}
     assert (found["rows"], found["released"], found["known"]) == (4, 4, ["sex", "age"])
     linkage = found["attacks"]["record-linkage"]
@@ -152,3 +152,43 @@ def test_measure_table_of_numbers_takes_the_measures_of_2015_too(tmp_path: Path)
 )
 def test_measure_table_refuses_what_does_not_fit(files: list[object], arguments: list[str], message: str) -> None:
     assert message in tokumei_json("measure", "table", *files, IN_ORDER, *arguments, exit_code=2)["message"]
+
+
+def test_downcoding_needs_nothing_but_the_release_and_writes_its_claims(tmp_path: Path) -> None:
+    """Labels as ARX writes them, and a range whose ends somebody in the group must have."""
+    (tmp_path / "release.csv").write_text("zip;age\n130**;31-45\n130**;31-45\n148**;40-52\n148**;40-52\n")
+    (tmp_path / "trees").mkdir()
+    leaves = "13053;130**\n13068;130**\n14850;148**\n14853;148**\n"
+    (tmp_path / "trees" / "zip.csv").write_text(leaves)
+    claims = tmp_path / "claims.csv"
+    command = ("attack", "table", "downcoding", "--release", tmp_path / "release.csv", "--qi", "zip,age")
+    found = tokumei_json(
+        *command, "--hierarchies", tmp_path / "trees", "--method", "mondrian", "--k", 2, "--claims", claims
+    )
+    assert found["attacks"]["downcoding"]["cells-certain"]["value"] == 1
+    assert found["deduced"]["downcoding"]["assumed"]["ranges"]["age"]["are"] == "tight"
+    assert (found["out"], found["released"]) == (str(claims), 4)
+    lines = claims.read_text().splitlines()
+    assert lines[0] == "attack,row,rows,column,label,kind,value,least,most,claim,proven,is_true"
+    assert lines[1] == "downcoding,1,2,age,31-45,range end,31,1,1,31 occurs,true,"
+    assert len(lines) == 1 + 8
+    said = tokumei(*command, "--set", "ranges=grid").stdout
+    assert "singled-out-estimate" in said
+    assert "told" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["record-linkage"], "the original, which record-linkage needs"),
+        (["downcoding", "--known", "sex"], "--original"),
+        (["downcoding", "--method", "mondrain"], "mondrian"),
+        (["downcoding", "--set", "ranges=loose"], "tight or grid"),
+        (["downcoding", "--numeric", "agee"], "age"),
+    ],
+)
+def test_release_alone_is_refused_with_one_clear_error(tmp_path: Path, arguments: list[str], message: str) -> None:
+    (tmp_path / "release.csv").write_text(RELEASE)
+    name, *more = arguments
+    command = ("attack", "table", name, "--release", tmp_path / "release.csv", "--qi", "sex,age", *more)
+    assert message in tokumei_json(*command, exit_code=2)["message"]

@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableAnonymizer
 from tokumei.anonymize.tables import anonymize_table
+from tokumei.attack.disclosure.downcoding import Downcoding
 from tokumei.attack.disclosure.homogeneity import Homogeneity
 from tokumei.attack.disclosure.intersection import Intersection
 from tokumei.attack.disclosure.presence import Presence
@@ -87,3 +88,37 @@ def test_presence_of_a_half_is_found_out_by_all_columns(adult: ThreatModel) -> N
     scores = Presence().measure(replace(adult, published=Published(half, rows), population=everybody), seed=1)
     assert scores["success"].baseline == 1 / 2
     assert scores["success"].value > 0.75
+
+
+@pytest.mark.parametrize(
+    ("k", "known", "end", "any_value"), [(2, 0.768, 0.887, 0.494), (5, 0.283, 0.473, 0.292), (10, 0.136, 0.320, 0.201)]
+)
+def test_tight_ranges_give_ages_away_and_single_people_out(
+    adult: ThreatModel, k: int, known: float, end: float, any_value: float
+) -> None:
+    columns = [*COLUMNS, SENSITIVE]
+    hierarchies = {name: adult.hierarchies[name] for name in columns}
+    goal = Goal([KAnonymity(k)], method=tight_mondrian(), numeric=["age"])
+    made = anonymize_table(adult.original.frame, hierarchies, goal, seed=1)
+    assert made.rows is not None
+    original = Table.with_quasi_identifiers(adult.original.frame, columns)
+    published = Published(Table.with_quasi_identifiers(made.frame, columns), made.rows)
+    threat_model = replace(adult, original=original, published=published)
+    scores = Downcoding(ranges="tight").measure(threat_model, seed=1)
+    assert scores["cells-certain"].inputs["by_column"]["age"] == pytest.approx(known, abs=5e-4)
+    assert scores["singled-out"].value == pytest.approx(end, abs=5e-4)
+    assert scores["singled-out"].baseline == pytest.approx(any_value, abs=5e-4)
+    if k == 5:
+        # The same groups on a grid of five years: an end says no more than any other value.
+        bounds = pl.col("age").str.extract_all("[0-9]+").list.eval(pl.element().cast(pl.Int64))
+        low, high = bounds.list.first() // 5 * 5, bounds.list.last() // 5 * 5 + 4
+        grid = made.frame.with_columns(pl.format("{}-{}", low, high).alias("age"))
+        wide = Published(Table.with_quasi_identifiers(grid, columns), made.rows)
+        found = Downcoding().measure(replace(threat_model, published=wide), seed=1)
+        assert found["cells-certain"].value == 0
+        assert found["singled-out"].value == pytest.approx(found["singled-out"].baseline, abs=0.02)
+
+
+def tight_mondrian() -> TableAnonymizer:
+    """Mondrian as it writes the smallest and the largest value of each group."""
+    return TABLE_ANONYMIZERS.make("mondrian", ranges="tight")

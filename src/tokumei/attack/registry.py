@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import polars as pl
 
@@ -12,6 +12,10 @@ from tokumei.core.registry import Registry
 from tokumei.core.score import Score
 from tokumei.data.history import History
 from tokumei.data.table import Table
+
+if TYPE_CHECKING:
+    # Only for their types: names of attacks are asked for where nothing is attacked.
+    from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
 
 
 @runtime_checkable
@@ -45,6 +49,14 @@ class DisclosureAttack(Protocol):
 
     def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Attack the release as far as the scene allows and judge the guesses, the main score first."""
+
+
+@runtime_checkable
+class ReleaseAttack(DisclosureAttack, Protocol):
+    """A disclosure attack that needs neither the original nor any person: the release and public knowledge suffice."""
+
+    def deduce(self, public: PublicKnowledge, *, seed: int) -> Deductions:
+        """Deduce what must be true of the original; where that is there, judge the claims by it."""
 
 
 # The attackers who look for equal rows stand in one file.

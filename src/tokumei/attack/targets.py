@@ -67,7 +67,7 @@ def drawn_success(
 
 def share_score(
     name: str,
-    n_found: int,
+    n_found: float,
     n_people: int,
     baseline: float | None = None,
     control: float | None = None,

@@ -44,6 +44,30 @@ class Published:
         return rows.fill_null(NOBODY).to_numpy()
 
 
+@dataclass(frozen=True)
+class KnownMethod:
+    """What is public of how a release was made.
+
+    name: the method; empty if nobody said. options: its own, such as {"ranges": "tight"}; None if nobody said.
+    k: the k that was asked for; None if that is not known. ranged: the columns it wrote as ranges; None if not known.
+    is_plain: whether nothing but k-anonymity was asked for, and all columns counted alike.
+    suppression: the share of rows that the method was allowed to leave out.
+    """
+
+    name: str = ""
+    options: Mapping[str, object] | None = None
+    k: int | None = None
+    ranged: Sequence[str] | None = None
+    is_plain: bool = True
+    suppression: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.k is not None and self.k < 1:
+            raise InputError.of("a whole number of 1 or more", option="k", value=self.k)
+        if not 0 <= self.suppression <= 1:
+            raise InputError.of("a share from 0 to 1", option="suppression", value=self.suppression)
+
+
 @dataclass(frozen=True, eq=False)
 class ThreatModel:
     """Who is known, how much of them, what was published, and who else there is.
@@ -58,6 +82,7 @@ class ThreatModel:
     earlier: releases of the same people that were published before.
     population: everybody who might be in the release, those who are among them.
     control: people who are not in the release.
+    method: what is public of how the release was made.
     """
 
     original: Table
@@ -70,6 +95,7 @@ class ThreatModel:
     earlier: Sequence[Published] = ()
     population: pl.DataFrame | None = None
     control: pl.DataFrame | None = None
+    method: KnownMethod = field(default_factory=KnownMethod)
 
     def __post_init__(self) -> None:
         if not 0 <= self.known_share <= 1:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tokumei.cli.goals import HierarchyOption, NumericOption, QiOption, hierarchies_of, read_table
-from tokumei.cli.options import HierarchiesOption, SeedOption, names, part_options
+from tokumei.cli.options import ForceOption, HierarchiesOption, SeedOption, names, part_options
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_tables
 from tokumei.core.errors import InputError
@@ -27,10 +27,13 @@ InOrderOption = Annotated[
 
 @reads_tables
 def attack_table(
-    original: OriginalOption,
     release: ReleaseOption,
     qi: QiOption,
     attack: Annotated[str, typer.Argument(metavar="NAME", help="See 'tokumei parts disclosure-attack'.")] = ALL,
+    original: Annotated[
+        Path | None,
+        typer.Option("--original", metavar="X", help="The original: people who are known. Some attacks need none."),
+    ] = None,
     known: Annotated[
         str | None, typer.Option("--known", metavar="A,B,…", help="Only these columns are known; --qi if not given.")
     ] = None,
@@ -57,9 +60,19 @@ def attack_table(
     control: Annotated[
         Path | None, typer.Option("--control", metavar="C", help="People who are not in the release.")
     ] = None,
+    method: Annotated[
+        str | None, typer.Option("--method", metavar="NAME", help="How the release was made, if that is known.")
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", min=1, metavar="K", help="The k that was asked for, if that is known.")
+    ] = None,
+    claims: Annotated[
+        Path | None, typer.Option("--claims", metavar="FILE", help="Write what is claimed of which cell to this file.")
+    ] = None,
     options: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the attack; repeatable.")
     ] = None,
+    force: ForceOption = False,
     seed: SeedOption = 1,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -67,40 +80,64 @@ def attack_table(
     """Attack a released table as somebody who knows people would: by one attack, or by all that the files allow.
 
     A released label stands for all values that it may have been: 30-34 for five ages, * for any. Who is who is told by
-    --rows or --in-order, and used only to judge.
+    --rows or --in-order, and used only to judge. Without --original the release is attacked by what its labels alone
+    give away.
 
     Example: tokumei attack table --original people.csv --release release.csv --qi sex,age --numeric age --sensitive
     illness --rows rows.csv
+    tokumei attack table downcoding --release release.csv --qi sex,age --method mondrian --k 5
     """
     from tokumei.attack.registry import DISCLOSURE_ATTACKS
+    from tokumei.data.files.formats import write_file_or_folder
+    from tokumei.data.files.outputs import guarded
+    from tokumei.job.attack_table import attack_release as attack_alone
     from tokumei.job.attack_table import attack_table as attack_release
 
     given = part_options(options)
     if attack == ALL and given:
         raise InputError.of("the name of an attack, whose option it is", option="--set", value=next(iter(given)))
     part = ALL if attack == ALL else DISCLOSURE_ATTACKS.make_from_text(attack, given)
-    with showing_progress():
-        people = read_table(
-            original,
-            names(qi, "--qi"),
-            names(sensitive, "--sensitive") if sensitive else [],
-            reading,
-            hierarchies=hierarchies_of(hierarchies, hierarchy),
-        )
-        result = attack_release(
-            people,
-            release,
-            part,
-            known=names(known, "--known") if known else [],
-            known_share=known_share,
-            numeric=names(numeric, "--numeric") if numeric else None,
-            rows=rows,
-            in_order=in_order,
-            earlier=earlier or [],
-            earlier_rows=earlier_rows or [],
-            population=population,
-            control=control,
-            seed=seed,
-            reading=reading,
-        )
-    show(result, json=json)
+    columns = names(qi, "--qi")
+    secret = names(sensitive, "--sensitive") if sensitive else []
+    trees = hierarchies_of(hierarchies, hierarchy)
+    numbers = names(numeric, "--numeric") if numeric else None
+    with showing_progress(), guarded({"--claims": claims}, inputs=[original, release, rows], force=force) as drafts:
+        if original is None:
+            for option, value in (
+                ("--known", known),
+                ("--rows", rows),
+                ("--in-order", in_order),
+                ("--earlier", earlier),
+                ("--earlier-rows", earlier_rows),
+                ("--population", population),
+                ("--control", control),
+            ):
+                if value:
+                    raise InputError.of("--original beside it, the people who are known", option=option)
+            table = read_table(release, columns, secret, reading, hierarchies=trees, numeric=numbers)
+            result = attack_alone(table, part, method=method, k=k, seed=seed)
+        else:
+            people = read_table(original, columns, secret, reading, hierarchies=trees)
+            result = attack_release(
+                people,
+                release,
+                part,
+                known=names(known, "--known") if known else [],
+                known_share=known_share,
+                numeric=numbers,
+                rows=rows,
+                in_order=in_order,
+                earlier=earlier or [],
+                earlier_rows=earlier_rows or [],
+                population=population,
+                control=control,
+                method=method,
+                k=k,
+                seed=seed,
+                reading=reading,
+            )
+        if claims is not None:
+            if result.claims_table is None:
+                raise InputError.of("an attack that makes claims, such as downcoding", option="--claims")
+            write_file_or_folder(result.claims_table, drafts["--claims"])
+    show(result.written_to(claims), json=json)

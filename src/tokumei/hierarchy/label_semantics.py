@@ -6,8 +6,11 @@
 | `thirties` | its leaves, at whichever level the label is; at several, all of them |
 | `*` | everything, the missing value too |
 | `20-24`, `-5..-1` | in a column of numbers: the leaves from one end to the other |
-| `[2.5, 5]`, `[2.5, 5)` | the same, the second without its upper end |
-| `{a;b}` | all that the members stand for |
+| `[2.5, 5]`, `[2.5, 5)`, `[2.5, 5[` | the same, the others without their upper end |
+| `(2.5, 5]`, `]2.5, 5]` | the same without the lower end |
+| `<18`, `>=80` | in a column of numbers: all leaves to that side |
+| `{a;b}`, `{a, b}` | all that the members stand for |
+| `130**` | the leaves of the same length that agree wherever there is no mask |
 | (missing) | the missing value alone |
 
 Leaves have indices: numbers in ascending order, others in the order of the hierarchy, the missing value last. A label
@@ -29,7 +32,7 @@ import polars as pl
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
 from tokumei.counting.recoding import no_label, read_as
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
-from tokumei.hierarchy.labels import LONGEST_LABEL, NumberRange, read_range
+from tokumei.hierarchy.labels import LONGEST_LABEL, NumberRange, read_range, set_members
 from tokumei.hierarchy.leaves import leaf_texts, read_number, unreadable
 
 Bools = npt.NDArray[np.bool_]
@@ -173,6 +176,11 @@ class Vocabulary:
         """The number at each index, of a numeric column."""
         return [near for near, _ in self._numbers]
 
+    @cached_property
+    def index_of_number(self) -> dict[Fraction, int]:
+        """The index of each number, of a numeric column."""
+        return {number: index for index, (_, number) in enumerate(self._numbers)}
+
     def indices(self, values: pl.Series, rows: Ints | None = None, *, file: str | None = None) -> Ints:
         """Give the index of each value, or of those of some rows; one that is no leaf is an InputError of the file."""
         if isinstance(values.dtype, (pl.Categorical, pl.Enum)):
@@ -243,14 +251,35 @@ class Vocabulary:
         found = [runs for runs in (self._of_levels(label), self._of_numbers(label)) if runs is not None]
         if found:
             return _merged([run for runs in found for run in runs])
-        if label.startswith("{") and label.endswith("}"):
-            members = [self._of_member(member) for member in label[1:-1].split(";")]
-            return _merged([run for runs in members if runs for run in runs]) if None not in members else None
-        return None
+        members = set_members(label)
+        # A value may hold a comma itself: as one member it is tried first.
+        for listed in () if members is None else (members,) if ";" in label else ([label[1:-1]], members):
+            meant = [self._of_member(member) for member in listed]
+            if None not in meant:
+                return _merged([run for runs in meant if runs for run in runs])
+        return self._of_mask(label)
 
     def _of_member(self, member: str) -> Runs | None:
         # A set in a set is refused: it would let a label of a thousand braces call itself a thousand times.
         return None if member.startswith("{") else self._runs_of(member)
+
+    def _of_mask(self, label: str) -> Runs | None:
+        """Give the runs of the leaves that agree with a label such as 130** wherever it is not masked."""
+        kept = tuple(at for at, character in enumerate(label) if character != SUPPRESSED)
+        if len(kept) == len(label) or not kept:
+            return None
+        if (len(label), kept) not in self._masked:
+            own = self._masked.setdefault((len(label), kept), {})
+            for at, leaf in enumerate(self.hierarchy.leaves):
+                if len(leaf) == len(label):
+                    own.setdefault("".join(leaf[place] for place in kept), []).append(int(self.index_of_leaf[at]))
+        found = self._masked[len(label), kept].get("".join(label[place] for place in kept))
+        return None if found is None else _merged([(index, index + 1) for index in found])
+
+    @cached_property
+    def _masked(self) -> dict[tuple[int, tuple[int, ...]], dict[str, list[int]]]:
+        """For each length and places that are not masked, the leaves by what stands there."""
+        return {}
 
     def _of_levels(self, label: str) -> Runs | None:
         """Give the runs of a label of the hierarchy: of several levels that have it, of all."""
@@ -276,8 +305,9 @@ class Vocabulary:
         found = NumberRange(number, number) if number is not None else read_range(label)
         if found is None:
             return None
+        start = bisect_right if found.is_open_below else bisect_left
         end = bisect_left if found.is_open else bisect_right
-        return _run(bisect_left(self._numbers, _sortable(found.low)), end(self._numbers, _sortable(found.high)))
+        return _run(start(self._numbers, _sortable(found.low)), end(self._numbers, _sortable(found.high)))
 
     @cached_property
     def _leaf_numbers(self) -> list[Fraction]:

@@ -8,6 +8,9 @@
 | all numbers from 2.5 up to, but without, 5 | `[2.5, 5)` |
 | all numbers from 2.5 up to 5 | `[2.5, 5]` |
 | the values from apple to cherry | `apple..cherry` |
+
+Labels that others write are read as well: `[2.5, 5[`, `]2.5, 5]`, `(2.5, 5]`, `<18`, `>=80`, and sets as `{a;b}` or
+`{a, b}`.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from tokumei.hierarchy.leaves import NUMBER, read_number
+from tokumei.hierarchy.leaves import LARGEST_NUMBER, NUMBER, read_number
 
 Span = tuple[str, str]
 """The first and the last of a run of values."""
@@ -34,7 +37,14 @@ WHOLE_RANGES = (
     re.compile(r"(?P<low>[0-9]{1,30})-(?P<high>[0-9]{1,30})"),
     re.compile(r"(?P<low>-?[0-9]{1,30})\.\.(?P<high>-?[0-9]{1,30})"),
 )
-RANGES = (*WHOLE_RANGES, re.compile(rf"\[(?P<low>{NUMBER.pattern}), ?(?P<high>{NUMBER.pattern})[\])]"))
+# An end belongs to the range if its bracket is turned towards it.
+RANGES = (
+    *WHOLE_RANGES,
+    re.compile(rf"(?P<left>[\[(\]])(?P<low>{NUMBER.pattern}), ?(?P<high>{NUMBER.pattern})(?P<right>[\])\[])"),
+)
+BOUNDS = re.compile(rf"(?P<mark><=|<|>=|>|≤|≥) ?(?P<number>{NUMBER.pattern})")
+# Beyond every number that a column may hold.
+ENDLESS = Fraction(10 * int(LARGEST_NUMBER))
 
 
 def number_label(number: Fraction) -> str:
@@ -80,23 +90,47 @@ def merged_spans(spans: Sequence[Span], size: int) -> list[Span]:
 
 @dataclass(frozen=True)
 class NumberRange:
-    """The numbers that a label covers: from `low` up to `high`, which belongs to them unless it is open."""
+    """The numbers that a label covers, from `low` up to `high`, each of which belongs to them unless it is open."""
 
     low: Fraction
     high: Fraction
     is_open: bool = False
+    is_open_below: bool = False
 
 
 def read_range(label: str) -> NumberRange | None:
     """Read the label of an interval or of a run of whole numbers; None for any other label."""
     if len(label) > LONGEST_LABEL:
         return None
+    if bound := BOUNDS.fullmatch(label):
+        return _read_bound(bound["mark"], bound["number"])
     found = next((found for form in RANGES if (found := form.fullmatch(label))), None)
     if found is None:
         return None
     low, high = read_number(found["low"]), read_number(found["high"])
     if low is None or high is None:
         return None
-    is_open = label.endswith(")")
+    is_open, is_open_below = label.endswith((")", "[")), label.startswith(("(", "]"))
     # A range that is upside down, or open and of one point, covers nothing: nobody means that.
-    return NumberRange(low, high, is_open) if low < high or (low == high and not is_open) else None
+    is_some = low < high or (low == high and not is_open and not is_open_below)
+    return NumberRange(low, high, is_open, is_open_below) if is_some else None
+
+
+def _read_bound(mark: str, text: str) -> NumberRange | None:
+    number = read_number(text)
+    if number is None or abs(number) > LARGEST_NUMBER:
+        return None
+    if mark in ("<", "<=", "≤"):
+        return NumberRange(-ENDLESS, number, is_open=mark == "<")
+    return NumberRange(number, ENDLESS, is_open_below=mark == ">")
+
+
+def set_members(label: str) -> list[str] | None:
+    """Give the members of a set, as `{a;b}` or `{a, b}`; None for any other label.
+
+    >>> set_members("{a;b}"), set_members("{a, b}"), set_members("a")
+    (['a', 'b'], ['a', 'b'], None)
+    """
+    if not (len(label) > 1 and label.startswith("{") and label.endswith("}")):
+        return None
+    return label[1:-1].split(";") if ";" in label else [member.strip() for member in label[1:-1].split(",")]

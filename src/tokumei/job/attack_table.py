@@ -5,27 +5,33 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tokumei.attack.registry import DISCLOSURE_ATTACKS, DisclosureAttack, attack_title
-from tokumei.attack.threat_model import Published, ThreatModel
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS
+from tokumei.attack.registry import DISCLOSURE_ATTACKS, DisclosureAttack, ReleaseAttack, attack_title
+from tokumei.attack.threat_model import KnownMethod, Published, ThreatModel
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import part_name
-from tokumei.core.result import Drawing, Facts, Result, Rows, Section
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, as_kind
 from tokumei.core.score import Score
 from tokumei.core.text import Text
 from tokumei.data.files.beside import read_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
 from tokumei.data.table import Table, check_column
+from tokumei.job.hierarchies import given_hierarchies
 from tokumei.job.pairs import hierarchies_of, numeric_of, published
+from tokumei.job.table_release import TableRelease
+
+if TYPE_CHECKING:
+    from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
 
 ALL = "all"
 OPTIONS = (
     *("attack", "known", "known_share", "numeric", "hierarchies", "rows", "in_order", "earlier", "earlier_rows"),
-    *("population", "control", "seed"),
+    *("population", "control", "method", "k", "seed"),
 )
 FITTING = {
     ("record-linkage", "certain"): "People whom exactly one record fits, and it is theirs.",
@@ -36,6 +42,10 @@ FITTING = {
     ("background-knowledge", "success"): "People whose value is the most frequent one that is left.",
     ("presence", "success"): "People of the population of whom it is told rightly whether they are in the release.",
     ("presence", "certain"): "Released people who must be in the release.",
+    ("downcoding", "singled-out"): "Ends of ranges that fit one row of all; blindly: any value of the range.",
+    ("downcoding", "singled-out-estimate"): "The same as far as the release tells, if values lay evenly in ranges.",
+    ("downcoding", "cells-certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
+    ("downcoding", "narrowed"): "Rows of whose class something is claimed.",
     ("intersection", "certain"): "People with one record left when all releases are held together, and it is theirs.",
     ("intersection", "success"): "People whose record is drawn among those left.",
     ("intersection", "linked-certain"): "The same if records of one person can be linked across releases.",
@@ -45,11 +55,15 @@ FITTING = {
 
 @dataclass(frozen=True)
 class Tried:
-    """One attack that was tried, its scores, and the column it learned where that is one of several."""
+    """One attack that was tried, its scores, and the column it learned where that is one of several.
+
+    deduced: the claims of an attack that needs the release alone, and what it assumed.
+    """
 
     attack: str
     sensitive: str | None
     scores: Mapping[str, Score]
+    deduced: Deductions | None = None
 
     @property
     def title(self) -> str:
@@ -87,7 +101,34 @@ class TableAttack(Result):
     def to_dict(self) -> dict[str, Any]:
         """Give all as `tokumei attack table --json` prints it."""
         found = {name: {key: score.as_dict() for key, score in each.items()} for name, each in self.scores.items()}
-        return {"attacks": found, "left_out": dict(self.left_out), **self.facts}
+        deduced = {one.title: dict(one.deduced.facts) for one in self.tried if one.deduced is not None}
+        more = {"deduced": deduced} if deduced else {}
+        return {"attacks": found, **more, "left_out": dict(self.left_out), **self.facts}
+
+    @property
+    def claims(self) -> Any:
+        """What the attacks that need the release alone claim, a row a claim; None where none was tried."""
+        found = self.claims_table
+        return None if found is None else as_kind(found, self.frame_kind)
+
+    @property
+    def claims_table(self) -> pl.DataFrame | None:
+        """The claims as a Polars frame."""
+        return self._of_each("claims")
+
+    @property
+    def narrowed(self) -> Any:
+        """For each released row the bits that its labels leave open, and those that the claims remove."""
+        found = self._of_each("rows")
+        return None if found is None else as_kind(found, self.frame_kind)
+
+    def _of_each(self, part: str) -> pl.DataFrame | None:
+        found = [
+            getattr(one.deduced, part).select(pl.lit(one.title).alias("attack"), pl.all())
+            for one in self.tried
+            if one.deduced is not None
+        ]
+        return pl.concat(found) if found else None
 
     def sections(self) -> Sequence[Section]:
         """Give the scores of each attack with what they say, and the facts."""
@@ -98,6 +139,8 @@ class TableAttack(Result):
                 for key, score in one.scores.items()
             ]
             parts.append(Rows([one.title, "found", "95 % interval", "blindly", "control"], rows))
+            if one.deduced is not None:
+                parts += _told_of(one.deduced)
         out = {f"{name} left out": f"needs {lack}" for name, lack in self.left_out.items()}
         return [*parts, Facts({**self.facts, **out})]
 
@@ -121,6 +164,14 @@ class TableAttack(Result):
         from tokumei.report.figures import bar_figure
 
         named = [(f"{name}, {key}", one.value) for name, each in self.scores.items() for key, one in each.items()]
+        # What any value of a range finds shows how much its end gives away.
+        named += [
+            (f"{one.title}, any value", score.baseline)
+            for one in self.tried
+            if one.deduced is not None
+            for score in one.scores.values()
+            if score.baseline is not None
+        ]
         if not named:
             return None
         points = pl.DataFrame({"attack": [name for name, _ in named], "found": [value for _, value in named]})
@@ -142,11 +193,15 @@ def attack_table(
     earlier_rows: Sequence[Any] = (),
     population: Any = None,
     control: Any = None,
+    method: str | None = None,
+    k: int | None = None,
     seed: int = 1,
     reading: Reading = AS_IT_IS,
     **options: Any,
 ) -> TableAttack:
     """Attack a released table; see `tk.attack`."""
+    from tokumei.attack.public_knowledge import PublicKnowledge
+
     started = time.perf_counter()
     parts = _chosen(attack, options)
     wanted = [known] if isinstance(known, str) else list(known) or original.quasi_identifiers
@@ -170,17 +225,21 @@ def attack_table(
         ],
         population=_frame(population, reading, wanted),
         control=_frame(control, reading, wanted),
+        method=_known_method(release, method, k),
     )
     left_out = {name: lack for name, part in parts.items() if (lack := _lacks(threat_model, part))}
     if attack != ALL and left_out:
         name, lack = next(iter(left_out.items()))
         raise InputError.of(Text("{lack}, which {name} needs", lack=lack, name=name))
-    tried = [
-        Tried(name, column, dict(one.measure(threat_model, seed=seed)))
-        for name, part in parts.items()
-        if name not in left_out
-        for column, one in _for_each_sensitive(part, threat_model.sensitive)
-    ]
+    tried = []
+    for name, part in parts.items():
+        if name in left_out:
+            continue
+        if isinstance(part, ReleaseAttack):
+            tried.append(_deduced(name, part, PublicKnowledge.of(threat_model), seed))
+            continue
+        for learned, one in _for_each_sensitive(part, threat_model.sensitive):
+            tried.append(Tried(name, learned, dict(one.measure(threat_model, seed=seed))))
     facts = {
         "rows": original.n_rows,
         "released": threat_model.published.table.n_rows,
@@ -189,6 +248,66 @@ def attack_table(
         "seconds": round(time.perf_counter() - started, 3),
     }
     return TableAttack(tried, left_out, facts, original.kind)
+
+
+def attack_release(
+    release: Table,
+    attack: Any = ALL,
+    *,
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    method: str | None = None,
+    k: int | None = None,
+    seed: int = 1,
+    **options: Any,
+) -> TableAttack:
+    """Attack a release of which nothing else is there: by what its labels give away; see `tk.attack`."""
+    from tokumei.attack.public_knowledge import PublicKnowledge
+
+    started = time.perf_counter()
+    parts = _chosen(attack, options)
+    alone = {name: part for name, part in parts.items() if isinstance(part, ReleaseAttack)}
+    left_out = dict.fromkeys((name for name in parts if name not in alone), "the original")
+    if attack != ALL and left_out:
+        name, lack = next(iter(left_out.items()))
+        raise InputError.of(Text("{lack}, which {name} needs", lack=lack, name=name), file=release.name)
+    chosen = release.hierarchies if hierarchies is None else hierarchies
+    public = PublicKnowledge(
+        release.with_written_moments(),
+        given_hierarchies(chosen, release.quasi_identifiers),
+        release.numeric if numeric is None else [numeric] if isinstance(numeric, str) else list(numeric),
+        _known_method(release, method, k),
+    )
+    for column in public.numeric or []:
+        check_column(column, release.frame.columns, "numeric", release.name)
+    tried = [_deduced(name, part, public, seed) for name, part in alone.items()]
+    facts = {"released": release.n_rows, "seed": seed, "seconds": round(time.perf_counter() - started, 3)}
+    return TableAttack(tried, left_out, facts, release.kind)
+
+
+def _deduced(name: str, part: ReleaseAttack, public: PublicKnowledge, seed: int) -> Tried:
+    found = part.deduce(public, seed=seed)
+    return Tried(name, None, dict(found.scores), found)
+
+
+def _known_method(release: Any, name: str | None, k: int | None) -> KnownMethod:
+    """Give what is known of how a release was made: what was said, or what a release of this process was made by."""
+    if name is not None:
+        TABLE_ANONYMIZERS.get(name)
+    if not isinstance(release, TableRelease):
+        return KnownMethod(name or "", k=k)
+    made, asked = release.recipe.options, release.recipe.options.get("requirements", [])
+    ks = [one["options"]["k"] for one in asked if one["name"] == "k-anonymity"]
+    is_plain = all(one["name"] == "k-anonymity" for one in asked) and not made.get("weights")
+    is_plain = is_plain and made.get("loss", "ncp") == "ncp"
+    return KnownMethod(
+        name or release.recipe.method,
+        made.get("options", {}),
+        k if k is not None else max(ks, default=None),
+        ranged=list(release.numeric),
+        is_plain=is_plain,
+        suppression=float(made.get("suppression", 0.0)),
+    )
 
 
 def _chosen(attack: Any, options: Mapping[str, Any]) -> dict[str, DisclosureAttack]:
@@ -237,6 +356,31 @@ def _frame(data: Any, reading: Reading, columns: Sequence[str]) -> pl.DataFrame 
 
 def _written(release: Published) -> Published:
     return replace(release, table=release.table.with_written_moments())
+
+
+def _told_of(deduced: Deductions) -> list[Section]:
+    """Show what is known of each column, how many claims of each kind there are, and what they assume."""
+    by_column = deduced.scores["cells-certain"].inputs["by_column"] if "cells-certain" in deduced.scores else {}
+    ends: Mapping[str, Any] = next(
+        (one.inputs["by_column"] for key, one in deduced.scores.items() if key.startswith("singled-out")), {}
+    )
+    columns = [
+        [name, share, ends.get(name, {}).get("end"), ends.get(name, {}).get("any")] for name, share in by_column.items()
+    ]
+    by_kind, assumed = deduced.facts.get("claims_by_kind", {}), deduced.facts.get("assumed", {})
+    kinds = [[kind, one["claims"], one["true"], _example(one["example"])] for kind, one in by_kind.items()]
+    said = {name: value for name, value in assumed.items() if name != "ranges" and value is not None}
+    said |= {f"ranges of {name}": f"{one['are']} ({one['since']})" for name, one in assumed.get("ranges", {}).items()}
+    tables = (
+        Rows(["column", "cells known exactly", "an end singles out", "any value does"], columns),
+        Rows(["claims by", "claims", "true", "for example"], kinds),
+    )
+    return [*(one for one in tables if one.rows), Facts({f"assumed: {name}": value for name, value in said.items()})]
+
+
+def _example(found: Mapping[str, Any]) -> str:
+    where = [f"row {found['row']:,}" if found["row"] else None, found["column"], found["label"]]
+    return f"{', '.join(one for one in where if one)}: {found['claim']}"
 
 
 def _numbers_of(score: Score) -> list[Any]:

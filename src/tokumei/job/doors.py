@@ -44,6 +44,7 @@ KINDS: dict[str, dict[str, str]] = {
     "audit": {"Table": "audit_table:audit_table", "TableRelease": "audit_table:audit_release"},
     "anonymize": {"Table": "anonymize_table:anonymize_table", "History": "anonymize_history:anonymize_history"},
     "attack": {"Table": "attack_table:attack_table", "History": "attack_history:attack_history"},
+    "attack a release": {"Table": "attack_table:attack_release"},
     "measure": {"Table": "measure_table:measure_table", "History": "measure_history:measure_history"},
     "harden": {"History": "harden_history:harden_history"},
     "compare": {"Table": "compare_table:compare_table"},
@@ -100,6 +101,9 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
     release: what `tk.anonymize` gave; or a released table, with `rows` that say whose each row is or `in_order`.
     attack: the name of an attack, of a table also several. If not given, all on a table and "linkage" on a history.
 
+    An attack that needs no original takes any released table alone, as in `tk.attack(tk.Table("release.csv",
+    qi=["age"]), attack="downcoding")`, with `method` and `k` where it is known how it was made.
+
     Of a history, `threat` says who attacks in place of what is known: "neighbor", "spouse", "data-broker", "rivals",
     "insider" or a threat of your own, with `attacks`, `draws`, `seed` and changes such as `share` or `days`; the first
     is the original then.
@@ -109,8 +113,11 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
     >>> tk.attack(t, tk.anonymize(t, k=2), "record-linkage").scores["record-linkage"]["certain"].value
     0.0
     """
+    named = [] if attack is None else [attack]
+    if release is None and attack is not None and (isinstance(original, Table) or "qi" in options):
+        return _run("attack a release", _with_roles(original, options.pop("qi", None), options), options, *named)
     original, release = _pair("attack", original, release, options)
-    return _run("attack", original, options, release, *([] if attack is None else [attack]))
+    return _run("attack", original, options, release, *named)
 
 
 @RoomDoor

@@ -148,6 +148,11 @@ ATTACKS: dict[str, tuple[str, ...]] = {
         "Learns the sensitive value where all rows that fit have the same.",
         "当てはまる行の機微な値がすべて同じとき、その値を知ります。",
     ),
+    "downcoding": (
+        "downcoding",
+        "Reads from the labels alone which values must have stood there, and singles people out by them.",
+        "ラベルだけから、元にあったはずの値を読み取り、それで個人を一人に絞り込みます。",
+    ),
     "background-knowledge": (
         "background-knowledge",
         "Learns the sensitive value by ruling out what it is known not to be.",

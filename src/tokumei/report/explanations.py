@@ -171,6 +171,26 @@ SCORES: dict[str, tuple[str, ...]] = {
         "The same where the records of one person can be linked.",
         "一人のレコードを加工データ間で結び付けられる場合の同じ割合です。",
     ),
+    "singled-out": (
+        "singled out by an end of a range",
+        "The value at the end of a range, with the other labels, fits exactly one row of all.",
+        "範囲の端の値と他の列のラベルに当てはまる行が、全体で一つだけである割合です。",
+    ),
+    "singled-out-estimate": (
+        "singled out by an end of a range, estimated",
+        "The same from the release alone, as if values lay evenly within their ranges.",
+        "値が範囲の中に均等にあるとした、加工データだけからの推定です。",
+    ),
+    "cells-certain": (
+        "generalized cells known exactly",
+        "Cells whose value follows from the labels, up to the order of rows that say the same.",
+        "ラベルから元の値が分かるセルの割合です。同じラベルの行の間の順序は問いません。",
+    ),
+    "narrowed": (
+        "rows narrowed",
+        "Rows of whose class the labels say more than they should.",
+        "ラベルから元の値の候補がさらに絞られる行の割合です。",
+    ),
     "found": (
         "customers found",
         "The share of a customer's months that are named rightly, averaged over all customers.",

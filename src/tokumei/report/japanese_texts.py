@@ -121,6 +121,15 @@ FORMS = {
     ),
     # What hierarchies that were made are.
     "no values at all": "値がありません",
+    # Why ranges are taken to be made of the values in a group, or not.
+    "told": "指定のとおり",
+    "told by the method": "加工手法のとおり",
+    "all labels are of the hierarchy": "ラベルはすべて階層のものです",
+    "ranges without an end of their own": "端の値を含まない範囲があります",
+    "all ends lie on a grid of {step}": "端がすべて {step} 刻みです",
+    "labels overlap without one holding the other": "一方が他方を含まずに重なるラベルがあります",
+    "ranges have irregular ends and leave gaps": "範囲の端がそろっておらず、間が空いています",
+    "the labels may come from public bands": "公開された区分のラベルかもしれません",
     "intervals of {width}, joined in pairs": "幅 {width} の区間を二つずつまとめます",
     "intervals that grow with the numbers, from 1 to 2, 5, 10, 20 and so on": (
         "数値とともに広がる区間（1、2、5、10、20 …で区切ります）"
