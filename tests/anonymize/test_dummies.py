@@ -11,6 +11,7 @@ from tokumei.anonymize.history.dummies import Dummies, best_clusters, expected_d
 from tokumei.core.errors import InputError
 from tokumei.counting.item_sets import ItemSets
 from tokumei.data.history import History
+from tokumei.job.anonymize_history import anonymize_history
 
 
 def history(*rows: tuple[str, str, str]) -> History:
@@ -142,6 +143,21 @@ def test_best_clusters_of_a_history_follow_from_its_own_items() -> None:
     sets = ItemSets.of(alike([3, 3]))
     assert most_dummies(6, 2, 0.8) == pytest.approx(9.6)
     assert len(set(Dummies(clusters="best", smallest=1).assign(sets, seed=1))) == 6
+
+
+def test_alpha_weighs_added_rows_and_the_clusters_are_told() -> None:
+    # b = 2, h = 0.8 as above: c* = √(α · 2.4 · 216), so that α = 4 / 518.4 gives two clusters.
+    release = anonymize_history(alike([3, 3]), method="dummies", clusters="best", alpha=4 / 518.4, seed=1)
+    assert release.facts["clusters"] == 2
+    steps = {"step": [{"method": "dummies", "clusters": 3}, {"method": "pseudonyms"}]}
+    assert anonymize_history(alike([3, 3]), pipeline=steps, seed=1).to_dict()["clusters"] == 3
+    sets = ItemSets.of(alike([3, 3]))
+    for options, expected in (
+        ({"clusters": 2, "alpha": 1.0}, "option clusters: found '2', expected clusters=best, which alpha is for"),
+        ({"clusters": "best", "alpha": 0.0}, "option alpha: found '0.0', expected a weight above 0"),
+    ):
+        with pytest.raises(InputError, match=expected):
+            Dummies(**options).assign(sets, seed=1)  # type: ignore[arg-type]
 
 
 def test_formulas_give_the_example_of_the_paper() -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cases import cases
+from tests.journey.commands import tokumei
 
 from tokumei.contest.custom.template import template
 from tokumei.contest.setting import parse_setting
@@ -48,3 +53,13 @@ def test_mutated_file_is_a_contest_or_an_input_error(drawn: st.DataObject, kind:
     # What is read is whole: it says its rules and its players.
     assert edition.terms.release_rules
     assert edition.attacks()
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_template_names_only_commands_that_exist(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "THIS_FILE").write_text(template(kind), encoding="utf-8")
+    commands = [found for line in LINES[kind] for found in re.findall(r"tokumei ([^#]*[^#.])", line)]
+    assert len(commands) == 3
+    for words in commands:
+        done = tokumei(*words.split(), cwd=tmp_path)
+        assert done.returncode == 0, (words, done.stderr)

@@ -84,9 +84,21 @@ def test_delimiter_of_another_kind_is_refused(delimiter: str, write: Write) -> N
 
 @pytest.mark.parametrize(
     ("head", "delimiter"),
-    [(b"a,b;c,d", ","), (b"a;b\n1,2,3", ";"), (b'"a,b,c"\tb', "\t"), (b"a|b|c", "|"), (b"alone", ","), (b"", ",")],
+    [
+        (b"a,b;c,d", ","),
+        (b"a;b\n1,2,3", ";"),
+        (b'"a,b,c"\tb', "\t"),
+        (b"a|b|c", "|"),
+        (b"alone", ","),
+        (b"", ","),
+        (b"1,{A;B;C;D},[1;2],*", ","),
+        (b"size [w,h,d];price", ";"),
+        (b"[id];[name]", ";"),
+        (b"[0,10),[10,20)", ","),
+        (b"{a;b;c}", ";"),
+    ],
 )
-def test_find_delimiter_takes_the_most_used_outside_quotes(head: bytes, delimiter: str) -> None:
+def test_find_delimiter_takes_the_most_used_outside_quotes_and_brackets(head: bytes, delimiter: str) -> None:
     assert find_delimiter(head) == delimiter
 
 

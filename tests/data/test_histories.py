@@ -6,11 +6,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.journey.commands import tokumei, tokumei_json
 
 from tokumei.core.errors import InputError
 from tokumei.data.files.histories import (
     form_of,
     read_history,
+    read_known_history,
     read_released_history,
     write_released_history,
 )
@@ -269,3 +271,82 @@ def test_frame_of_a_history_without_any_date_is_not_anonymized() -> None:
     frame = pl.DataFrame(cells | {"customer": pl.Series(["a", "b"]), "item": pl.Series(["x", "y"])})
     with pytest.raises(InputError, match="the column date, which pseudonyms needs"):
         anonymize_history(History(frame), method="pseudonyms")
+
+
+KNOWN_2017 = "1,0,2011/1/5,9:00,85123A,1,2\n2,0,2011/1/7,9:05,M,1,3\n"
+
+
+def test_original_of_2017_is_taken_as_what_is_known(write: Write) -> None:
+    assert read_known_history(write(KNOWN_2017)).frame["item"].to_list() == ["85123A", "M"]
+    # A contest's file beside an original of one's own is told by its first line all the same.
+    own = Reading(columns={"customer": "household"})
+    assert read_known_history(write(KNOWN_2017), own).frame["item"].to_list() == ["85123A", "M"]
+
+
+def test_known_rows_of_2017_have_no_whole_items_where_others_are_unknown(write: Write) -> None:
+    with pytest.raises(InputError, match="line 2, column item: found '85123A', expected the first 1 or 2 characters"):
+        read_known_history(write(f"DEL,,,,,,\n{KNOWN_2017}"))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "parquet"])
+@pytest.mark.parametrize("form", ["table", "pwscup2016", "pwscup2017"])
+@pytest.mark.parametrize("reading", [Reading(), Reading(columns={"customer": "who"}), Reading(delimiter=";")])
+def test_release_is_read_in_every_form_beside_any_original(
+    tmp_path: Path, suffix: str, form: str, reading: Reading
+) -> None:
+    released = History.of(
+        {"customer": ["a"], "invoice": ["0"], "date": [date(2011, 1, 5)], "time": [time(9, 5)]}
+        | {"item": ["A"], "price": [1.5], "quantity": [2]}
+    )
+    if form == "pwscup2016":
+        released = History(released.frame.with_columns(invoice=pl.lit("B1")))
+    file = tmp_path / f"A.{suffix}"
+    write_released_history(released, file, form)
+    # A table is one whatever the form of the original beside it.
+    original = "pwscup2017" if form == "table" else form
+    for how in (reading, Reading(format=original)):
+        assert read_released_history(file, how).frame.equals(released.frame)
+
+
+def test_history_of_2016_is_released_in_its_own_form(tmp_path: Path) -> None:
+    file = tmp_path / "T.csv"
+    file.write_text("1,536,2011/1/5,9:00,A,1,2\n2,537,2011/1/7,9:05,B,1,3\n2,538,2011/1/8,9:05,B,1,3\n")
+    words = ["anonymize", "history", file, "--method", "pseudonyms", "--seed", "1", "--truth", tmp_path / "F.csv"]
+    done = tokumei(*words, "--out", tmp_path / "A.csv", "--published", tmp_path / "S.csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = (tmp_path / "A.csv").read_text().splitlines()
+    assert [line.split(",", 2)[2] for line in lines] == [
+        "2011/1/5,9:00,A,1,2",
+        "2011/1/7,9:05,B,1,3",
+        "2011/1/8,9:05,B,1,3",
+    ]
+    assert sorted(lines) == sorted((tmp_path / "S.csv").read_text().splitlines())
+    # The contest's own truth is of the rows of M; without M it is the table that any release has.
+    assert (tmp_path / "F.csv").read_text().startswith("customer,2011-01\n1,")
+    guess = ["--release", tmp_path / "S.csv", "--truth", tmp_path / "F.csv", "--out", tmp_path / "Fh.csv"]
+    found = tokumei_json("attack", "history", "jaccard", "--knowledge", file, *guess, "--out-format", "pwscup2016")
+    assert found["success"]["found"]["value"] == 1
+
+
+def test_form_without_deleted_rows_or_invoices_says_what_it_leaves_out(tmp_path: Path) -> None:
+    file = tmp_path / "T.csv"
+    file.write_text("".join(f"1,{n},2011/1/{n},9:00,A,1,2\n" for n in range(1, 9)))
+    words = ["anonymize", "history", file, "--method", "delete", "--set", "telling=0.5", "--seed", "1"]
+    done = tokumei(*words, "--out", tmp_path / "A.csv")
+    n_kept = len((tmp_path / "A.csv").read_text().splitlines())
+    assert 0 < n_kept < 8
+    assert f"pwscup2016 has no deleted rows; they are left out ({8 - n_kept} of 8)" in done.stderr
+    done = tokumei(*words, "--out", tmp_path / "B.csv", "--out-format", "pwscup2017")
+    lines = (tmp_path / "B.csv").read_text().splitlines()
+    assert {line.split(",")[1] for line in lines} == {"0", ""}
+    assert "pwscup2017 has no invoices; all are written as 0" in done.stderr
+
+
+def test_release_that_does_not_fit_a_form_is_refused_by_its_own_name(tmp_path: Path) -> None:
+    file, out = tmp_path / "T.csv", tmp_path / "A.csv"
+    file.write_text("customer,invoice,date,time,item,price,quantity\n1,5,2011-01-05,9:00,green tea,1,2\n")
+    words = ["anonymize", "history", file, "--method", "pseudonyms", "--out", out]
+    done = tokumei(*words, "--out-format", "pwscup2016")
+    assert done.returncode == 2
+    assert f"{out}, line 1, column item: found 'green tea'" in done.stderr
+    assert "found 'pwscup2016', expected a form that can hold this release, such as table" in done.stderr

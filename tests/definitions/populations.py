@@ -26,6 +26,10 @@ def prosecutor(released: list[Row], columns: list[str]) -> float:
     return max((1 / people_like(row, released, columns) for row in released), default=0.0)
 
 
+def breach(released: list[Row], columns: list[str], *, chance: float) -> float:
+    return max((chance / people_like(row, released, columns) for row in released), default=0.0)
+
+
 def journalist(released: list[Row], population: list[Row], columns: list[str]) -> float:
     return max((1 / people_like(row, population, columns) for row in released), default=0.0)
 

@@ -43,6 +43,7 @@ PLAIN: dict[str, dict[str, tuple[str, str]]] = {
     "safety measure": {
         "alpha-k": ("alpha_k.largest_share", VALUES),
         "beta-likeness": ("beta_likeness.enhanced", VALUES),
+        "breach-risk": ("populations.breach", SIZES),
         "delta-disclosure": ("delta_disclosure.largest_difference", VALUES),
         "delta-presence": ("populations.presence", PEOPLE),
         "journalist-risk": ("populations.journalist", PEOPLE),

@@ -25,6 +25,7 @@ from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.measure.requirement import Requirement
 from tokumei.measure.safety.alpha_k import AlphaK
 from tokumei.measure.safety.beta_likeness import BetaLikeness
+from tokumei.measure.safety.breach_risk import BreachRisk
 from tokumei.measure.safety.delta_disclosure import DeltaDisclosure
 from tokumei.measure.safety.delta_presence import DeltaPresence
 from tokumei.measure.safety.journalist_risk import JournalistRisk
@@ -71,6 +72,7 @@ def test_measures_of_sizes(times: int) -> None:
         assert measured(Uniques(), counts) * max(1, len(rows)) == pytest.approx(k_anonymity.uniques(groups))
         assert measured(MeanClassSize(1), counts) == pytest.approx(k_anonymity.mean_class_size(groups))
         assert measured(ProsecutorRisk(1), counts) == pytest.approx(populations.prosecutor(rows, columns))
+        assert measured(BreachRisk(), counts) == pytest.approx(populations.breach(rows, columns, chance=0.27))
         assert measured(MarketerRisk(1), counts) == pytest.approx(populations.marketer(rows, rows, columns))
 
 

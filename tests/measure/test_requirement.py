@@ -57,6 +57,7 @@ def requirements(population: ClassCounts) -> list[Requirement]:
         ("delta-disclosure", {"sensitive": "s", "delta": 1.5}),
         ("x-y-anonymity", {"y": "s", "k": 2}),
         ("prosecutor-risk", {"threshold": 0.4}),
+        ("breach-risk", {"threshold": 0.1}),
         ("journalist-risk", {"population": population, "threshold": 0.2}),
         ("marketer-risk", {"threshold": 0.4}),
         ("marketer-risk", {"threshold": 0.3, "population": population}),

@@ -63,12 +63,14 @@ class Pipeline:
             raise InputError.of("a seed, in the pipeline's file or beside it", option="seed")
         steps = [method for method in self.methods if isinstance(method, HistoryStep)]
         recipes = []
+        found: dict[str, Any] = {}
         history, rows = original, all_rows(original)
         with progress_step("anonymizing", len(steps) + 1) as bar:
             for number, step in enumerate(steps, 1):
                 changed = step.change(history, seed=seed_of(seed, number))
                 history, rows = changed.history, rows.gather(changed.rows)
                 recipes.append(recipe_of(step, seed_of(seed, number)))
+                found |= changed.found
                 bar.advance()
             last = self._name(history, seed_of(seed, len(steps) + 1))
             bar.advance()
@@ -77,7 +79,7 @@ class Pipeline:
             step.check_promise(released)
         recipes.append(last.recipe)
         steps_taken = [{"method": r.method, "options": r.options, "seed": r.seed} for r in recipes]
-        recipe = Recipe("pipeline", {"steps": steps_taken}, seed, found=last.recipe.found)
+        recipe = Recipe("pipeline", {"steps": steps_taken}, seed, found={**found, **last.recipe.found})
         return replace(last, recipe=recipe, rows=None if last.rows is None else rows.gather(last.rows))
 
     def _name(self, history: History, seed: int) -> Release:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ class Changed:
 
     history: History
     rows: pl.Series
+    # What the step decided on its way, to be told with the release.
+    found: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.rows) != self.history.n_rows:
@@ -45,7 +48,8 @@ class HistoryStep(ABC):
     def anonymize(self, original: History, *, seed: int) -> Release:
         """Change the rows and give every customer one pseudonym for the whole time."""
         changed = self.change(original, seed=seed)
-        release = name_for_the_whole_time(changed.history, recipe=recipe_of(self, seed), seed=seed)
+        recipe = replace(recipe_of(self, seed), found=changed.found)
+        release = name_for_the_whole_time(changed.history, recipe=recipe, seed=seed)
         self.check_promise(History(release.frame))
         return replace(release, rows=changed.rows)
 

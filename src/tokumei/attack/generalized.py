@@ -17,6 +17,7 @@ import polars as pl
 from scipy import sparse
 
 from tokumei.attack.fitting import Floats, Indices, Known, cells_by_pseudonym, find_fitting
+from tokumei.attack.hypothesis import CHANCE, LEVEL, fraction_of
 from tokumei.attack.submission import assign, believe, choose
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
@@ -48,16 +49,19 @@ class Generalized:
     submit_all: bool = field(
         default=False, metadata={"help": "Submit all guesses, not only those with the best chance to pass the test."}
     )
+    p: str | float = field(default=str(CHANCE), metadata={"help": "Chance of a right guess that the test allows."})
+    alpha: str | float = field(default=str(LEVEL), metadata={"help": "Level of the test, for each attack."})
 
     def guess(self, original: History, published: GeneralizedHistory) -> pl.DataFrame:
         """Give the guesses to submit, the surest first."""
+        p, level = fraction_of(self.p, "p"), fraction_of(self.alpha, "alpha")
         known = Known.of(original)
         cells = cells_by_pseudonym(published, known)
         if not cells:
             return pl.DataFrame(schema=SCHEMA)
         belief = believe(find_fitting(known, cells))
         chosen = assign(belief)
-        submitted = np.flatnonzero(chosen >= 0) if self.submit_all else choose(belief, chosen)
+        submitted = np.flatnonzero(chosen >= 0) if self.submit_all else choose(belief, chosen, p, level)
         sure = belief.chances[submitted, chosen[submitted]]
         return _guesses(list(cells), known.customers, submitted, chosen[submitted], sure)
 

@@ -40,6 +40,23 @@ class HypothesisVerdict:
         return self.n_right >= self.n_needed
 
 
+def fraction_of(value: str | float | Fraction, option: str) -> Fraction:
+    """Read a chance between 0 and 1, exactly as it is written: 1/3, 0.0005 or 0.01/20.
+
+    >>> fraction_of("0.01/20", "alpha")
+    Fraction(1, 2000)
+    """
+    try:
+        # A float by its shortest digits: 0.1 is a tenth.
+        above, _, below = str(value).partition("/")
+        found = Fraction(above) / Fraction(below or 1)
+    except (ValueError, ZeroDivisionError):
+        found = Fraction(0)
+    if not 0 < found < 1:
+        raise InputError.of("a chance between 0 and 1, as 1/3 or 0.0005", option=option, value=value)
+    return found
+
+
 @cache
 def n_needed(n: int, p: Fraction = CHANCE, level: Fraction = LEVEL) -> int:
     """Give r(n): the fewest right guesses of n that prove a release unsafe, and n + 1 where none suffice."""

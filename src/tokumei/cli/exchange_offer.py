@@ -41,7 +41,9 @@ def offer(
     ] = None,
     criterion: Annotated[
         list[str] | None,
-        typer.Option("--criterion", help="cheo-trusted-recipient, cheo-public-release, NAME=K or NAME=RISK."),
+        typer.Option(
+            "--criterion", help="cheo-trusted-recipient, cheo-public-release, cheo-breach, NAME=K or NAME=RISK."
+        ),
     ] = None,
     k: Annotated[int, typer.Option("--k", min=2, help="The k of the criterion 'own', if no other is given.")] = 10,
     method: Annotated[

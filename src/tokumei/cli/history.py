@@ -24,7 +24,10 @@ SetOption = Annotated[
 OutFormatOption = Annotated[
     str | None,
     typer.Option(
-        "--out-format", metavar="FORMAT", help="table, or a contest's such as pwscup2017; as it was read if not given."
+        "--out-format",
+        metavar="FORMAT",
+        help="table, or a contest's such as pwscup2017; if not given, as it was read where that form has releases of "
+        "this kind, else a table.",
     ),
 ]
 OriginalOption = Annotated[Path, typer.Option("--original", metavar="T", help="The original history.")]
@@ -97,7 +100,10 @@ def anonymize_history(
         _plan(file, steps, outputs, engine, reading, force=force, json=json)
         return
     with showing_progress(), guarded(outputs, inputs=[file, pipeline, items], force=force) as drafts:
-        form = form_of_release(form_of(file, reading), out_format, is_generalized=generalizes(steps))
+        is_generalized = generalizes(steps)
+        # An engine writes values as tables alone.
+        read_as = TABLE if engine != "local" and not is_generalized else form_of(file, reading)
+        form = form_of_release(read_as, out_format, is_generalized=is_generalized)
         wanted = tuple(names(carry, "--carry")) if carry else ()
         if wanted and form != TABLE:
             raise InputError.of(f"no column to carry, since {form} has no place for it", option="--carry", value=carry)
@@ -164,20 +170,39 @@ def measure_history(
         Path | None,
         typer.Option("--master", metavar="M", help="The customers' sex, birth, country, for measures of buyers."),
     ] = None,
+    options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="An option of the one measure asked for, or MEASURE.NAME=VALUE; several values, with commas, measure "
+            "each; repeatable.",
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            "--draws", min=1, help="Draw values so often from a release with ranges and sets, and measure their use."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="What --draws draws by.")] = 1,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
     """Measure how much use a released history lost, by every measure that its columns allow.
 
-    Example: tokumei measure history --original T.csv --release AT.csv
+    Example: tokumei measure history --original T.csv --release AT.csv --set top-items.k=50
     """
+    from tokumei.job.history_measures import options_from_text
     from tokumei.job.measure_history import measure_history as measure
 
     wanted = names(measures, "--measures") if measures else None
+    given = options_from_text(options or [], wanted)
     with showing_progress():
         people = None if master is None else _master(master, reading)
-        done = measure(original, release, wanted, master=people, reading=reading, engine=engine)
+        how: dict[str, Any] = {"master": people, "reading": reading, "engine": engine}
+        done = measure(original, release, wanted, options=given, draws=draws, seed=seed, **how)
     show(done, json=json)
 
 
@@ -253,7 +278,9 @@ def attack_history(
     if truth is None:
         show(Answer(result), json=json)
         return
-    judged = judge_files(out, truth, release, reading=reading, engine=engine)
+    # The test is that which the guesses were chosen for.
+    test: dict[str, Any] = {name: typed[name] for name in ("p", "alpha") if done.are_pairs and name in typed}
+    judged = judge_files(out, truth, release, reading=reading, engine=engine, **test)
     success = {name: one for name, one in judged.to_dict().items() if name != "customers"}
     show(Answer({**result, "success": success}, [Facts(result), *judged.sections()]), json=json)
 
@@ -308,6 +335,14 @@ def judge(
         Path | None,
         typer.Option("--published", metavar="S", help="What was published: also judge purchase by purchase."),
     ] = None,
+    p: Annotated[
+        str | None,
+        typer.Option("--p", metavar="CHANCE", help="Of a generalized release: chance of a right guess allowed, 1/3."),
+    ] = None,
+    alpha: Annotated[
+        str | None,
+        typer.Option("--alpha", metavar="LEVEL", help="Of a generalized release: level of the test, 0.01/20."),
+    ] = None,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -319,7 +354,7 @@ def judge(
     from tokumei.job.judge_history import judge_files
 
     with showing_progress():
-        judged = judge_files(guess, truth, published, reading=reading, engine=engine)
+        judged = judge_files(guess, truth, published, reading=reading, engine=engine, p=p, alpha=alpha)
     show(judged, json=json)
 
 

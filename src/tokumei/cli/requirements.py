@@ -11,7 +11,8 @@ from tokumei.core.errors import InputError
 WHOSE = "WHOSE shares count where rows are left out: original, release or both (default)."
 KOption = Annotated[int | None, typer.Option("--k", min=1, help="Fewest rows in a class.")]
 PresetOption = Annotated[
-    str | None, typer.Option("--preset", help="A known standard: cheo-trusted-recipient or cheo-public-release.")
+    str | None,
+    typer.Option("--preset", help="A known standard: cheo-trusted-recipient, cheo-public-release or cheo-breach."),
 ]
 LDiversityOption = Annotated[
     list[str] | None,

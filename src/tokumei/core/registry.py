@@ -111,28 +111,37 @@ class Registry(Generic[P]):
 
     def make(self, name: str, **options: Any) -> P:
         """Make the part with these options; unknown and missing options are input errors."""
-        part = self.get(name)
-        known = {option.name: option for option in part_options(part)}
-        for given in options:
-            if given not in known:
-                near = nearest(given, known)
-                wanted = f"'{near}'" if near else choice_of(known or ["no options"])
-                raise InputError.of(
-                    Text("an option of the {sort} '{name}': {names}", sort=self.kind, name=name, names=wanted),
-                    value=given,
-                )
-        for option in known.values():
-            if option.is_required and option.name not in options:
-                raise InputError.of(
-                    Text("the option '{option}' of the {sort} '{name}'", option=option.name, sort=self.kind, name=name)
-                )
-        return part(**options)
+        return make_part(self.get(name), options, kind=self.kind, name=name)
 
     def make_from_text(self, name: str, options: Mapping[str, str]) -> P:
         """Make the part from options as typed on a command line."""
-        known = {option.name: option for option in part_options(self.get(name))}
-        values = {given: read_option(known[given], text) if given in known else text for given, text in options.items()}
-        return self.make(name, **values)
+        return make_part_from_text(self.get(name), options, kind=self.kind, name=name)
+
+
+def make_part(part: type[P], options: Mapping[str, Any], *, kind: str, name: str) -> P:
+    """Make a part with these options; unknown and missing options are input errors."""
+    known = {option.name: option for option in part_options(part)}
+    for given in options:
+        if given not in known:
+            near = nearest(given, known)
+            wanted = f"'{near}'" if near else choice_of(known or ["no options"])
+            raise InputError.of(
+                Text("an option of the {sort} '{name}': {names}", sort=kind, name=name, names=wanted),
+                value=given,
+            )
+    for option in known.values():
+        if option.is_required and option.name not in options:
+            raise InputError.of(
+                Text("the option '{option}' of the {sort} '{name}'", option=option.name, sort=kind, name=name)
+            )
+    return part(**options)
+
+
+def make_part_from_text(part: type[P], options: Mapping[str, str], *, kind: str, name: str) -> P:
+    """Make a part from options as typed on a command line."""
+    known = {option.name: option for option in part_options(part)}
+    values = {given: read_option(known[given], text) if given in known else text for given, text in options.items()}
+    return make_part(part, values, kind=kind, name=name)
 
 
 def class_name(name: str) -> str:

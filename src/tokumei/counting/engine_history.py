@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,8 @@ class EngineHistory:
     n_numbers: int
     # Whether no row is deleted, which spares looking at customers where nothing else asks for them.
     is_complete: bool
+    # What steps decided on their way, to be told with the release.
+    found: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def kept(self) -> Any:

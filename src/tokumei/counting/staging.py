@@ -197,8 +197,7 @@ class _Counted:
 
 
 def _reading(source: Path | str, reading: Reading, kind: str) -> Reading:
-    is_release = kind != "original" and form_of(source, reading) == TABLE
-    return reading_of_release(source, reading) if is_release else reading
+    return reading if kind == "original" else reading_of_release(source, reading)
 
 
 def _is_read_in_blocks(source: Path | str, reading: Reading) -> bool:

@@ -4,6 +4,7 @@
 |--------------------------|----|--------------|------------------------------------------|
 | `cheo-trusted-recipient` | 3  | 0.33         | a trusted recipient, bound by contract   |
 | `cheo-public-release`    | 20 | 0.05         | everybody                                |
+| `cheo-breach`            | 6  | 0.27/6       | a recipient who may lose the data        |
 | `NAME=K`                 | K  | 1/K          | whom the provider names                  |
 | `NAME=0.1`               | 10 | 0.1          | the same, by the risk that is allowed    |
 

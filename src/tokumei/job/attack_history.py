@@ -17,7 +17,7 @@ from tokumei.attack.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.core.cost import GIGABYTE, Cost
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
-from tokumei.core.registry import part_name
+from tokumei.core.registry import make_part, make_part_from_text, part_name
 from tokumei.core.result import Facts, Result, Rows, Section, as_kind
 from tokumei.core.text import Text
 from tokumei.core.wording import counted
@@ -116,7 +116,8 @@ def attack_history(
         from tokumei.attack.generalized import GENERALIZED_ATTACKS
 
         if attack in GENERALIZED_ATTACKS:
-            return _attack_generalized(knowledge, release, attack, GENERALIZED_ATTACKS[attack](), reading)
+            cells_attack = _made(GENERALIZED_ATTACKS[attack], options, attack)
+            return _attack_generalized(knowledge, release, attack, cells_attack, reading)
     started = time.perf_counter()
     part = made_attack(attack, options)
     name = attack if isinstance(attack, str) else part_name(part)
@@ -189,9 +190,14 @@ def made_attack(attack: Any, options: dict[str, Any]) -> Any:
         if not isinstance(attack, HistoryAttack):
             raise InputError.of("one attack on histories by its name", option="attack", value=attack)
         return attack
-    if options and all(isinstance(value, str) for value in options.values()):
-        return HISTORY_ATTACKS.make_from_text(attack, options)
-    return HISTORY_ATTACKS.make(attack, **options)
+    return _made(HISTORY_ATTACKS.get(attack), options, attack)
+
+
+def _made(part: type[Any], options: dict[str, Any], name: str) -> Any:
+    """Make a part; options are read where all are text."""
+    is_typed = options and all(isinstance(value, str) for value in options.values())
+    make = make_part_from_text if is_typed else make_part
+    return make(part, options, kind=HISTORY_ATTACKS.kind, name=name)
 
 
 def _attack_generalized(
@@ -200,7 +206,7 @@ def _attack_generalized(
     """Guess the customers of a generalized release from the whole original."""
     started = time.perf_counter()
     original: History = history_of(knowledge, reading)
-    cells = read_generalized(release) if isinstance(release, (str, Path)) else release.cells
+    cells = read_generalized(release, reading) if isinstance(release, (str, Path)) else release.cells
     cells = cells.filter(~cells.is_deleted)
     with step(f"attacking by {attack}"):
         guesses = part.guess(original, cells).select("pseudonym", "customer")

@@ -14,45 +14,42 @@ from tokumei.core.text import Text
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.data.files.reading import Reading
 from tokumei.job.histories_on_engine import histories_on_engine
+from tokumei.job.history_measures import Asked
 from tokumei.job.measure_history import HistoryUse
 from tokumei.measure.on_engine.registry import MEASURES
-from tokumei.measure.registry import HISTORY_UTILITIES
-from tokumei.report.needs import NEEDS_MASTER, needs_of, score_or_why, why_not_compared, why_unmeasured
+from tokumei.report.needs import needs_of, score_or_why, why_not_compared, why_unmeasured
 
 
 def measure_history_on_engine(
     original: Path | str,
     release: Path | str,
-    measures: Sequence[str] | None,
+    asked: Sequence[Asked],
     *,
+    are_named: bool,
     engine: str,
     reading: Reading,
-    master: Any = None,
+    has_master: bool = False,
 ) -> HistoryUse:
     """Measure a release against its original where rows need not fit into memory."""
     started = time.perf_counter()
-    for name in measures or ():
-        HISTORY_UTILITIES.get(name)
-        if name not in MEASURES:
+    for one in asked:
+        if are_named and one.name not in MEASURES:
             expected = Text(
-                "the local engine, which {what} needs; others have {names}", what=name, names=", ".join(MEASURES)
+                "the local engine, which {what} needs; others have {names}", what=one.name, names=", ".join(MEASURES)
             )
             raise InputError.of(expected, option="engine", value=engine)
-    wanted = list(measures or HISTORY_UTILITIES)
     scores: dict[str, Score] = {}
     left_out: dict[str, str] = {}
     sources = {"before": (original, "original"), "after": (release, "release")}
-    with histories_on_engine(sources, reading, engine) as sides, step("measuring", len(wanted)) as bar:
+    with histories_on_engine(sources, reading, engine) as sides, step("measuring", len(asked)) as bar:
         before, after = sides["before"], sides["after"]
-        for name in wanted:
-            of_people = master is not None and name in NEEDS_MASTER
-            part = HISTORY_UTILITIES.make(name, **({"master": master} if of_people else {}))
-            why = _why_left_out(part, name, before, after, has_master=master is not None)
-            found = score_or_why(MEASURES[name](part, before, after)) if why is None else why
+        for one in asked:
+            why = _why_left_out(one.part, one.name, before, after, has_master=has_master)
+            found = score_or_why(MEASURES[one.name](one.part, before, after)) if why is None else why
             if isinstance(found, Score):
-                scores[name] = found
+                scores[one.key] = found
             else:
-                left_out[name] = found
+                left_out[one.key] = found
             bar.advance()
     return HistoryUse(scores, left_out, round(time.perf_counter() - started, 3))
 

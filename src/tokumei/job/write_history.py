@@ -140,7 +140,7 @@ def _named(
     n_released = int(_scan(pieces).select(pl.col("customer").count()).collect(engine="streaming").item())
     n_made_up = made.history.staged.n_rows - history.staged.n_rows
     told = {"released": n_released, "made_up": n_made_up, "customers": len(customers), "pseudonyms": made.n_lives}
-    return told, made.recipe
+    return {**told, **made.history.found}, made.recipe
 
 
 def _generalized(
@@ -154,7 +154,7 @@ def _generalized(
         write_generalized_rows(rows, drafts, form)
     n_made_up, n_names = changed.staged.n_rows - history.staged.n_rows, len(rows.pseudonyms)
     told = {"released": rows.n_released(), "made_up": n_made_up, "customers": len(_customers(history))}
-    return {**told, "pseudonyms": n_names}, recipe
+    return {**told, "pseudonyms": n_names, **changed.found}, recipe
 
 
 def _check_asked(reading: Reading, form: str, forms: Sequence[str]) -> None:

@@ -3,7 +3,9 @@
 The children's hospital CHEO in Ottawa allows a probability of finding somebody again that depends on who receives the
 data: 0.33 for a trusted recipient such as a public or academic body, 0.05 for release to the public. Source: K. El
 Emam's rules at CHEO as given in the thesis that Tokumei grew from, section 2.7.4, which puts them as 3-anonymity and
-20-anonymity. CHEO also weighs the recipient's motives, capacity and safeguards, which no count can know.
+20-anonymity. CHEO also weighs the recipient's motives, capacity and safeguards, which no count can know, and takes the
+likeliest way to an attacker. One has a number in the thesis: a health care organization loses data with a chance of
+0.27. Leaked data are as public as released ones, so that 0.27/k must be at most 0.05: 6-anonymity.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from types import MappingProxyType
 
 from tokumei.core.errors import UnknownPart
 from tokumei.measure.requirement import Requirement
+from tokumei.measure.safety.breach_risk import BREACH_CHANCE, PUBLIC_RISK, BreachRisk
 from tokumei.measure.safety.k_anonymity import KAnonymity
 from tokumei.measure.safety.prosecutor_risk import ProsecutorRisk
 
@@ -27,15 +30,19 @@ class Preset:
     k: int
     use: str
     source: str
+    # That somebody gets the data to look for people in them.
+    chance: float = 1.0
 
     @property
     def max_risk(self) -> float:
         """The largest risk of a record allowed."""
         # Not the printed 0.33, which classes of three would exceed by a rounding.
-        return 1 / self.k
+        return self.printed_risk if self.chance < 1 else 1 / self.k
 
     def requirements(self) -> tuple[Requirement, ...]:
         """Give what a release must satisfy; the two say the same, once as a size and once as a risk."""
+        if self.chance < 1:
+            return KAnonymity(self.k), BreachRisk(self.max_risk, self.chance)
         return KAnonymity(self.k), ProsecutorRisk(self.max_risk)
 
 
@@ -47,6 +54,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         for preset in (
             Preset("cheo-trusted-recipient", 0.33, 3, "Data for a trusted recipient, bound by contract.", _CHEO),
             Preset("cheo-public-release", 0.05, 20, "Data for everybody.", _CHEO),
+            Preset("cheo-breach", PUBLIC_RISK, 6, "Data that a recipient may lose.", _CHEO, BREACH_CHANCE),
         )
     }
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import polars as pl
 
@@ -13,6 +13,7 @@ from tokumei.data.history import History
 from tokumei.data.table import Table
 
 
+@runtime_checkable
 class HistoryUtility(Protocol):
     """Measures how much use a released history lost; its fields are its options."""
 

@@ -93,6 +93,11 @@ STEPS = {
     "Fewest customers in a cluster; 1 leaves the clusters as k-means finds them.": (
         "一つの組の最小の顧客数。1 なら k-means の結果のままです。"
     ),
+    "With clusters=best: what an added row weighs against all customers being found; none: one in the most rows "
+    "that any number of clusters adds.": (
+        "clusters=best のとき、加える1行が全顧客の再識別に対して持つ重み。"
+        "指定しなければ、加わり得る最大行数の逆数です。"
+    ),
     "Give each customer a pseudonym and let pairs of similar customers exchange theirs from month to month.": (
         "顧客に仮名を付け、似た顧客どうしで月ごとに仮名を交換します。"
     ),

@@ -163,6 +163,9 @@ FORMS = {
         "加工データは {n} 行、元データは {m} 行で、行どうしを対応づけられません"
     ),
     "{column} and no {other}": "{column}と{other}",
+    "it needs values, and the release has ranges and sets: --draws 100 draws values from them": (
+        "値が必要ですが、公開データは範囲と集合です（--draws 100 でセルから値を抽出して測れます）"
+    ),
     "it needs the customers' attributes (--master)": "顧客の属性（--master）が必要です",
     "the history has a single item, so no two that could be alike": (
         "履歴に商品が一つしかなく、似た二つを比べられません"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -43,6 +43,13 @@ class Dummies(HistoryStep):
     smallest: int = field(
         default=2, metadata={"help": "Fewest customers in a cluster; 1 leaves the clusters as k-means finds them."}
     )
+    alpha: float | None = field(
+        default=None,
+        metadata={
+            "help": "With clusters=best: what an added row weighs against all customers being found; none: one in the "
+            "most rows that any number of clusters adds."
+        },
+    )
 
     def change(self, history: History, *, seed: int) -> Changed:
         """Add the dummy rows between the rows of their customers."""
@@ -52,14 +59,18 @@ class Dummies(HistoryStep):
         labels = self.assign(sets, seed=seed)
         changed = _add_dummies(history, missing_items(sets, labels), generator(seed, "dummies", "rows"))
         self.check_promise(changed.history)
-        return changed
+        return replace(changed, found=found_of(labels))
 
     def assign(self, sets: ItemSets, *, seed: int) -> Ints:
         """Give the cluster of each customer."""
         n_customers = len(sets.customers)
         n_clusters = max(1, n_customers // CUSTOMERS_A_CLUSTER) if self.clusters is None else self.clusters
+        if self.alpha is not None and n_clusters != "best":
+            raise InputError.of("clusters=best, which alpha is for", option="clusters", value=self.clusters)
+        if self.alpha is not None and not 0 < self.alpha < math.inf:
+            raise InputError.of("a weight above 0", option="alpha", value=self.alpha)
         if n_clusters == "best":
-            n_clusters = _best_for(sets)
+            n_clusters = _best_for(sets, self.alpha)
         if not 1 <= n_clusters <= n_customers:
             raise InputError.of(f"from 1 to {n_customers} clusters", option="clusters", value=n_clusters)
         if not 1 <= self.smallest <= n_customers // n_clusters:
@@ -113,13 +124,20 @@ def most_dummies(n: int, b: float, h: float) -> float:
     return n * (s * b - s * (s - 1) / 2 * h - b)
 
 
-def _best_for(sets: ItemSets) -> int:
-    """Give c* of a history's own n, b and h, with the α that makes the most dummies one."""
+def found_of(labels: Ints) -> dict[str, int]:
+    """Give what is told of the clusters: how many there are."""
+    return {"clusters": len(np.unique(labels))}
+
+
+def _best_for(sets: ItemSets, alpha: float | None) -> int:
+    """Give c* of a history's own n, b and h; without an α, with that which makes the most dummies one."""
     n = len(sets.customers)
     b = float(sets.n_items.mean())
     h = float((sets.n_buyers * (sets.n_buyers - 1)).sum()) / max(1, n * (n - 1))
     most = most_dummies(n, b, h)
-    return min(n, max(1, round(best_clusters(n, b, h, 1 / most)))) if most > 0 else n
+    if alpha is None and most <= 0:
+        return n
+    return min(n, max(1, round(best_clusters(n, b, h, 1 / most if alpha is None else alpha))))
 
 
 def missing_items(sets: ItemSets, labels: Ints) -> pl.DataFrame:

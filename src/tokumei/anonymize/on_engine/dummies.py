@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.history.dummies import Dummies, Places, missing_items
+from tokumei.anonymize.history.dummies import Dummies, Places, found_of, missing_items
 from tokumei.core.seeds import generator
 from tokumei.counting.chance import DrawnBeside
 from tokumei.counting.draws import key_of, whole_number
@@ -26,7 +26,9 @@ def dummies(method: Dummies, history: EngineHistory, *, seed: int, name: str) ->
     sets = ItemSets.of_pairs(history.fetch(there.select("customer", "item").distinct()))
     if len(sets.customers) == 0:
         return history
-    missing = missing_items(sets, method.assign(sets, seed=seed))
+    labels = method.assign(sets, seed=seed)
+    missing = missing_items(sets, labels)
+    history = replace(history, found={**history.found, **found_of(labels)})
     if missing.is_empty():
         return history
     n_of = {

@@ -46,7 +46,7 @@ unchanged = []                    # columns that must stay as they are
 same_month = true                 # whether a date stays in its month
 pseudonyms = "month"              # how long a pseudonym lives: "month" or "whole"
 
-# What use is lost, from 0 to 1. Names and options: tokumei parts "history utility".
+# What use is lost, from 0 to 1. Names and options: tokumei parts history-utility.
 [[metrics]]
 name = "item-cf-top"
 weight = 2
@@ -65,7 +65,7 @@ name = "top-items"
 label = "top-20"                  # what it is called here; in the formula: top_20
 options = { k = 20 }
 
-# The attacks that every release has to stand. Names and options: tokumei parts "history attack".
+# The attacks that every release has to stand. Names and options: tokumei parts history-attack.
 [[attacks]]
 name = "s1"
 
@@ -108,7 +108,7 @@ least_kept = 0.5                  # the share of rows that may not be deleted
 values_of_original = ["region"]   # columns whose values must occur in T
 unchanged = []                    # columns that must stay as they are
 
-# What use is lost, from 0 to 1. Names and options: tokumei parts "table utility".
+# What use is lost, from 0 to 1. Names and options: tokumei parts table-utility.
 [[metrics]]
 name = "mean-mae"
 weight = 2
@@ -122,7 +122,7 @@ name = "information-loss"
 [[metrics]]
 name = "row-count"
 
-# The attacks that every release has to stand. Names and options: tokumei parts "table attack".
+# The attacks that every release has to stand. Names and options: tokumei parts table-attack.
 [[attacks]]
 name = "id-rand"
 

@@ -27,6 +27,7 @@ from tokumei.data.names import PLAIN_NAME, check_no_patterns, is_pattern
 
 log = logging.getLogger("tokumei.notes")
 DELIMITERS = ",;\t|"
+BRACKETED = re.compile(rb"\{[^{}]*\}|\[[^\[\]]*\]")
 # They separate cells in some files, and are part of values in most: told, never taken.
 OTHER_MARKS = "^~:#!"
 
@@ -172,9 +173,14 @@ def check_delimiter(delimiter: str) -> str:
 
 
 def find_delimiter(data: bytes) -> str:
-    """Give the delimiter that the first line uses most; a comma if it uses none."""
+    """Give the delimiter that the first line uses most outside quotes and brackets; a comma if it uses none."""
     unquoted = b"".join(first_record(data).split(b'"')[::2])
-    return max(DELIMITERS, key=lambda mark: unquoted.count(mark.encode()))
+    # A generalized cell, as {a;b;c} or [1;2], has marks of its own; some put a whole line into brackets.
+    for line in (BRACKETED.sub(b"", unquoted), unquoted):
+        found = max(DELIMITERS, key=lambda mark: line.count(mark.encode()))
+        if found.encode() in line:
+            return found
+    return DELIMITERS[0]
 
 
 def _is_trimmed(data: bytes, delimiter: str, path: Path) -> bool:

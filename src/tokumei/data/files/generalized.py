@@ -12,13 +12,22 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.core.errors import FaultList
+from tokumei.core.errors import FaultList, InputError
 from tokumei.data.cells import Kind, read_range_cells, read_set_cells
 from tokumei.data.files.columns import add_value_faults
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame, read_text_frame, write_frame
-from tokumei.data.files.histories import CONTEST_2018, RELEASED, TABLE, check_form_of_release, form_of, format_of_name
+from tokumei.data.files.histories import (
+    CONTEST_2018,
+    RELEASED,
+    TABLE,
+    check_form_of_release,
+    form_of,
+    format_of_name,
+    reading_of_release,
+)
 from tokumei.data.files.history_formats import history_format
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.strict import DATE, PRICE, QUANTITY, write_date, write_price
 from tokumei.data.generalized import GeneralizedHistory
 
@@ -100,18 +109,27 @@ def published_text(text: pl.DataFrame) -> pl.DataFrame:
     return left.sort(pl.concat_str(pl.all(), separator=","))
 
 
-def read_generalized(path: Path | str) -> GeneralizedHistory:
-    """Read a release with ranges and sets; a cell that is none of what it may be is a fault."""
-    if form_of(path) == CONTEST_2018:
-        form: Any = history_format(CONTEST_2018, "read_release")
-        release: GeneralizedHistory = form.read_release(path)
+def read_generalized(path: Path | str, reading: Reading = AS_IT_IS) -> GeneralizedHistory:
+    """Read a release with ranges and sets; a cell that is none of what it may be is a fault.
+
+    reading: how the original beside it is read; a release that cannot be read by its own header or form is read so.
+    """
+    reading = reading_of_release(path, reading)
+    form = form_of(path, reading)
+    if form not in (TABLE, CONTEST_2018):
+        raise InputError.of(
+            "a release with ranges and sets: a table, or in the form of pwscup2018", file=path, value=form
+        )
+    if form == CONTEST_2018:
+        contest: Any = history_format(CONTEST_2018, "read_release")
+        release: GeneralizedHistory = contest.read_release(path)
         return release
     line_of: Callable[[int], int] = _row
     if format_of(path) in TEXT_SUFFIXES:
-        read = read_text_frame(path)
+        read = read_text_frame(path, reading)
         frame, line_of = read.frame, read.line_of
     else:
-        frame = read_frame(path)
+        frame = read_frame(path, reading)
     check_has_columns(RELEASED, frame.columns, path)
     frame = frame.select(pl.col(RELEASED).cast(pl.String))
     release = cells_of(frame, str(path))

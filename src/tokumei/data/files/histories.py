@@ -7,13 +7,15 @@ form that is asked for, and never one that its content suggests.
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import Fault, FaultGroup, InputError
+from tokumei.data.cells import NAME, NOTATION
 from tokumei.data.files.csv import find_delimiter, first_bytes, header_names
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame, read_text_frame, scan_frame, write_frame
 from tokumei.data.files.history_formats import history_format
@@ -22,6 +24,7 @@ from tokumei.data.files.source import check_is_file
 from tokumei.data.history import History
 from tokumei.data.history_columns import NEEDED, Source, left_over, read_columns_of_history
 
+log = logging.getLogger("tokumei.notes")
 TABLE = "table"
 CONTEST_2016, CONTEST_2017, CONTEST_2018 = "pwscup2016", "pwscup2017", "pwscup2018"
 # In 2017 every invoice is 0; in 2016 they are real.
@@ -31,6 +34,9 @@ DAY = re.compile(r"[0-9]{4}/[0-9]{1,2}/[0-9]{1,2}")
 DATE_CELL = {7: 2, 5: 1}
 # A released cell of 2018: a star, a range, a set.
 RANGE_OR_STAR = r"^(\*|\[.*;.*\])$"
+# A set of several names, or a name with a backslash before a mark of the notation: no shop calls its items so.
+SEVERAL_OR_ESCAPED = rf"(?s)^\{{{NAME};.*\}}$|\\{NOTATION}"
+WELL_FORMED_ITEM = rf"(?s)^(\*|{NAME}|\{{{NAME}(?:;{NAME})*\}})$"
 WITHOUT_RANGES = (
     "a release without ranges and sets, which only 'measure history' and the attacks generalized, items-in-common and "
     "sum-of-quantities take"
@@ -65,10 +71,11 @@ def read_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
 
 def read_released_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
     """Read a release or what was published of it; a table has the names of a history, or those of the original."""
-    form = form_of(path, reading)
+    own = reading_of_release(path, reading)
+    form = form_of(path, own)
     if form == TABLE:
         try:
-            return _read_table(path, reading_of_release(path, reading))
+            return _read_table(path, own)
         except InputError:
             refuse_ranges(path, reading)
             raise
@@ -85,13 +92,13 @@ def refuse_ranges(path: Path | str, reading: Reading) -> None:
 
 
 def read_known_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
-    """Read an attacker's knowledge: T_α of 2017, all of T in the other contests, or a table as that of the original."""
+    """Read an attacker's knowledge: T_α of 2017, all of T in any contest, or a table as that of the original."""
+    reading = reading_of_release(path, reading)
     form = form_of(path, reading)
     if form == TABLE:
-        return _read_table(path, reading_of_release(path, reading))
-    return (
-        history_format(form).read_knowledge(path) if form == CONTEST_2017 else history_format(form).read_history(path)
-    )
+        return _read_table(path, reading)
+    contest = history_format(form)
+    return contest.read_known_history(path) if form == CONTEST_2017 else contest.read_history(path)
 
 
 def write_history_table(history: History, path: Path | str) -> None:
@@ -104,14 +111,43 @@ def write_history_table(history: History, path: Path | str) -> None:
 
 
 def write_released_history(history: History, path: Path | str, form: str = TABLE) -> None:
-    """Write a release in the form that is asked for; a Parquet file is a table whatever the form."""
+    """Write a release in the form that is asked for; a Parquet file is a table whatever the form.
+
+    That of 2016 has no deleted rows, which are left out, and that of 2017 no invoices but 0: both are said.
+    """
     check_form_of_release(form, is_generalized=False)
     if form == TABLE or format_of_name(path) not in TEXT_SUFFIXES:
         write_history_table(history, path)
-    elif form == CONTEST_2016:
-        history_format(form, "write_released_history").write_released_history(history, path)
-    else:
-        history_format(form, "write_release").write_release(history, path)
+        return
+    try:
+        if form == CONTEST_2016:
+            _write_2016(history, path)
+        else:
+            _write_2017(history, path)
+    except InputError as error:
+        advice = Fault("a form that can hold this release, such as table", option="--out-format", value=form)
+        groups = [*error.groups, FaultGroup(1, (advice,))]
+        raise InputError([*error.faults, advice], error.n_faults + 1, groups) from None
+
+
+def _write_2016(history: History, path: Path | str) -> None:
+    history.check_has(["invoice", "time"], CONTEST_2016)
+    n_deleted = history.n_rows - history.kept.height
+    if n_deleted:
+        said = "%s: %s has no deleted rows; they are left out (%s of %s), and the others no longer stand row for row"
+        log.info(said, Path(path).name, CONTEST_2016, f"{n_deleted:,}", f"{history.n_rows:,}")
+    contest = history_format(CONTEST_2016, "write_released_history")
+    contest.write_released_history(History(history.kept, history.name), path)
+
+
+def _write_2017(history: History, path: Path | str) -> None:
+    history.check_has(["time"], CONTEST_2017)
+    is_kept = pl.col("customer").is_not_null()
+    invoices = history.kept["invoice"].drop_nulls()
+    if (invoices != NO_INVOICE).any():
+        log.info("%s: %s has no invoices; all are written as %s", Path(path).name, CONTEST_2017, NO_INVOICE)
+    frame = history.frame.with_columns(invoice=pl.when(is_kept).then(pl.lit(NO_INVOICE)))
+    history_format(CONTEST_2017, "write_release").write_release(History(frame, history.name), path)
 
 
 def write_known_history(known: History, path: Path | str, form: str = TABLE) -> None:
@@ -122,9 +158,14 @@ def write_known_history(known: History, path: Path | str, form: str = TABLE) -> 
         write_history_table(known, path)
 
 
+def forms_of_releases(*, is_generalized: bool) -> list[str]:
+    """Name the forms that have a place for such releases."""
+    return [TABLE, CONTEST_2018] if is_generalized else [TABLE, CONTEST_2016, CONTEST_2017]
+
+
 def check_form_of_release(form: str, *, is_generalized: bool) -> None:
     """Refuse a form that has no place for such releases."""
-    forms = [TABLE, CONTEST_2018] if is_generalized else [TABLE, CONTEST_2016, CONTEST_2017]
+    forms = forms_of_releases(is_generalized=is_generalized)
     if form not in forms:
         releases = "with" if is_generalized else "without"
         expected = f"{' or '.join(forms)}, the forms of releases {releases} ranges and sets"
@@ -132,25 +173,30 @@ def check_form_of_release(form: str, *, is_generalized: bool) -> None:
 
 
 def form_of_release(form: str, asked: str | None = None, *, is_generalized: bool = False) -> str:
-    """Give the form of a release of a file of some form: as asked, the contest's that has such releases, or a table."""
+    """Give the form of a release of a file of some form: as asked, the same where it has such releases, or a table."""
     if asked is not None:
         check_form_of_release(asked, is_generalized=is_generalized)
         return asked
-    return form if form == (CONTEST_2018 if is_generalized else CONTEST_2017) else TABLE
+    return form if form in forms_of_releases(is_generalized=is_generalized) else TABLE
 
 
 def is_generalized_file(path: Path | str, reading: Reading = AS_IT_IS) -> bool:
     """Whether the cells of a file may be ranges and sets: a release of 2018, or a table like those of `generalize`."""
-    if reading.format is not None or form_of(path) != TABLE:
-        return form_of(path, reading) == CONTEST_2018
-    if format_of(path) in TEXT_SUFFIXES and first_cells(Path(path)) != RELEASED:
+    reading = reading_of_release(path, reading)
+    form = form_of(path, reading)
+    if form != TABLE:
+        return form == CONTEST_2018
+    # Told by the header alone where that is possible, since looking at cells takes a pass over the file.
+    if reading == AS_IT_IS and format_of(path) in TEXT_SUFFIXES and first_cells(Path(path)) != RELEASED:
         return False
-    rows = scan_frame(path)
+    rows = scan_frame(path, reading)
     schema = rows.collect_schema()
-    if schema.names() != RELEASED or schema["date"] != pl.String:
+    if not set(RELEASED) <= set(schema.names()) or any(schema[name] != pl.String for name in RELEASED):
         return False
-    is_range = pl.col("date").str.contains(RANGE_OR_STAR)
-    return bool(rows.select(is_range.any()).collect(engine="streaming").item())
+    is_range = pl.any_horizontal(pl.col("date", "price", "quantity").str.contains(RANGE_OR_STAR).any())
+    item = pl.col("item").str
+    has_sets = item.contains(SEVERAL_OR_ESCAPED).any() & item.contains(WELL_FORMED_ITEM).all()
+    return bool(rows.select(is_range | has_sets).collect(engine="streaming").item())
 
 
 def _read_table(path: Path | str, reading: Reading) -> History:
@@ -169,15 +215,20 @@ def _history_of(frame: pl.DataFrame, source: Source, reading: Reading) -> Histor
 
 
 def reading_of_release(path: Path | str, reading: Reading) -> Reading:
-    """Give how a release is read beside an original: by the names of a history, if it has them."""
+    """Give how a release, or what is known, is read beside an original that is read so.
+
+    A table with the names of a history is read by them, and a contest's file by its form, whatever the original is.
+    """
     if reading == AS_IT_IS:
         return reading
     plain = replace(AS_IT_IS, null_values=reading.null_values, trim=reading.trim)
-    if format_of(path) in TEXT_SUFFIXES:
-        names = first_cells(check_is_file(path))
-    else:
+    if format_of(path) not in TEXT_SUFFIXES:
         names = scan_frame(path, replace(plain, sheet=reading.sheet)).collect_schema().names()
-    return plain if set(NEEDED) <= set(names) else reading
+        return plain if set(NEEDED) <= set(names) else replace(reading, format=None)
+    if set(NEEDED) <= set(first_cells(check_is_file(path))):
+        return plain
+    is_contest = reading.format is None and reading.has_header and form_of(path) != TABLE
+    return AS_IT_IS if is_contest else reading
 
 
 def format_of_name(path: Path | str) -> str:

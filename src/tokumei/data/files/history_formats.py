@@ -39,8 +39,8 @@ class HistoryFormat(Protocol):
     def write_release(self, release: History, path: Path | str) -> None:
         """Write a release."""
 
-    def read_knowledge(self, path: Path | str) -> History:
-        """Read what an attacker knows."""
+    def read_known_history(self, path: Path | str) -> History:
+        """Read what an attacker knows, be it the original itself."""
 
     def write_knowledge(self, knowledge: History, path: Path | str) -> None:
         """Write what an attacker knows."""

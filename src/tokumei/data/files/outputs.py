@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import Fault, InputError
 from tokumei.data.files.atomic import check_can_write, draft_folder, flush_to_disk, keep_private, remove_folder
 from tokumei.data.files.parquet import is_glob, part_files
 
@@ -177,9 +177,14 @@ def _name_together(moves: Iterable[tuple[Path, Path]]) -> None:
 def _about_target(error: OSError | InputError, given: Mapping[str, str]) -> OSError | InputError:
     """Name the file that was asked for in place of its draft."""
     if isinstance(error, InputError):
-        error.faults = tuple(replace(one, file=given.get(str(one.file), one.file)) for one in error.faults)
+        error.faults = _renamed(error.faults, given)
+        error.groups = tuple(replace(one, first=_renamed(one.first, given)) for one in error.groups)
         return error
     for draft, target in given.items():
         if draft in (str(error.filename), str(error.filename2)) or draft in str(error):
             return OSError(error.errno or 0, error.strerror or str(error), target)
     return error
+
+
+def _renamed(faults: Iterable[Fault], given: Mapping[str, str]) -> tuple[Fault, ...]:
+    return tuple(replace(one, file=given.get(str(one.file), one.file)) for one in faults)

@@ -37,8 +37,8 @@ def write_pseudonyms(
 ) -> None:
     """Write customer, period and pseudonym by customer, or by pseudonym where a customer has several of a month.
 
-    The table of a contest has its own months and no header; any other has the months that occur, and `periods`: who
-    is judged by it has all months of the original before them, those in which nobody has a pseudonym too.
+    That of PWSCUP 2017 has the contest's months and no header. Any other has the months that occur, and those of
+    `periods`: whoever is judged by it needs all months of the original, those in which nobody has a pseudonym too.
     """
     names = {period: period_name(period) for period in cells["period"].unique()}
     named = cells.with_columns(pl.col("period").replace_strict(names, return_dtype=pl.String).alias("month"))
@@ -46,7 +46,7 @@ def write_pseudonyms(
         write_csv(named.select(BY_PSEUDONYM).sort("month", "pseudonym"), path)
         return
     months = sorted({*named["month"], *map(period_name, periods)})
-    contest = None if form == TABLE else history_format(form, "write_truth")
+    contest = history_format(form, "write_truth") if form == CONTEST_2017 else None
     if contest is not None:
         months = _contest_months(months, contest.PERIODS, path)
     wide = pl.DataFrame({"customer": customers}, schema={"customer": pl.String})
@@ -67,7 +67,7 @@ def judged_periods(history: History, form: str = TABLE) -> list[int]:
 
 def write_guesses(cells: pl.DataFrame, customers: list[str], path: Path | str, form: str = TABLE) -> None:
     """Write guesses as who is who; none at all by pseudonym, since customers alone would read as a guess by row."""
-    if cells.is_empty() and form == TABLE:
+    if cells.is_empty() and form != CONTEST_2017:
         write_csv(pl.DataFrame(schema=dict.fromkeys(BY_PSEUDONYM, pl.String)), path)
     else:
         write_pseudonyms(cells, customers, path, form)

@@ -66,4 +66,6 @@ def criterion_name(criterion: Criterion) -> str:
         return _("Trusted recipient (CHEO)")
     if criterion.name == "cheo-public-release":
         return _("Public release (CHEO)")
+    if criterion.name == "cheo-breach":
+        return _("Recipient who may lose the data (CHEO)")
     return criterion.name

@@ -44,6 +44,7 @@ PERIODS = tuple(period_name(period) for period in range(2010 * 12 + 11, 2011 * 1
 
 BIRTH_DECADE = ColumnType("a birth decade 1930/1/1, 1940/1/1, … 1980/1/1", r"^19[3-8]0/1/1$", read_date)
 # An attacker learns no more than the kind of an item.
+N_KNOWN_CHARACTERS = 2
 ITEM_START = ColumnType("the first 1 or 2 characters of an item", r"^[A-Z0-9]{1,2}$", ITEM.read, takes_names=True)
 
 # DEL would be taken for a deleted row, so as a pseudonym it reads as nothing.
@@ -66,6 +67,8 @@ HISTORY = StrictFile({"customer": CUSTOMER, **_PURCHASE})
 RELEASE = StrictFile({"customer": RELEASED_PSEUDONYM, **_PURCHASE}, may_delete=True)
 PUBLISHED = StrictFile({"customer": RELEASED_PSEUDONYM, **_PURCHASE})
 KNOWLEDGE = StrictFile({"customer": CUSTOMER, **_PURCHASE, "item": ITEM_START}, may_delete=True)
+# What is known may also be all of T.
+KNOWN = StrictFile({"customer": CUSTOMER, **_PURCHASE}, may_delete=True)
 PSEUDONYMS = StrictFile({"customer": CUSTOMER, **dict.fromkeys(PERIODS, PSEUDONYM)})
 
 
@@ -112,6 +115,14 @@ def write_published(published: History, path: Path | str, *, line_end: str = LIN
 def read_knowledge(path: Path | str) -> History:
     """Read T_α: unknown rows are missing in every column, items have their first two characters."""
     return History(KNOWLEDGE.read(path), "T_α")
+
+
+def read_known_history(path: Path | str) -> History:
+    """Read T_α, or all of T, whose rows are all known and whose items are whole."""
+    frame = KNOWN.read(path)
+    is_cut = (frame["item"].str.len_chars() <= N_KNOWN_CHARACTERS).all()
+    # Rows are unknown in T_α alone, which has no whole items: its own form says where they stand.
+    return read_knowledge(path) if frame["customer"].has_nulls() and not is_cut else History(frame, "T_α")
 
 
 def write_knowledge(knowledge: History, path: Path | str, *, line_end: str = LINE_END) -> None:
