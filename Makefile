@@ -82,7 +82,7 @@ format: $(VENV)/ready-to-develop ## Put the code in shape.
 
 locks: $(VENV)/ready-to-develop ## Choose newer versions of what is depended on.
 	$(COMPILE) --upgrade pyproject.toml --group build --extra platform -o locks/run.txt
-	$(COMPILE) --upgrade pyproject.toml --group build --all-extras -c locks/run.txt -o locks/dev.txt
+	$(COMPILE) --upgrade pyproject.toml --group build --all-extras --no-emit-package tokumei --no-emit-package tokumei-studies -c locks/run.txt -o locks/dev.txt
 
 clean: ## Remove what was set up.
 	rm -rf $(VENV) $(DEMO) .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -99,7 +99,7 @@ $(VENV)/ready-to-run: locks/run.txt pyproject.toml | $(BIN)/python
 	touch $@
 
 # Has all of ready-to-run as well, so that one environment serves both.
-$(VENV)/ready-to-develop: locks/dev.txt pyproject.toml | $(BIN)/python
+$(VENV)/ready-to-develop: locks/dev.txt pyproject.toml studies/pyproject.toml | $(BIN)/python
 	$(PIP) install --quiet --require-hashes --no-deps -r locks/dev.txt
-	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable . --editable studies
 	touch $@ $(VENV)/ready-to-run

@@ -77,7 +77,7 @@ def test_options_of_reading_reach_the_work_of_the_command(name: str) -> None:
 def test_command_alone_is_the_command_among_all() -> None:
     """What is built for one call has the same options and texts as what the whole help lists."""
     whole = built()
-    for name in tree.COMMANDS:
+    for name in tree.all_commands():
         alone = built(name)
         assert list(alone.commands) == [name]
         assert _described(alone.commands[name]) == _described(whole.commands[name])

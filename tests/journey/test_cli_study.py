@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from tokumei.core.errors import UnknownPart
-from tokumei.studies.study import Findings, StudyLine
+from tokumei_studies.study import Findings, StudyLine
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def own_studies(tmp_path: Path) -> dict[str, str]:
         "Metadata-Version: 2.1\nName: own-studies\nVersion: 1.0\n"
     )
     points = "\n".join(f"{name} = own_studies:{name.capitalize()}" for name in ("silent", "failing", "dying"))
-    (folder / "own_studies-1.0.dist-info" / "entry_points.txt").write_text(f"[tokumei.studies.results]\n{points}\n")
+    (folder / "own_studies-1.0.dist-info" / "entry_points.txt").write_text(f"[tokumei_studies.results]\n{points}\n")
     return os.environ | {
         "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     }

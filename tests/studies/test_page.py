@@ -7,7 +7,7 @@ from typing import ClassVar
 import pytest
 
 from tokumei.core.errors import InputError
-from tokumei.studies.page import (
+from tokumei_studies.page import (
     page_of,
     paper_of,
     prepare_folder,
@@ -16,8 +16,8 @@ from tokumei.studies.page import (
     write_index,
     write_page,
 )
-from tokumei.studies.running import run_study
-from tokumei.studies.study import STUDIES, Findings, StudyFigure, StudyLine
+from tokumei_studies.running import run_study
+from tokumei_studies.study import STUDIES, Findings, StudyFigure, StudyLine
 
 NAME = "knowledge-toy"
 

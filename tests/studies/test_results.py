@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.studies.page import page_of
-from tokumei.studies.running import missing_files
-from tokumei.studies.study import STUDIES, Findings, StudyLine, Verdict
+from tokumei_studies.page import page_of
+from tokumei_studies.running import missing_files
+from tokumei_studies.study import STUDIES, Findings, StudyLine, Verdict
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "studies"
 QUICK = [name for name in STUDIES if STUDIES.get(name).is_quick]

@@ -15,11 +15,11 @@ from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 from tokumei.measure.correlation import pearson_correlation
 from tokumei.measure.generalized_error import measure_generalized_error
-from tokumei.studies.results._pwscup2018_tables import UTILITY, all_columns
-from tokumei.studies.results.pwscup2018_classes import chance_of_naming, is_safe
-from tokumei.studies.results.pwscup2018_correlations import rounding_reach
-from tokumei.studies.results.pwscup2018_guesses_needed import TABLE_4, least_right
-from tokumei.studies.results.pwscup2018_use_cases import (
+from tokumei_studies.results._pwscup2018_tables import UTILITY, all_columns
+from tokumei_studies.results.pwscup2018_classes import chance_of_naming, is_safe
+from tokumei_studies.results.pwscup2018_correlations import rounding_reach
+from tokumei_studies.results.pwscup2018_guesses_needed import TABLE_4, least_right
+from tokumei_studies.results.pwscup2018_use_cases import (
     DELETED,
     GROUPS,
     Measured,

@@ -8,8 +8,8 @@ import pytest
 from tokumei.counting.count import count_classes
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
-from tokumei.studies.results.adult_losses import judge_all, least_loss
-from tokumei.studies.results.attacks_by_knowledge import Tried, winners
+from tokumei_studies.results.adult_losses import judge_all, least_loss
+from tokumei_studies.results.attacks_by_knowledge import Tried, winners
 
 SEX = Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])
 AGE = Hierarchy.of_levels("age", [["31", "35", "42"], ["30s", "30s", "40s"], ["*"] * 3])

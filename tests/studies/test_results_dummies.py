@@ -12,10 +12,10 @@ import pytest
 from tokumei.anonymize.history.dummies import Dummies, missing_items
 from tokumei.counting.item_sets import ItemSets
 from tokumei.data.history import History
-from tokumei.studies.results._dummies_paper import TABLE_2, dummies_with_overlaps, fewest_clusters, shared_items
-from tokumei.studies.results.dummies_best_clusters import best_by_formula, best_in_full, fewest_printed, weight
-from tokumei.studies.results.dummies_cluster_size import mean_overlap, try_setting, unite
-from tokumei.studies.results.jaccard_attack import attack_all, n_named, nearest_customers
+from tokumei_studies.results._dummies_paper import TABLE_2, dummies_with_overlaps, fewest_clusters, shared_items
+from tokumei_studies.results.dummies_best_clusters import best_by_formula, best_in_full, fewest_printed, weight
+from tokumei_studies.results.dummies_cluster_size import mean_overlap, try_setting, unite
+from tokumei_studies.results.jaccard_attack import attack_all, n_named, nearest_customers
 
 PAIRS = ["1a", "1b", "2a", "2c", "2d", "3e"]
 

@@ -10,12 +10,12 @@ import pytest
 from tokumei.attack.background import ATTACKERS, knowledge_points
 from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.data.history import History
-from tokumei.studies.results._knowledge import EIGHT_DIFFERS
-from tokumei.studies.results.knowledge_attackers import KnowledgeAttackers
-from tokumei.studies.results.knowledge_points import KnowledgePoints
-from tokumei.studies.results.knowledge_release import KnowledgeRelease
-from tokumei.studies.results.knowledge_toy import KnowledgeToy
-from tokumei.studies.study import Findings, Verdict
+from tokumei_studies.results._knowledge import EIGHT_DIFFERS
+from tokumei_studies.results.knowledge_attackers import KnowledgeAttackers
+from tokumei_studies.results.knowledge_points import KnowledgePoints
+from tokumei_studies.results.knowledge_release import KnowledgeRelease
+from tokumei_studies.results.knowledge_toy import KnowledgeToy
+from tokumei_studies.study import Findings, Verdict
 
 
 @pytest.fixture(scope="module")

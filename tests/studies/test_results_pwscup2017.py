@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.studies.results import pwscup2017_lifetimes
-from tokumei.studies.results.pwscup2017_data import Pwscup2017Data
-from tokumei.studies.results.pwscup2017_lifetimes import Pwscup2017Lifetimes
-from tokumei.studies.results.pwscup2017_sample import Pwscup2017Sample
-from tokumei.studies.results.pwscup2017_success import Pwscup2017Success
-from tokumei.studies.study import Verdict
+from tokumei_studies.results import pwscup2017_lifetimes
+from tokumei_studies.results.pwscup2017_data import Pwscup2017Data
+from tokumei_studies.results.pwscup2017_lifetimes import Pwscup2017Lifetimes
+from tokumei_studies.results.pwscup2017_sample import Pwscup2017Sample
+from tokumei_studies.results.pwscup2017_success import Pwscup2017Success
+from tokumei_studies.study import Verdict
 
 
 def test_data_differs_only_in_the_rows_of_2016(shared_data: Path) -> None:

@@ -17,9 +17,9 @@ from tokumei.measure.loss.ncp import Ncp
 from tokumei.measure.loss.prec import Prec
 from tokumei.measure.losses import CellLoss
 from tokumei.predict.quadrants import Quadrants
-from tokumei.studies.results import thesis_losses
-from tokumei.studies.results._made_services import MadeServices, indices_of
-from tokumei.studies.results._thesis import (
+from tokumei_studies.results import thesis_losses
+from tokumei_studies.results._made_services import MadeServices, indices_of
+from tokumei_studies.results._thesis import (
     Appendix,
     Regression,
     count_people,
@@ -30,8 +30,8 @@ from tokumei.studies.results._thesis import (
     read_appendix,
     thesis_lattice,
 )
-from tokumei.studies.results._thesis_fit_figures import correlations
-from tokumei.studies.results.thesis_costs import (
+from tokumei_studies.results._thesis_fit_figures import correlations
+from tokumei_studies.results.thesis_costs import (
     N_SAMPLED,
     SAMPLED_UP_TO,
     THREE_AGES,
@@ -40,10 +40,10 @@ from tokumei.studies.results.thesis_costs import (
     walk_down,
     walk_up,
 )
-from tokumei.studies.results.thesis_indices import indices, make_releases
-from tokumei.studies.results.thesis_normal import fit_power, smallest_classes
-from tokumei.studies.results.thesis_quadrants import serve
-from tokumei.studies.results.thesis_services import census_correlation, fall_of_k
+from tokumei_studies.results.thesis_indices import indices, make_releases
+from tokumei_studies.results.thesis_normal import fit_power, smallest_classes
+from tokumei_studies.results.thesis_quadrants import serve
+from tokumei_studies.results.thesis_services import census_correlation, fall_of_k
 
 
 def appendix_of(ks: dict[int, float]) -> Appendix:

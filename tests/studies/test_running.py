@@ -8,9 +8,9 @@ import pytest
 
 from tokumei.core import progress
 from tokumei.core.errors import InputError, UnknownPart
-from tokumei.studies import running
-from tokumei.studies.running import StudyOutcome, chosen_studies, missing_files, run_studies, run_study
-from tokumei.studies.study import STUDIES, Findings, StudyLine, Verdict
+from tokumei_studies import running
+from tokumei_studies.running import StudyOutcome, chosen_studies, missing_files, run_studies, run_study
+from tokumei_studies.study import STUDIES, Findings, StudyLine, Verdict
 
 TOY, SUCCESS = "knowledge-toy", "pwscup2017-success"
 ATTACKERS = "knowledge-attackers"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.studies.study import STUDIES, Findings, StudyFigure, StudyLine, Verdict
+from tokumei_studies.study import STUDIES, Findings, StudyFigure, StudyLine, Verdict
 
 
 def test_line_within_its_tolerance_holds_and_beyond_it_differs() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from dataclasses import MISSING
+from importlib.metadata import entry_points
 from typing import Any
 
 from tokumei.core.registry import Registry, part_options
@@ -21,7 +22,6 @@ def registries() -> dict[str, Registry[Any]]:
     from tokumei.measure.requirement import SAFETY
     from tokumei.measure.wider_safety import HISTORY_SAFETY, RELEASES_SAFETY, ROWS_SAFETY
     from tokumei.predict.predictor import PREDICTORS
-    from tokumei.studies.study import STUDIES
 
     listed: list[Registry[Any]] = [
         BUILDERS,
@@ -39,7 +39,8 @@ def registries() -> dict[str, Registry[Any]]:
         DISCLOSURE_ATTACKS,
         TABLE_UTILITIES,
         EDITIONS,
-        STUDIES,
+        # Those of other packages.
+        *(point.load() for point in entry_points(group="tokumei.registries")),
     ]
     return {registry.kind.replace(" ", "-"): registry for registry in listed}
 

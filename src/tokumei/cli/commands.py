@@ -1,19 +1,22 @@
 """The tree of commands: which module has each, and in which part of the help it stands.
 
 A module is imported, and its commands are built, only where they are called or listed: that is most of the time that
-a short command takes.
+a short command takes. Other packages add commands by the entry point group `tokumei.commands`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any
 
 import typer
 
 from tokumei.cli.help_texts import unwrap_help
+from tokumei.core.errors import DuplicatePart
 
 DATA, PROTECT, ATTACK, MORE = "Data and hierarchies", "Anonymize and measure", "Attack and compare", "More"
 CONTESTS, EXCHANGE, PLATFORM = "Contests", "Exchange", "Platform"
@@ -21,15 +24,19 @@ CONTESTS, EXCHANGE, PLATFORM = "Contests", "Exchange", "Platform"
 
 @dataclass(frozen=True)
 class Command:
-    """A command or a group: `module:name` of what does it, and commands of other modules that a group has besides."""
+    """A command or a group: `module:name` of what does it, and commands of other modules that a group has besides.
+
+    package: where the module is.
+    """
 
     does: str
     panel: str
     further: Mapping[str, str] = field(default_factory=dict)
+    package: str = "tokumei.cli."
 
     def add_to(self, app: typer.Typer, name: str) -> None:
         """Import what does it, and let it be called by its name."""
-        found = _load(self.does)
+        found = _load(self.package + self.does)
         if not isinstance(found, typer.Typer):
             app.command(name, rich_help_panel=self.panel)(found)
             return
@@ -37,7 +44,7 @@ class Command:
         for own_name, does in self.further.items():
             # The group is its module's, and may have been built before.
             if own_name not in known:
-                found.command(own_name)(_load(does))
+                found.command(own_name)(_load(self.package + does))
         app.add_typer(found, name=name, rich_help_panel=self.panel)
 
 
@@ -65,7 +72,6 @@ COMMANDS: Mapping[str, Command] = {
     "knowledge": Command("history:knowledge", ATTACK),
     "report": Command("report:report", ATTACK),
     "sweep": Command("report:sweep", ATTACK),
-    "study": Command("study:app", ATTACK),
     "contest": Command(
         "contest:app",
         CONTESTS,
@@ -92,6 +98,22 @@ COMMANDS: Mapping[str, Command] = {
 }
 
 
+@cache
+def all_commands() -> Mapping[str, Command]:
+    """All commands by name: our own, then those of other packages that are installed."""
+    found = dict(COMMANDS)
+    for point in entry_points(group="tokumei.commands"):
+        if point.name in found:
+            raise DuplicatePart(f"Two packages claim the command 'tokumei {point.name}'; one is {point.value}.")
+        found[point.name] = Command(point.value, MORE, package="")
+    return found
+
+
+def is_command(name: str) -> bool:
+    """Whether there is such a command; other packages are looked through only if it is none of ours."""
+    return name in COMMANDS or name in all_commands()
+
+
 def app_with(names: Iterable[str]) -> typer.Typer:
     """Build `tokumei` with some of its commands."""
     app = typer.Typer(
@@ -104,14 +126,14 @@ def app_with(names: Iterable[str]) -> typer.Typer:
         callback=_root,
     )
     for name in names:
-        COMMANDS[name].add_to(app, name)
+        (COMMANDS.get(name) or all_commands()[name]).add_to(app, name)
     unwrap_help(app)
     return app
 
 
 def _load(does: str) -> Any:
     module, _, name = does.partition(":")
-    return getattr(import_module(f"tokumei.cli.{module}"), name)
+    return getattr(import_module(module), name)
 
 
 def _show_version(wanted: bool) -> None:

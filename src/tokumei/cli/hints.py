@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+# Commands of packages that an extra installs.
+OF_EXTRAS = {"study": "studies"}
 # The columns of a history, by name: to import them takes longer than to say what is wrong.
 ROLES = ("customer", "invoice", "date", "time", "item", "price", "quantity")
 
@@ -28,6 +30,8 @@ def usage_message(error: Any, given: Sequence[str], built: Callable[[], Any]) ->
     meant = [f"'tokumei {name}'" for name in _names(built()) if name.split()[-1] == given[depth]]
     if meant:
         return f"No such command '{given[depth]}'. Did you mean {' or '.join(meant)}?"
+    if depth == 0 and given[0] in OF_EXTRAS:
+        return f"'tokumei {given[0]}' needs another package: pip install 'tokumei[{OF_EXTRAS[given[0]]}]'"
     if Path(given[depth]).exists():
         return f"'{given[depth]}' is a file; before it goes what to do with it: {', '.join(known)}"
     return said

@@ -17,7 +17,7 @@ from typing import Any
 
 import typer
 
-from tokumei.cli.commands import COMMANDS, app_with
+from tokumei.cli.commands import all_commands, app_with, is_command
 from tokumei.cli.help_texts import with_whole_names
 from tokumei.cli.hints import usage_message
 from tokumei.cli.output import fail, showing_notes
@@ -32,7 +32,7 @@ OBJECTS_BETWEEN_LOOKS = 50_000
 @cache
 def built(name: str | None = None) -> Any:
     """Build one of the commands, or all of them where none is named, as for the help."""
-    command = typer.main.get_command(app_with(COMMANDS if name is None else [name]))
+    command = typer.main.get_command(app_with(all_commands() if name is None else [name]))
     return with_plain_values(with_whole_names(command))
 
 
@@ -71,9 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         with showing_notes():
-            code = built(given[0] if given and given[0] in COMMANDS else None)(
-                given, prog_name="tokumei", standalone_mode=False
-            )
+            name = given[0] if given and is_command(given[0]) else None
+            code = built(name)(given, prog_name="tokumei", standalone_mode=False)
         # Here, where a disk that is full can still be told of; a program may be started without any output at all.
         if sys.stdout is not None:
             sys.stdout.flush()
