@@ -13,7 +13,7 @@ UNKNOWN = "0.0.0.0"  # noqa: S104 - it stands for no address; nothing is bound t
 
 
 def client_address(request: HttpRequest) -> str:
-    """Give the address of the browser: the last that the proxy added where there is one, else the peer's."""
+    """Return the client's address: the last one that the proxy added, or else the peer's."""
     given = request.META.get("REMOTE_ADDR", "")
     if settings.IS_SECURE:
         # Only the last entry is the proxy's own word; all before it may be made up by the client.
@@ -25,7 +25,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def network_of(address: str) -> str:
-    """Give the network to count requests by: an IPv6 client has a whole /64 to itself."""
+    """Return the network by which requests are counted: an IPv6 client has a whole /64 to itself."""
     parsed = ipaddress.ip_address(address)
     return address if parsed.version == 4 else str(ipaddress.ip_network(f"{address}/64", strict=False))
 
@@ -41,7 +41,7 @@ def is_loopback(request: HttpRequest) -> bool:
 
 
 def next_page(request: HttpRequest, otherwise: str = "pages:home") -> str:
-    """Give the page that a form asks to go on to, if it is one of ours."""
+    """Return the page that a form asks to continue to, if it is on this site."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     is_ours = url_has_allowed_host_and_scheme(
         wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()

@@ -162,7 +162,7 @@ def _is_below(name: str, folders: tuple[str, ...]) -> bool:
 
 @contextmanager
 def _writing(out: Path) -> Iterator[Put]:
-    """Give what puts files into a folder, or into a packed file where the name ends so; for their owner's eyes only."""
+    """Open a folder, or an archive where the name ends so, readable by its owner alone."""
     if out.name.endswith((".tar.gz", ".tgz")):
         descriptor = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file, tarfile.open(fileobj=file, mode="w:gz", compresslevel=6) as archive:
@@ -208,5 +208,5 @@ class _Digesting(io.RawIOBase):
         return block
 
     def listed(self) -> Listed:
-        """Give what the manifest says of the file."""
+        """Return the file's entry for the manifest."""
         return Listed(self._digest.hexdigest(), self._n_bytes)

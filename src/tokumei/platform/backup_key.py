@@ -14,7 +14,7 @@ VARIABLE = "TOKUMEI_BACKUP_KEY"
 
 
 def key_file() -> Path:
-    """Say where the key lies unless the environment holds it."""
+    """Return the path of the key, unless the environment holds the key itself."""
     home = os.environ.get("XDG_CONFIG_HOME")
     return (Path(home) if home else Path.home() / ".config") / "tokumei" / "backup-key"
 

@@ -38,7 +38,7 @@ class CompiledQuery:
         self._statements: dict[str, _Statement] = {}
 
     def __call__(self, *values: Value) -> list[Sequence[Any]]:
-        """Give the rows for these values."""
+        """Return the rows for these values."""
         connection = connections[DEFAULT_DB_ALIAS]
         statement = self._statements.get(connection.vendor)
         if statement is None:

@@ -28,7 +28,7 @@ class ToolFailed(TokumeiError):
 
 
 def kind_of(database: Database) -> str:
-    """Say which of the two a database is."""
+    """Return whether a database is SQLite or PostgreSQL."""
     return SQLITE if database["ENGINE"].endswith("sqlite3") else POSTGRESQL
 
 

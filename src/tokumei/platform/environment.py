@@ -28,7 +28,7 @@ def data_folder() -> Path:
 
 
 def secret_key(data: Path) -> str:
-    """Give the key that sessions are signed with; empty, which Django refuses, before `create_data_folder` ran."""
+    """Return the key that signs sessions; empty, which Django refuses, before `create_data_folder` ran."""
     given = os.environ.get("TOKUMEI_SECRET_KEY")
     if given:
         return given
@@ -73,7 +73,7 @@ def _keep_to_owner(path: Path, mode: int) -> None:
 
 
 def database(data: Path) -> dict[str, Any]:
-    """Give Django's settings of the database from its address."""
+    """Return Django's database settings from the address of the database."""
     address = os.environ.get("DATABASE_URL") or f"sqlite:///{data / 'tokumei.sqlite3'}"
     parts = urlsplit(address)
     if parts.scheme == "sqlite":
@@ -85,7 +85,7 @@ def database(data: Path) -> dict[str, Any]:
 
 
 def shared_store() -> dict[str, Any]:
-    """Give Django's settings of the store that the machines of a server share; none where one machine is all.
+    """Return Django's settings of the store that several machines share; none for one machine.
 
     The credentials are those that boto3 finds: variables of the environment, a file, or the machine's role.
     """
@@ -110,7 +110,7 @@ def shared_store() -> dict[str, Any]:
 
 
 def mail(data: Path) -> dict[str, Any]:
-    """Give Django's settings of mail from the address of the mail server."""
+    """Return Django's mail settings from the address of the mail server."""
     address = os.environ.get("TOKUMEI_MAIL") or "file:"
     parts = urlsplit(address)
     if parts.scheme == "console":

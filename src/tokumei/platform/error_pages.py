@@ -44,19 +44,19 @@ NAME_OF_STATUS = {
 
 
 def status_of(error: TokumeiError) -> int:
-    """Give the status that an error is answered with."""
+    """Return the HTTP status of an error."""
     return next((status for kind, status in STATUS_OF_ERROR if isinstance(error, kind)), 400)
 
 
 def page_for(request: HttpRequest, error: TokumeiError) -> HttpResponse:
-    """Give the page of an error that is meant for a user."""
+    """Render the page of an error that is meant for a user."""
     status = status_of(error)
     # Whatever was not found, the page is the same.
     return not_found(request) if status == 404 else error_page(request, status, said=in_words(error))
 
 
 def error_page(request: HttpRequest, status: int, *, said: str = "") -> HttpResponse:
-    """Give a page that says what went wrong and what to do."""
+    """Render a page that says what went wrong and what to do."""
     title, text = _words(status)
     if request.path_info.startswith(FOR_PROGRAMS):
         return JsonResponse({"error": NAME_OF_STATUS[status], "message": said or title}, status=status)

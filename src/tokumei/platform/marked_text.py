@@ -40,7 +40,7 @@ PARSER = MarkdownIt("js-default", {"html": False, "linkify": False, "maxNesting"
 
 @lru_cache(maxsize=256)
 def to_html(text: str, highest: int = HIGHEST_HEADING, anchors: tuple[str, ...] = ()) -> SafeString:
-    """Give a text in Markdown as HTML.
+    """Render Markdown as HTML.
 
     highest: the level that a heading of level 1 becomes.
     anchors: names for the headings and the rows of tables, in their order.
@@ -82,14 +82,14 @@ def _one(node: SyntaxTreeNode, highest: int, names: Iterator[str]) -> SafeString
 
 
 def _named(element: str, inside: SafeString, names: Iterator[str]) -> SafeString:
-    """Give an element with the next name, where there is one, so that a link can lead to it."""
+    """Wrap an element with the next anchor name, if any is left, so that a link can lead to it."""
     if name := next(names, ""):
         return format_html('<{} id="{}">{}</{}>', element, name, inside, element)
     return format_html("<{}>{}</{}>", element, inside, element)
 
 
 def _link(address: str, inside: SafeString) -> SafeString:
-    """Give a link to a page of the web, a place of this server or an address of mail; anything else stays text."""
+    """Render a link to the web, this server or a mail address; anything else stays text."""
     try:
         parts = urlsplit(address)
     except ValueError:

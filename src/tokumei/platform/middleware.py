@@ -91,7 +91,7 @@ class ErrorsAsPages:
         return too_large(request) if _body_length(request) > most_bytes(request.path_info) else self.handle(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
-        """Give the page of an error; none for errors of ours, which end as a 500."""
+        """Render the page of a user's error; None for errors of ours, which end as a 500."""
         if isinstance(error, (DataError, OverflowError)):
             # Somebody sent what no column takes: a NUL on PostgreSQL, a number with too many digits.
             log.warning("refused by the database", exc_info=True, extra={"facts": {"request": request.id}})  # type: ignore[attr-defined]

@@ -42,7 +42,7 @@ def check_short_name(name: str) -> None:
 
 
 def clean_display_name(name: str) -> str:
-    """Give the name with its blanks tidied; refuse characters that cannot be seen."""
+    """Return the name with its blanks tidied; refuse characters that cannot be seen."""
     composed = unicodedata.normalize("NFC", name)
     if any(_is_invisible(character) for character in composed) or _has_piled_marks(composed):
         raise ValidationError(_("Control characters and invisible characters cannot be used."), code="invisible")
@@ -63,13 +63,13 @@ def check_text(text: str) -> None:
 
 
 def same_name_key(name: str) -> str:
-    """Give what two names have in common that are the same but for case, width, blanks and the shape of characters."""
+    """Return a key that is equal for names that differ only in case, width, blanks or look-alike characters."""
     plain = SHAPE_SELECTORS.sub("", name)
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", plain).casefold()).split())
 
 
 def inert_cell(text: str) -> str:
-    """Give a text for a cell of an exported table that no spreadsheet takes for a formula."""
+    """Escape a cell of an exported table so that no spreadsheet takes it for a formula."""
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 

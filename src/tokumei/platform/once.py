@@ -18,7 +18,7 @@ _known: ContextVar[dict[tuple[object, ...], Any] | None] = ContextVar("known", d
 
 
 def once(name: tuple[object, ...], find: Callable[[], Found]) -> Found:
-    """Give what was found under this name while the same page was made, or find it."""
+    """Return what was found under this name while this page was made, or find it."""
     known = _known.get()
     if known is None:
         return find()
@@ -29,7 +29,7 @@ def once(name: tuple[object, ...], find: Callable[[], Found]) -> Found:
 
 
 def remember(handle: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Let what is found be kept until the page is made."""
+    """Cache what is found until the page is made."""
 
     def remembered(request: HttpRequest) -> HttpResponseBase:
         if request.method not in {"GET", "HEAD"}:

@@ -90,7 +90,7 @@ def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def until_told_to_stop() -> threading.Event:
-    """Give what is set when a signal says to stop."""
+    """Return an event that is set when a signal says to stop."""
     is_over = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: is_over.set())

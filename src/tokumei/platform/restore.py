@@ -90,7 +90,7 @@ def _unpack(backup: Path, draft: Path) -> dict[str, Listed]:
 
 
 def _members(backup: Path) -> Iterator[tuple[str, IO[bytes], float, int]]:
-    """Give every file of a backup: its name, its content, its time and its mode; anything but files is refused."""
+    """Yield every file of a backup: its name, content, time and mode; anything but files is refused."""
     if backup.is_dir():
         for path in sorted(backup.rglob("*")):
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
@@ -112,7 +112,7 @@ def _members(backup: Path) -> Iterator[tuple[str, IO[bytes], float, int]]:
 
 @contextmanager
 def _telling_damage(backup: Path) -> Iterator[None]:
-    """Say in words that a packed file is broken off or was never one."""
+    """Report a truncated or foreign archive in words."""
     try:
         yield
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile):

@@ -87,7 +87,7 @@ def serve(
 
 
 def url_of(listener: socket.socket) -> str:
-    """Give the address to type into a browser on this machine."""
+    """Return the address to type into a browser on this machine."""
     host, port = listener.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "127.0.0.1": "localhost"}.get(host, host)  # noqa: S104
     return f"http://{f'[{shown}]' if ':' in shown and '[' not in shown else shown}:{port}/"

@@ -31,7 +31,7 @@ def configure_supervisor(data: Path | None = None) -> None:
 
 
 def _find_settings(data: Path | None) -> None:
-    """Say where the settings and the files are, for this process and all that it starts."""
+    """Set where the settings and the files are, for this process and its children."""
     if any(find_spec(module) is None for module in NEEDED):
         raise MissingExtra("The platform", "platform")
     from tokumei.platform.environment import create_data_folder, data_folder

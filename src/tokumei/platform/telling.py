@@ -13,7 +13,7 @@ from tokumei.core.text import Text
 
 
 def without_folders(error: TokumeiError) -> TokumeiError:
-    """Give the same error with every file called by its last name."""
+    """Return the same error with every file called by its base name."""
     if not isinstance(error, InputError):
         return error
     faults = [replace(fault, file=None if fault.file is None else Path(fault.file).name) for fault in error.faults]
@@ -21,7 +21,7 @@ def without_folders(error: TokumeiError) -> TokumeiError:
 
 
 def in_words(error: TokumeiError) -> str:
-    """Say what is wrong, as a visitor may read it: in the reader's language, as far as it is known there."""
+    """Describe an error for a visitor: in the reader's language, as far as it is known there."""
     bare = without_folders(error)
     if isinstance(bare, InputError) and _is_japanese():
         return "\n".join(sentence_in_japanese(fault) for fault in bare.faults)
@@ -29,7 +29,7 @@ def in_words(error: TokumeiError) -> str:
 
 
 def told(text: str) -> str:
-    """Say a sentence of the library in the reader's language, where it is known there."""
+    """Translate a sentence of the library into the reader's language, if it is known there."""
     if not _is_japanese():
         return text
     return (text.in_words(WORDS) if isinstance(text, Text) else WORDS.get(text)) or text

@@ -61,7 +61,7 @@ def collect() -> list[Message]:
 
 
 def _texts() -> Iterator[tuple[str, Message]]:
-    """Give every text with the name of the file that it stands in."""
+    """Yield every text with the name of its file."""
     for file in sorted(HERE.rglob("*")):
         name = file.relative_to(HERE).as_posix()
         if file.suffix == ".py":
@@ -72,13 +72,13 @@ def _texts() -> Iterator[tuple[str, Message]]:
 
 
 def merge(collected: Iterable[Message], known: Iterable[Message]) -> list[Message]:
-    """Give the collected texts the Japanese that is known already; texts that nothing uses any more are left out."""
+    """Add the known Japanese to the collected texts; texts that nothing uses any more are left out."""
     japanese = {message.key: full_width(message.japanese) for message in known}
     return [replace(message, japanese=japanese.get(message.key, "")) for message in collected]
 
 
 def full_width(japanese: str) -> str:
-    """Give the marks that stand beside Japanese characters in full width, as Japanese is set; code stays as it is."""
+    """Set the marks beside Japanese characters in full width; code stays as it is."""
     marked = re.sub(rf"(?<={LETTER})[:;?!,](?! ?https?:)|(?<![/\d]):(?={LETTER})", _wide, japanese)
     # Brackets around Japanese, or after it; those of placeholders, links and formulas stay.
     bracketed = re.sub(rf"(?<={LETTER})\(([^()]*)\)|(?<![%\]\\])\(([^()]*{LETTER}[^()]*)\)", _bracket, marked)
@@ -171,7 +171,7 @@ def _argument(call: ast.Call, place: int | None) -> str:
 
 
 def _texts_of_api() -> Iterator[Message]:
-    """Give what the operations of the API do, by their docstrings, and the groups they are listed in."""
+    """Yield the docstrings of the API's operations, and the groups they are listed in."""
     from tokumei.platform.api.server import api
 
     operations = [one for methods in api.get_openapi_schema()["paths"].values() for one in methods.values()]

@@ -68,7 +68,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         super().init_process()
 
     def load_wsgi(self) -> None:
-        """Let the application be called by the threads that answer."""
+        """Load the application for the threads that answer."""
         super().load_wsgi()
         application: Callable[..., Iterable[bytes]] = self.wsgi
 
@@ -118,7 +118,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         self._allow(sock, None)
 
     def given_out(self, answer: Iterable[bytes], sock: socket.socket) -> Iterator[bytes]:
-        """Give an answer block by block to who takes it; who takes it too slowly to be reading is dropped."""
+        """Yield an answer block by block; a client that reads too slowly is dropped."""
         started, n_bytes = time.monotonic(), 0
         try:
             for block in _blocks(answer):

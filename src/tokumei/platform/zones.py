@@ -19,7 +19,7 @@ COOKIE = "tokumei_zone"
 
 @cache
 def time_zones() -> tuple[str, ...]:
-    """Give the names of all zones with a place, in order."""
+    """Return the names of all zones with a place, in order."""
     places = (zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/"))
     return *sorted(places), "UTC"
 

@@ -25,7 +25,7 @@ class NameOrEmail(BaseBackend):
         password: str | None = None,
         **_: Any,
     ) -> User | None:
-        """Give the user if the password is right and the account is open."""
+        """Return the user if the password is right and the account is open."""
         if username is None or password is None:
             return None
         user = User.objects.find_by_login(username)
@@ -36,7 +36,7 @@ class NameOrEmail(BaseBackend):
         return user if user.check_password(password) and user.is_active else None
 
     def get_user(self, user_id: int) -> User | None:
-        """Give the user of a session; none once the account is closed."""
+        """Return the user of a session, or None once the account is closed."""
         found = ACTIVE_USER(int(user_id))
         return made(User, found[0]) if found else None
 

@@ -73,7 +73,7 @@ class User(AbstractBaseUser):
         return self.display_name
 
     def get_full_name(self) -> str:
-        """Give the name to be called by; password rules compare with it."""
+        """Return the display name; password rules compare with it."""
         return self.display_name
 
     @property
@@ -82,7 +82,7 @@ class User(AbstractBaseUser):
         return self.verified_at is not None
 
     def get_session_auth_hash(self) -> str:
-        """Give what a session must carry to go on: it changes with the password and with the number of sessions."""
+        """Return the hash a session must carry: it changes with the password and with the number of sessions."""
         return salted_hmac("tokumei.session", f"{self.password}{self.session_number}", algorithm="sha256").hexdigest()
 
     @property

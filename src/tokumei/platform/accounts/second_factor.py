@@ -28,20 +28,20 @@ def is_on(user: User) -> bool:
 
 
 def who_has_it(users: Iterable[User]) -> set[int]:
-    """Give the numbers of those among some users who must give a code to log in."""
+    """Return the ids of the users who must enter a code to log in."""
     numbers = [user.pk for user in users]
     return set(TOTPDevice.objects.filter(user__in=numbers, confirmed=True).values_list("user_id", flat=True))
 
 
 def begin(user: User) -> TOTPDevice:
-    """Give a device to set up, always with a new secret: whoever saw an earlier one knows nothing."""
+    """Create a device to set up, always with a new secret: whoever saw an earlier one knows nothing."""
     with transaction.atomic():
         TOTPDevice.objects.filter(user=user, confirmed=False).delete()
         return TOTPDevice.objects.create(user=user, name="app", confirmed=False)
 
 
 def begun(user: User, device: int | None) -> TOTPDevice | None:
-    """Give the device that a session is setting up, if it still is."""
+    """Return the device that this session is setting up, if it still is."""
     return TOTPDevice.objects.filter(user=user, pk=device, confirmed=False).first()
 
 
@@ -60,7 +60,7 @@ def confirm(begun: TOTPDevice, code: str) -> list[str] | None:
 
 
 def renew_codes(user: User) -> list[str]:
-    """Give new backup codes; the old ones are void."""
+    """Replace the backup codes; the old ones are void."""
     with transaction.atomic():
         return _new_codes(user)
 
@@ -84,13 +84,13 @@ def switch_off(user: User) -> None:
 
 
 def secret_of(device: TOTPDevice) -> str:
-    """Give the secret as one types it into an app, in groups of four."""
+    """Format the secret for typing into an app, in groups of four."""
     written = base64.b32encode(device.bin_key).decode("ascii").rstrip("=")
     return " ".join(written[start : start + 4] for start in range(0, len(written), 4))
 
 
 def qr_of(device: TOTPDevice) -> tuple[int, str]:
-    """Give the side and the SVG path of the code that an app reads with its camera."""
+    """Return the side and the SVG path of the QR code."""
     code = qrcode.QRCode(border=0, error_correction=qrcode.constants.ERROR_CORRECT_M)
     code.add_data(device.config_url)
     code.make(fit=True)

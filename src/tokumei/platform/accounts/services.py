@@ -50,7 +50,7 @@ def sign_up(request: HttpRequest, *, username: str, email: str, display_name: st
 
 
 def throttle_sign_up(request: HttpRequest) -> None:
-    """Let an address try to sign up only so often: counted before anything is looked up."""
+    """Limit sign-up attempts per address; counted before anything is looked up."""
     allow("sign_up", network_of(client_address(request)), at_most=SIGN_UPS_AN_HOUR, within=HOUR)
 
 
@@ -91,7 +91,7 @@ def end_other_sessions(request: HttpRequest, user: User) -> None:
 
 
 def origin_of(request: HttpRequest) -> str:
-    """Give the scheme and host that somebody reached the server by, for links in letters."""
+    """Return the scheme and host by which the server was reached, for links in letters."""
     return f"{request.scheme}://{request.get_host()}"
 
 
@@ -145,7 +145,7 @@ def ask_for_reset(request: HttpRequest, email: str) -> None:
 
 
 def user_of_reset(user: str, token: str) -> User | None:
-    """Give whose password a link may set; none when it is wrong, used or too old."""
+    """Return the user whose password a link may reset; None if the link is wrong, used or expired."""
     try:
         found = User.objects.filter(pk=int(urlsafe_base64_decode(user)), is_active=True).first()
     except (ValueError, OverflowError):

@@ -33,12 +33,12 @@ def refuse_if_spent(kind: str, who: str, *, at_most: int, said: str = "") -> Non
 
 
 def alone(user: User) -> None:
-    """Let nobody else count what is this user's until the transaction is over: many at once would all find room."""
+    """Lock this user's counters until the transaction ends, so that concurrent requests cannot all find room."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
 
 
 def _wait_for_others(digest: str) -> None:
-    """Let nobody else count the same deed until this is noted: many at once would all find room for one more."""
+    """Lock the counter until this attempt is noted, so that concurrent requests cannot all find room for one more."""
     # On SQLite, where a transaction that writes is alone, there is nothing to do.
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:

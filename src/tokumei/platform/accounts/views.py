@@ -108,7 +108,7 @@ def ask_for_reset(request: HttpRequest) -> HttpResponse:
 
 @access("anyone")
 def reset_sent(request: HttpRequest) -> HttpResponse:
-    """Say that a link was sent, if there is such an account."""
+    """Show that a link was sent, whether or not there is such an account."""
     return render(request, "accounts/reset_sent.html")
 
 
@@ -127,7 +127,7 @@ def reset(request: HttpRequest, user: str, token: str) -> HttpResponse:
 
 
 def _going_on(request: HttpRequest) -> dict[str, str]:
-    """Give where one goes on to, and what that is in words."""
+    """Return where the user goes next, and that page in words."""
     return {"next": next_page(request), "welcome": welcome_to(next_page(request))}
 
 

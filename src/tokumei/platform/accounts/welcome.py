@@ -13,7 +13,7 @@ WELCOMES: list[Callable[[ResolverMatch], str]] = []
 
 
 def welcome_to(address: str) -> str:
-    """Say where an address of ours leads, or nothing."""
+    """Describe where a local address leads; empty for any other."""
     try:
         match = resolve(address.partition("?")[0])
     except Resolver404:

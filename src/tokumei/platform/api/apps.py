@@ -12,7 +12,7 @@ class ApiConfig(AppConfig):
     label = "api"
 
     def ready(self) -> None:
-        """Let the tokens of a deleted account go with it."""
+        """Delete the tokens of an account together with it."""
         from tokumei.platform.accounts.deletion import BEFORE_DELETING
         from tokumei.platform.api.services import forget_tokens
 

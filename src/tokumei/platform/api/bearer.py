@@ -33,7 +33,7 @@ class Bearer(HttpBearer):
         self.scope = scope
 
     def authenticate(self, request: HttpRequest, token: str) -> Token | None:  # noqa: ARG002 - ninja passes it.
-        """Give the token if it works; one that may not do this is told so before anything is looked up."""
+        """Return the token if it is valid; a missing scope is refused before anything is looked up."""
         found = token_of(token)
         if found is None:
             return None

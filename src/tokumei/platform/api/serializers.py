@@ -26,12 +26,12 @@ def give_team(team: Team) -> schemas.TeamName:
 
 
 def give_contest_line(contest: Contest, viewer: User) -> schemas.ContestLine:
-    """Give a contest for a list."""
+    """Serialize a contest for a list."""
     return schemas.ContestLine(**_line(contest, viewer, joining.participation_of(contest, viewer)))
 
 
 def give_contest(contest: Contest, viewer: User) -> schemas.ContestOut:
-    """Give a contest with its rules in the reader's language."""
+    """Serialize a contest with its rules in the reader's language."""
     own = joining.participation_of(contest, viewer)
     names = tuple(name for name in schemas.Limits.model_fields)
     return schemas.ContestOut(
@@ -48,7 +48,7 @@ def give_contest(contest: Contest, viewer: User) -> schemas.ContestOut:
 
 
 def give_rules(terms: ContestTerms) -> schemas.Rules:
-    """Give what an edition says, in the reader's language."""
+    """Serialize an edition's rules in the reader's language."""
     return schemas.Rules(
         language=(get_language() or "en")[:2],
         title=said(terms, "title"),
@@ -65,7 +65,7 @@ def give_rules(terms: ContestTerms) -> schemas.Rules:
 
 
 def give_attempts(attempts: submitting.Attempts) -> schemas.AttemptsOut:
-    """Give how many attempts are left."""
+    """Serialize the attempts left."""
     return schemas.AttemptsOut(
         today_allowed=attempts.today_allowed,
         today_used=attempts.today_used,
@@ -76,7 +76,7 @@ def give_attempts(attempts: submitting.Attempts) -> schemas.AttemptsOut:
 
 
 def give_file(download: showing.Download) -> schemas.FileOut:
-    """Give what can be downloaded, by name."""
+    """Serialize a download by its name."""
     return schemas.FileOut(
         kind=download.kind,  # type: ignore[arg-type]
         name=download.path.name,
@@ -89,7 +89,7 @@ def give_file(download: showing.Download) -> schemas.FileOut:
 
 
 def give_submission(submission: Submission, viewer: User) -> schemas.SubmissionOut:
-    """Give a submission as somebody may see it who may see it at all."""
+    """Serialize a submission for somebody who may see it."""
     shown = showing.show(submission, viewer)
     return schemas.SubmissionOut(
         key=submission.key,
@@ -115,7 +115,7 @@ def give_submission(submission: Submission, viewer: User) -> schemas.SubmissionO
 
 
 def give_scoreboard(contest: Contest, viewer: User) -> schemas.ScoreboardOut:
-    """Give the scoreboard as far as somebody may know it."""
+    """Serialize the scoreboard as far as the viewer may see it."""
     board = scoreboard.standings(contest, viewer)
     matrix = scoreboard.attack_matrix(contest, viewer)
     return schemas.ScoreboardOut(
@@ -138,7 +138,7 @@ def give_scoreboard(contest: Contest, viewer: User) -> schemas.ScoreboardOut:
 
 
 def finite(value: Any) -> Any:
-    """Give a value for JSON, which knows neither infinity nor what is no number."""
+    """Replace infinities and NaN, which JSON does not know."""
     if isinstance(value, Mapping):
         return {str(name): finite(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):

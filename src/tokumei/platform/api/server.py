@@ -27,7 +27,7 @@ class Api(NinjaAPI):
     """Names each operation by its function, as the guide and programs made from the description call it."""
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
-        """Give the name."""
+        """Return the operation's name as its id."""
         return str(operation.view_func.__name__)
 
     def get_openapi_schema(self, **_given: Any) -> OpenAPISchema:

@@ -71,7 +71,7 @@ def token_of(text: str) -> Token | None:
 
 
 def tokens_of(user: User) -> QuerySet[Token]:
-    """Give the tokens of a user that still work, newest first."""
+    """Return the user's valid tokens, newest first."""
     return Token.objects.filter(_is_good(user), user=user)
 
 

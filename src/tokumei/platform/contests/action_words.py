@@ -79,7 +79,7 @@ class ActionLine:
 
 
 def in_words(action: OrganizerAction) -> ActionLine:
-    """Say what was done."""
+    """Describe an action in words."""
     details = [
         (str(DETAILS.get(name, name)), _changed(value) if _is_change(value) else _value(value))
         for name, value in action.details.items()

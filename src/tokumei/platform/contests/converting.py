@@ -41,7 +41,7 @@ def convert(folder: Path, roles: Sequence[FileRole], data: Files) -> None:
 
 
 def notes_of(folder: Path) -> list[dict[str, str]]:
-    """Give what was converted in a folder: the file, what it was, and the name of its sheet where it has one."""
+    """Return what was converted in a folder: the file, its former format, and the sheet if it has one."""
     path = folder / NOTES
     found: list[dict[str, str]] = json.loads(path.read_text("utf-8")) if path.is_file() else []
     return found
@@ -70,7 +70,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _sheet_as_csv(path: Path, write: Callable[[Any], str]) -> tuple[str, str]:
-    """Give the name of the only sheet of a workbook and its cells as lines."""
+    """Return the name of a workbook's only sheet, and its cells as lines."""
     import fastexcel
 
     from tokumei.data.files.excel import read_excel

@@ -69,7 +69,7 @@ def _naming(error: InputError, name: str) -> InputError:
 
 
 def _recognized(path: Path, reading: Reading, found: dict[str, Any]) -> Reading:
-    """Tell the encoding of a text and the sheet of a workbook where nobody did, and note which it is."""
+    """Detect and note the encoding of a text and the sheet of a workbook where nobody named them."""
     kind = format_of(path)
     if kind in TEXT_SUFFIXES:
         encoding = reading.encoding or find_encoding(read_bytes(path))
@@ -97,7 +97,7 @@ def _sheets(path: Path) -> list[str]:
 
 
 def _columns(frame: pl.DataFrame, kind: str, name: str) -> dict[str, Any]:
-    """Give the columns with their types, and the text of a contest of one's own that names them."""
+    """Return the columns with their types, and the contest settings that name them."""
     columns = inspect_columns(frame)
     facts = {column: one.as_dict() for column, one in columns.items()}
     shown = [
@@ -123,7 +123,7 @@ def try_out(asked: Asked) -> dict[str, Any]:
 
 
 def _files(contest: Contest) -> list[dict[str, Any]]:
-    """Give the data that teams will get, at a glance."""
+    """Summarize the data that teams will get."""
     listed = []
     for path in files_in(contest.path("public", "data"), contest.terms.data_files).values():
         data = path.read_bytes()

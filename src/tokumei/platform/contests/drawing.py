@@ -53,7 +53,7 @@ class Drawer:
         raise DrawingFailed("The figure could not be drawn; see the log.")
 
     def _ask(self, asked: bytes) -> bytes:
-        """Give the line that was answered; less than a line where the process is gone, or takes for ever."""
+        """Return the line that was answered; less than a line if the process is gone or takes too long."""
         if self._process is None:
             self._process = _start()
         if self._process.stdin is None or self._process.stdout is None:

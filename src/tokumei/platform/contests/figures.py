@@ -103,7 +103,7 @@ def _history(facts: ScoreFacts) -> Rows:
 
 
 def _clock(point: score_history.HistoryPoint) -> str:
-    """Give when it was by the clock of the schedule, which is the server's."""
+    """Format a time by the clock of the schedule, which is the server's."""
     return timezone.localtime(point.at).replace(tzinfo=None, microsecond=0).isoformat()
 
 
@@ -190,7 +190,7 @@ def figures_on_page(facts: ScoreFacts) -> list[Shown]:
 
 
 def _counting(rule: AttackRule) -> str:
-    """Say how guesses count, in the words of the rules."""
+    """Describe how guesses count, in the words of the rules."""
     return _("Of an attacker's guesses, %(rule)s.") % {"rule": said(rule, "says")}
 
 
@@ -220,7 +220,7 @@ def _digest(value: Any) -> str:
 
 
 def _drawn_at(path: Path) -> float:
-    """Give when a figure was drawn; of one that was removed meanwhile, before all others."""
+    """Return when a figure was drawn; one removed meanwhile sorts before all others."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:

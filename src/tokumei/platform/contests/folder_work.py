@@ -142,7 +142,7 @@ def close(asked: Asked) -> dict[str, Any]:
 
 
 def amend(asked: Asked) -> dict[str, Any]:
-    """Let the log of a closed contest tell who is disqualified now, and the ranking follow from it."""
+    """Record disqualifications in the log of a closed contest, and rank it again."""
     contest = open_contest(asked["folder"])
     with alone(contest.folder):
         _disqualify(contest, asked["disqualified"])
@@ -160,7 +160,7 @@ def _disqualify(contest: Contest, reasons: Mapping[str, str]) -> None:
 
 
 def _head(contest: Contest) -> str:
-    """Give the hash of the log's last line."""
+    """Return the hash of the log's last line."""
     return read_log(contest.folder)[-1].hash
 
 
@@ -191,7 +191,7 @@ def _by_attacker(contest: Contest) -> dict[str, list[Any]]:
 
 
 def _is_same(contest: Contest, roles: Sequence[FileRole], known: Mapping[str, str], planned: Mapping[str, Any]) -> bool:
-    """Tell whether a release that the log knows has the files that count now."""
+    """Whether a release that the log knows has the files that count now."""
     given = files_in(Path(planned["given"]), roles)
     return sorted(known.values()) == sorted(contest.key.digest(path) for path in given.values())
 
@@ -203,7 +203,7 @@ def _differing(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[st
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Tell what the team got wrong from what goes wrong here."""
+    """Separate the team's faults from our own errors."""
     try:
         yield
     except InputError as error:

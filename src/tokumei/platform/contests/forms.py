@@ -65,7 +65,7 @@ class BoardForm(forms.Form):
 
 
 def _text_field(label: Any, longest: int, *, rows: int = 5, **facts: Any) -> forms.CharField:
-    """Give a field for a text of several lines."""
+    """Create a field for a text of several lines."""
     widget = forms.Textarea(attrs={"rows": rows})
     return forms.CharField(label=label, max_length=longest, widget=widget, validators=[check_text], **facts)
 

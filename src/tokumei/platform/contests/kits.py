@@ -29,7 +29,7 @@ TRIED_AGAIN_AFTER = timedelta(minutes=10)
 
 
 def kit_file(contest: Contest, viewer: User | None) -> Path:
-    """Give the kit as of now; nobody gets it before they may have the data."""
+    """Return the current kit; only those who may have the data get it."""
     if not downloads(contest, viewer):
         raise NotFound(_("There is no such file."))
     if not has_kit(contest):

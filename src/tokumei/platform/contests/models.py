@@ -144,7 +144,7 @@ class Contest(models.Model):
         return self.phase_at()
 
     def phase_at(self, now: datetime | None = None) -> Phase:
-        """Tell where the contest stands; a phase begins when its time has come and its files are there."""
+        """Return the phase of the contest; a phase begins when its time has come and its files are there."""
         now = now or timezone.now()
         if self.prepared_at is None:
             return Phase.PREPARING

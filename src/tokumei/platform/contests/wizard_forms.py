@@ -165,7 +165,7 @@ class OwnRulesForm(forms.Form):
         return text
 
     def clean(self) -> dict[str, Any]:
-        """Give it as making a contest takes it."""
+        """Return the settings in the form that makes a contest."""
         given = super().clean() or {}
         return {"edition": "", "options": {}, "own_toml": given.get("own_toml", "")}
 
@@ -200,7 +200,7 @@ class DetailsForm(TextsForm, ScheduleForm, LimitsForm, BoardForm):
             self.fields[name].help_text = held or self.fields[name].help_text
 
     def grouped(self) -> list[tuple[Any, list[forms.BoundField]]]:
-        """Give the fields in groups, each with its title."""
+        """Return the fields in titled groups."""
         return [(title, [self[name] for name in names]) for title, names in self.groups]
 
     def clean_counts(self) -> str:
@@ -232,7 +232,7 @@ def usual_details() -> dict[str, object]:
 
 
 def make_form(step: str, answers: Answers, *, look: Mapping[str, Any], typed: Any = None) -> forms.Form | None:
-    """Give the form of a step: with what is typed now, or with the answers so far, or as it begins; some have none."""
+    """Build the form of a step from typed values, saved answers or defaults; some steps have none."""
     kind, has_file = str(answers.get("kind") or ""), bool(answers.get("file"))
     if step == WHAT:
         return WhatForm(**_given(answers, typed, ("kind",)))
@@ -259,7 +259,7 @@ def _given(
     *,
     always: bool = False,
 ) -> dict[str, Any]:
-    """Say what a form starts with.
+    """Return the initial values of a form.
 
     telling: fields that are among the answers once the step was.
     always: whether how it begins counts as an answer, since nothing has to be typed.
@@ -272,7 +272,7 @@ def _given(
 
 
 def kept(form: forms.Form) -> dict[str, Any]:
-    """Give what was typed into a form, valid or not; moments with their zone, so that others read them, too."""
+    """Return what was typed into a form, valid or not; moments carry their zone."""
     form.is_valid()
     typed: dict[str, Any] = {}
     for name, field in form.fields.items():
@@ -287,7 +287,7 @@ def kept(form: forms.Form) -> dict[str, Any]:
 
 
 def restored(answers: Answers) -> dict[str, Any]:
-    """Give answers as a form reads them: moments in the zone of whoever looks."""
+    """Return saved answers as a form reads them: moments in the reader's zone."""
     found = dict(answers)
     for name in ("opens_at", "attacks_open_at", "closes_at"):
         with suppress(ValueError):

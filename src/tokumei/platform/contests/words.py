@@ -50,7 +50,7 @@ REMARKS: Mapping[str, str | Promise] = {
 
 
 def said(thing: object, name: str) -> str:
-    """Give a text of an edition in the reader's language: every `holds` has its `holds_ja`."""
+    """Return a text of an edition in the reader's language: every `holds` has its `holds_ja`."""
     is_japanese = (get_language() or "").startswith("ja")
     return str((getattr(thing, f"{name}_ja", "") if is_japanese else "") or getattr(thing, name))
 
@@ -73,7 +73,7 @@ def name_in_words(name: str, terms: ContestTerms | None = None) -> str:
 
 
 def remark_in_words(standing: Standing, names: Mapping[str, str]) -> str:
-    """Say why a team is not ranked like the others, with teams called by their names."""
+    """Explain why a team is not ranked like the others, with teams called by their names."""
     if standing.proven_by:
         teams = [names.get(team, team) for team in standing.proven_by]
         return _("proven unsafe by %(teams)s") % {"teams": ", ".join(teams)}
@@ -98,7 +98,7 @@ class FaultLine:
 
 
 def fault_lines(faults: Sequence[Mapping[str, Any]], terms: ContestTerms | None) -> list[FaultLine]:
-    """Tell each fault, with the words of the rule it breaks where the check names it."""
+    """Describe each fault, with the words of the rule it breaks where the check names it."""
     rules = {rule.name: rule for rule in (*terms.release_rules, *terms.guess_rules)} if terms else {}
     is_japanese = (get_language() or "").startswith("ja")
     lines = []
@@ -132,7 +132,7 @@ class FaultKind:
 
 
 def fault_groups(groups: Sequence[Mapping[str, Any]], terms: ContestTerms | None) -> list[FaultKind]:
-    """Tell faults by their kinds, the most frequent first."""
+    """Describe faults by kind, the most frequent first."""
     kinds = []
     for group in sorted(groups, key=lambda one: -int(one["n_faults"])):
         first = fault_lines(group["first"], terms)
@@ -141,7 +141,7 @@ def fault_groups(groups: Sequence[Mapping[str, Any]], terms: ContestTerms | None
 
 
 def note_in_words(note: Mapping[str, str]) -> str:
-    """Say how a file was made readable."""
+    """Describe how a file was converted."""
     if note["was"] == "excel":
         says = _("%(file)s is an Excel workbook: its sheet %(sheet)s was read, and written as CSV in UTF-8.")
     elif note["was"] == "utf-8-sig":
@@ -170,7 +170,7 @@ class ScoreTable:
 
 
 def meanings_of(terms: ContestTerms) -> dict[str, str]:
-    """Give what each number of an edition says, by its name."""
+    """Return the meaning of each number of an edition by its name."""
     return {measure.name: said(measure, "says") for measure in terms.measures}
 
 
@@ -201,7 +201,7 @@ def _column(path: Sequence[str], terms: ContestTerms) -> str:
 
 
 def _flat(value: Any) -> dict[tuple[str, ...], Any]:
-    """Give the numbers below one name, each under the names that lead to it."""
+    """Flatten the numbers below one name by the path of their names."""
     if not isinstance(value, Mapping):
         return {(): value}
     return {(str(name), *inner): number for name, below in value.items() for inner, number in _flat(below).items()}

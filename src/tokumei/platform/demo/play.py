@@ -135,7 +135,7 @@ def _guess(found: Participation, move: ScriptedGuess, seed: int) -> Submission:
 
 
 def _change_phase(contest: Contest, change: str, **schedule: datetime) -> None:
-    """Let the time of a phase have come, and do the work that it begins with."""
+    """Move a phase's time into the past, and do the work that it begins with."""
     if (contest.published_at if change == PUBLISH else contest.closed_at) is None:
         Contest.objects.filter(pk=contest.pk).update(**schedule)
         begin_due_work()
@@ -158,7 +158,7 @@ def _finish(job: Job | None) -> None:
 
 
 def _spread(contest: Contest, kind: Kind, starts_at: datetime, ends_at: datetime) -> None:
-    """Let submissions that were handed in within a minute have come over the days of their phase, in their order."""
+    """Spread submissions handed in within a minute over the days of their phase, in their order."""
     made = list(contest.submissions.filter(kind=kind).order_by("at", "pk"))
     for number, one in enumerate(made, 1):
         at = starts_at + (ends_at - starts_at) * number / (len(made) + 1)
@@ -167,7 +167,7 @@ def _spread(contest: Contest, kind: Kind, starts_at: datetime, ends_at: datetime
 
 
 def _date_changes(contest: Contest) -> None:
-    """Let the work between two phases have been done when its time had come."""
+    """Date the work between two phases to when its time had come."""
     a_minute = timedelta(minutes=1)
     moments = {
         "prepared_at": contest.opens_at - a_minute,

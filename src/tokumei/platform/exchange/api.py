@@ -91,7 +91,7 @@ def level_requests(request: ApiRequest, limit: Limit = 50, offset: Offset = 0) -
 
 @router.get("/exchange/requests/{key}", auth=READ, tags=TAGS, response={200: RequestOut})
 def level_request(request: ApiRequest, key: Key) -> RequestOut:
-    """Give one of the user's own requests, with its signed answer."""
+    """Show one of the user's own requests, with its signed answer."""
     return _request(requesting.find_request(request.auth.user, key))
 
 
@@ -142,7 +142,7 @@ def publish_offer(request: ApiRequest, team: Slug, slug: Slug) -> Status[OfferOu
 
 @router.get("/exchange/offers/{slug}", auth=READ, tags=PROVIDERS, response={200: OfferOut})
 def own_offer(request: ApiRequest, slug: Slug) -> OfferOut:
-    """Give an offer of one of the user's teams."""
+    """Show an offer of one of the user's teams."""
     return _offer(offers.find_own_offer(request.auth.user, slug))
 
 
@@ -204,7 +204,7 @@ def send_public_log(request: ApiRequest, slug: Slug) -> OfferOut:
 
 @router.get("/exchange/offers/{slug}/attack", auth=READ, tags=PROVIDERS, response={200: AttackOut})
 def attack_of_last_night(request: ApiRequest, slug: Slug) -> AttackOut:
-    """Give what integer programs prove of all that is out of an offer of one of the user's teams."""
+    """Show what integer programs prove from all that is out of an offer of one of the user's teams."""
     published = offers.find_own_offer(request.auth.user, slug)
     found = dict(published.attack)
     trouble = str(found.pop("trouble", ""))

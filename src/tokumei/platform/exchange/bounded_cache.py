@@ -21,7 +21,7 @@ class BoundedCache(Generic[Key, Value]):
         self._lock = Lock()
 
     def get(self, key: Key, make: Callable[[], tuple[Value, int]]) -> Value:
-        """Give a value; if it is not kept it is made, with its size."""
+        """Return a cached value, or make and keep it with its size."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)

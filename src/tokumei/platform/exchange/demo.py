@@ -83,6 +83,6 @@ def _host(user: User, team: Team) -> PublishedOffer:
 
 
 def _text(hierarchy: Hierarchy) -> bytes:
-    """Give a hierarchy as its file."""
+    """Serialize a hierarchy as its file."""
     rows = zip(*(hierarchy.labels_at(level) for level in range(len(hierarchy.levels))), strict=True)
     return "".join(";".join(row) + "\n" for row in rows).encode()

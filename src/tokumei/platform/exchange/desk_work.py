@@ -137,7 +137,7 @@ def _make(wish: Wish, incoming: Path, table: str, draft: Path, folder: Path, reg
 
 
 def _team_key(sources: Path) -> PrivateKey:
-    """Give the key by which a team's sources are known again, and by which its lots and noise are drawn."""
+    """Return the key that recognizes a team's sources, and draws its lots and noise."""
     path = sources / f"{TEAM_KEY}{PRIVATE}"
     if not path.is_file():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -214,11 +214,11 @@ class OneRequest:
         self._approvals = approvals
 
     def receive(self) -> list[Incoming]:
-        """Give the request."""
+        """Return the request."""
         return [self.incoming]
 
     def approvals(self) -> list[tuple[Approval, Signed]]:
-        """Give what second persons said."""
+        """Return the approvals of second persons."""
         signed = [parse_signed(text, APPROVAL, VERSION) for text in self._approvals]
         return [(approval_of(each), each) for each in signed]
 
@@ -228,7 +228,7 @@ class OneRequest:
 
 
 def _remarks(offer: Offer, asked: Asked, release: str) -> list[str]:
-    """Say what is odd about a release, beside its offer."""
+    """Describe what is odd about a release beside its offer."""
     classes = read_release(release, offer.lattice.attributes, file="release.csv")
     if min(classes[SIZE], default=0) < offer.criterion(asked["criterion"]).k:
         raise RuntimeError("a desk gave a class that is too small")
@@ -236,7 +236,7 @@ def _remarks(offer: Offer, asked: Asked, release: str) -> list[str]:
 
 
 def facts_of(desk: DeskFolder) -> dict[str, Any]:
-    """Give what the platform remembers of a desk as it stands."""
+    """Return what the platform remembers of a desk as it stands."""
     offer, signed = desk.offer()
     lines = desk.public_log.read(signed.key)
     return {
@@ -251,7 +251,7 @@ def facts_of(desk: DeskFolder) -> dict[str, Any]:
 
 
 def words_of(offer: Offer) -> str:
-    """Give the words that an offer is found by."""
+    """Return the words by which an offer is found."""
     words = offer.words
     columns = [*offer.lattice.attributes, *offer.carried]
     return "\n".join([offer.name, words.provider, words.purpose, words.summary, words.terms, *columns])
@@ -266,12 +266,12 @@ def at_desk(folder: Path, table: Path | None = None) -> Iterator[DeskFolder]:
 
 
 def desk_key(folder: Path) -> PrivateKey:
-    """Give the key that signs for a hosted offer."""
+    """Return the key that signs for a hosted offer."""
     return read_private(folder / "private" / f"{KEY}.key")
 
 
 def given_release(folder: Path, digest: str) -> Path:
-    """Give where a desk keeps a release that it gave."""
+    """Return the path of a release that a desk gave."""
     return folder / "private" / "releases" / f"{digest}.csv"
 
 

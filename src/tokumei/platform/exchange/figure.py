@@ -135,7 +135,7 @@ def offer_figure(offer: Offer, criterion: str) -> LogFigure:
 
 
 def mark_of(figure: LogFigure, tried: Tried) -> dict[str, float | None]:
-    """Give where tried levels stand: the point, its band, and T, the part of S₁ that the formula spares everybody."""
+    """Return where tried levels stand: the point, its band, and T, the part of S₁ that the formula saves."""
     x, y = figure.x(tried.class_count), figure.y(tried.prediction.k)
     edge, line = figure.x(figure.x_p), figure.y(figure.k_p)
     has_t = x > edge and y > line
@@ -193,7 +193,7 @@ def _facts(figure: LogFigure) -> tuple[int, float, int, int]:
 
 
 def _quadrants(figure: LogFigure) -> list[Region]:
-    """Give the four quadrants about (x_p, k_p), as in figure 52."""
+    """Return the four quadrants about (x_p, k_p), as in figure 52."""
     return [
         _box(figure, "alpha", "α", 1, figure.x_p, figure.k_p, figure.most_k),
         _box(figure, "beta", "β", figure.x_p, figure.most_classes, figure.k_p, figure.most_k),
@@ -215,7 +215,7 @@ def _upright(figure: LogFigure, kind: str, text: str, class_count: int) -> Ruled
 
 
 def _box(figure: LogFigure, kind: str, text: str, x1: float, x2: float, k1: float, k2: float) -> Region:
-    """Give the region between two class counts and two k."""
+    """Return the region between two class counts and two k."""
     left, right, top, bottom = figure.x(x1), figure.x(x2), figure.y(k2), figure.y(k1)
     return Region(kind, text, left, top, round(max(right - left, 0), 1), round(max(bottom - top, 0), 1))
 

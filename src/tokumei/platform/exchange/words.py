@@ -24,7 +24,7 @@ def zone_name(zone: Zone) -> str:
 
 
 def why(attempt: OfferTrial) -> str:
-    """Say why levels are in their zone."""
+    """Explain why levels are in their zone."""
     if attempt.tried.zone != attempt.zone:
         return _("Alone it would be fine, but together with the releases that are out it would tell more.")
     if attempt.tried.why == WHY_SMALL:
@@ -39,7 +39,7 @@ def why(attempt: OfferTrial) -> str:
 
 
 def criterion_source(criterion: Criterion) -> str:
-    """Say where a criterion comes from."""
+    """Describe where a criterion comes from."""
     own, mark, risk = criterion.source.partition(", risk ")
     if own != OWN_SOURCE:
         return criterion.source
@@ -47,7 +47,7 @@ def criterion_source(criterion: Criterion) -> str:
 
 
 def levels_in_words(offer: Offer, levels: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Say what is asked of each column: its groups by their labels, or that nothing is told."""
+    """Describe what is asked of each column: its groups by their labels, or that it is withheld."""
     told = []
     for hierarchy, level in zip(offer.hierarchies, offer.lattice.node(levels), strict=True):
         labels = hierarchy.levels[level].labels

@@ -12,7 +12,7 @@ class FilesConfig(AppConfig):
     label = "files"
 
     def ready(self) -> None:
-        """Let copies of what is gone be swept from the disk of each machine."""
+        """Register the sweep of outdated copies from the disk of each machine."""
         from tokumei.platform.files.shared import sweep_copies
         from tokumei.platform.jobs.work import SWEEPS
 

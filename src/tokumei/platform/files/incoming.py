@@ -20,7 +20,7 @@ WORKBENCH = "/workbench/"
 
 
 def most_bytes(path: str) -> int:
-    """Say how many bytes a request to an address may carry."""
+    """Return how many bytes a request to an address may carry."""
     return int(settings.WORKBENCH_BYTES if path.startswith(WORKBENCH) else settings.MAX_REQUEST_BYTES)
 
 
@@ -44,7 +44,7 @@ class UnnamedFileUploadHandler(FileUploadHandler):
         return None
 
     def file_complete(self, file_size: int) -> UploadedFile[Any] | None:
-        """Give the whole file."""
+        """Return the whole file."""
         try:
             self.file.flush()
         except OSError as error:
@@ -60,7 +60,7 @@ class UnnamedFileUploadHandler(FileUploadHandler):
         )
 
     def upload_interrupted(self) -> None:
-        """Let go of a file whose sender went away."""
+        """Drop a file whose sender went away."""
         if hasattr(self, "file"):
             self.file.close()
 
@@ -73,7 +73,7 @@ class UnnamedFileUploadHandler(FileUploadHandler):
 
 
 def uploads_of(request: HttpRequest) -> dict[str, UploadedFile[Any]]:
-    """Give the files of a form; says so when there was no space to take them in."""
+    """Return the files of a form; an error if there was no space to store them."""
     files = {name: file for name, file in request.FILES.items() if isinstance(file, UploadedFile)}
     if request.META.get(IS_FULL):
         raise DiskFull(

@@ -34,7 +34,7 @@ def has_store() -> bool:
 
 
 def store() -> Storage:
-    """Give the store."""
+    """Return the store."""
     return storages[STORE]
 
 
@@ -58,12 +58,12 @@ def delete(name: str) -> None:
 
 
 def _stamp(folder: Path) -> Path:
-    """Give the file beside a copy that says which version it is."""
+    """Return the file beside a copy that names its version."""
     return folder.with_name(f".{folder.name}{VERSION}")
 
 
 def noted(folder: Path) -> str:
-    """Say which version a copy is; empty where nobody noted it."""
+    """Return the version of a copy; empty where nobody noted it."""
     try:
         return _stamp(folder).read_text("ascii")
     except FileNotFoundError:

@@ -54,7 +54,7 @@ DEPTHS = ("*", "*/*", "*/*/*")
 
 
 def share(folder: Path, copy: Path | None = None) -> None:
-    """Let a folder as it is now be the version that counts, for all machines.
+    """Publish the current state of a folder as the version that counts for all machines.
 
     copy: what `copy_of` gave, to take the folder's place; Overtaken tells that the folder was changed meanwhile.
     """
@@ -91,7 +91,7 @@ def _count(name: str, version: str, *, is_new: bool) -> None:
 
 
 def local(folder: Path) -> Path:
-    """Give a folder of this machine with the version in it that counts; one that was never shared as it is."""
+    """Return this machine's folder at the version that counts; one never shared as it is."""
     if has_store():
         name = name_of(folder)
         rows = SharedFolder.objects.filter(Q(name=name) | Q(name__startswith=f"{name}/"))
@@ -106,7 +106,7 @@ def is_shared(folder: Path) -> bool:
 
 
 def copy_of(folder: Path, at: Path) -> Path:
-    """Give a copy of the version that counts, for one process to change alone; without a store, the folder itself."""
+    """Return a copy of the version that counts for one process to change; without a store, the folder itself."""
     if not has_store():
         return folder
     name = name_of(folder)

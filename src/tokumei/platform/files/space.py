@@ -24,7 +24,7 @@ def is_space_low() -> bool:
 
 
 def free_bytes() -> int:
-    """Give how many bytes can still be written."""
+    """Return how many bytes can still be written."""
     found = os.statvfs(settings.DATA)
     return found.f_bavail * found.f_frsize
 

@@ -71,7 +71,7 @@ def uploads_folder() -> Path:
 
 
 def size_limit(data_folder: Path) -> int:
-    """Say how many bytes a file may have when unpacked: enough for any release of this data."""
+    """Return how many bytes a file may unpack to: enough for any release of this data."""
     sizes = [path.stat().st_size for path in data_folder.iterdir() if path.is_file()] if data_folder.is_dir() else []
     return max(LEAST_LIMIT, LIMIT_FACTOR * max(sizes, default=0))
 
@@ -119,7 +119,7 @@ def taking(
 
 @contextmanager
 def telling_full_disk() -> Iterator[None]:
-    """Say in words that the disk is full."""
+    """Report a full disk in words."""
     try:
         yield
     except OSError as error:

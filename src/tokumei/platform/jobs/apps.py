@@ -20,7 +20,7 @@ class JobsConfig(AppConfig):
     label = "jobs"
 
     def ready(self) -> None:
-        """Let operators see how much work there is."""
+        """Register the amount of work for operators."""
         metrics.GAUGES.append(_backlog)
 
 

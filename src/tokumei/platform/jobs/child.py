@@ -47,7 +47,7 @@ class Refused(Exception):
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Tell what somebody got wrong from what goes wrong here."""
+    """Separate a user's faults from our own errors."""
     try:
         yield
     except TokumeiError as error:
@@ -72,7 +72,7 @@ class Teller:
         yield _Told(self, label, total)
 
     def progress(self, label: str, done: float, total: float | None, *, is_new: bool) -> None:
-        """Tell how far a step is, if it is new or the last word was a while ago."""
+        """Report how far a step is, if it is new or the last report was a while ago."""
         now = time.monotonic()
         if is_new or now - self._last >= TELL_SECONDS:
             self._last = now
@@ -129,13 +129,13 @@ def call(function: str, asked: Mapping[str, Any]) -> Any:
 
 
 def failure_of(error: BaseException) -> str:
-    """Give the kind of an error alone: a message has paths, and may have cells of somebody's data."""
+    """Return the kind of an error alone: a message has paths, and may have cells of somebody's data."""
     kind = errno.errorcode.get(error.errno or 0) if isinstance(error, OSError) else None
     return kind or type(error).__name__
 
 
 def faults_of(error: TokumeiError) -> dict[str, Any]:
-    """Give what is told of something that breaks the rules."""
+    """Return what is reported of a broken rule."""
     if not isinstance(error, InputError):
         return {"faults": [], "n_faults": 0, "said": to_json(_storable(error.text)), "groups": []}
     bare = _bare(error.faults)

@@ -86,12 +86,12 @@ def run(
 
 
 def little_environment() -> dict[str, str]:
-    """Give a process what it needs of the environment, and one thread where many would be in each other's way."""
+    """Return the few environment variables a process needs, with one thread where many would compete."""
     return {name: os.environ[name] for name in PASSED_ON if name in os.environ} | THREADS
 
 
 def stand_back(pid: int) -> None:
-    """Let whoever waits for a page go first, from the process's first moment: to start takes it longer than a page."""
+    """Lower the process's priority from its first moment, so that pages go first."""
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + NICENESS)
         # Linux may weigh whole sessions, and this process is one of its own.
@@ -131,7 +131,7 @@ def _hear(process: subprocess.Popen[bytes], seconds: float, beat: Beat, is_stopp
 
 
 def stood_back(pid: int) -> float:
-    """Give the seconds for which a process was ready and others had the processors; 0 where nobody counts them."""
+    """Return the seconds a process was ready while others had the processors; 0 where nobody counts them."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
     return 0.0
@@ -165,7 +165,7 @@ class _Lines:
         self.is_over = False
 
     def wait(self, seconds: float) -> list[dict[str, Any]]:
-        """Give the lines that came within the time."""
+        """Return the lines that came within the time."""
         if not self._selector.select(seconds):
             return []
         block = os.read(self._descriptor, 1024 * 1024)

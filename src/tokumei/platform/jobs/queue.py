@@ -31,13 +31,13 @@ def begin_again(job: Job) -> None:
 
 
 def is_free() -> Q:
-    """Tell jobs that nobody works on: waiting, or held by a process that shows no sign of life."""
+    """Filter jobs that nobody works on: waiting, or held by a process without a sign of life."""
     stale = timezone.now() - timedelta(seconds=STALE_SECONDS)
     return Q(is_done=False) & (Q(is_running=False) | Q(beat_at__lt=stale))
 
 
 def is_due() -> Q:
-    """Tell jobs whose time has come."""
+    """Filter jobs whose time has come."""
     return Q(due_at=None) | Q(due_at__lte=timezone.now())
 
 

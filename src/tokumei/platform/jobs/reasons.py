@@ -26,12 +26,12 @@ def is_at_its_limit(failure: str) -> bool:
 
 
 def attempts_allowed(failure: str) -> int:
-    """Give how many attempts a job has that failed like this."""
+    """Return how many attempts a job has that failed like this."""
     return MOST_ATTEMPTS_AT_ITS_LIMIT if is_at_its_limit(failure) else MOST_ATTEMPTS
 
 
 def in_words(failure: str) -> str:
-    """Give the sentence for a kind of failure."""
+    """Return the sentence for a kind of failure."""
     if failure == TIMEOUT:
         return TOO_LONG
     if failure in OUT_OF_MEMORY:

@@ -51,7 +51,7 @@ def watch(*, sweeps_alone: bool = False) -> None:
 
 
 def show_presence(name: str) -> None:
-    """Tell that a worker is there, and forget those that are gone."""
+    """Record that a worker is alive, and forget those that are gone."""
     now = timezone.now()
     WorkerSeen.objects.update_or_create(name=name, defaults={"seen_at": now})
     WorkerSeen.objects.filter(seen_at__lt=_gone()).delete()

@@ -25,7 +25,7 @@ class Overtaken(Exception):
 
 
 def _nothing(job: Job) -> None:
-    """Let it go unnoted."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,6 @@ SWEEPS: list[Callable[[], object]] = []
 
 
 def register(kind: str, work: Work) -> None:
-    """Let jobs of a kind be done."""
+    """Register the work for a kind of job."""
     if WORK.setdefault(kind, work) != work:
         raise TypeError(f"two kinds of work are called {kind}")

@@ -12,7 +12,7 @@ class NoticesConfig(AppConfig):
     label = "notices"
 
     def ready(self) -> None:
-        """Let notices be mailed, and forget those of a deleted account."""
+        """Register the mailing of notices, and delete those of a deleted account."""
         from tokumei.platform.accounts.deletion import BEFORE_DELETING
         from tokumei.platform.accounts.letters import WRITERS
         from tokumei.platform.jobs.work import SWEEPS

@@ -31,7 +31,7 @@ EVENTS: list[Callable[[User], Iterable[Event]]] = []
 
 
 def token_of(user: User) -> str:
-    """Give the unguessable part of the address of somebody's calendar; it is kept nowhere."""
+    """Return the unguessable part of a calendar's address; it is stored nowhere."""
     number = Preferences.objects.filter(user=user).values_list("calendar_number", flat=True).first() or 0
     # A new password voids it, as it ends sessions: whoever was in the account may have seen the address.
     facts = f"{user.pk}:{number}:{user.get_session_auth_hash()}"
@@ -40,7 +40,7 @@ def token_of(user: User) -> str:
 
 
 def owner_of(token: str) -> User | None:
-    """Give whose calendar an address is; nobody's where it is made up or was renewed."""
+    """Return the owner of a calendar address; None if it is invented or was renewed."""
     number = token.partition("-")[0]
     if not (number.isascii() and number.isdecimal() and len(number) < 18):
         return None

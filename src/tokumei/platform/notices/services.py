@@ -57,7 +57,7 @@ def has_unread(user: User, kind: NoticeKind, link: str) -> bool:
 
 
 def notices_of(user: User) -> QuerySet[Notice]:
-    """Give what somebody was told, newest first."""
+    """Return a user's notices, newest first."""
     return Notice.objects.filter(user=user)
 
 
@@ -76,7 +76,7 @@ def mark_read(user: User, notice: int | None = None) -> Notice | None:
 
 
 def preferences_of(user: User) -> Preferences:
-    """Give how somebody wants to be told."""
+    """Return a user's notification preferences."""
     found = Preferences.objects.filter(user=user).first()
     return found or Preferences(user=user, kinds=list(NoticeKind.values))
 

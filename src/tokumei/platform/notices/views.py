@@ -86,7 +86,7 @@ def renew(request: UserRequest) -> HttpResponse:
 
 @access("anyone")
 def calendar(request: HttpRequest, token: str) -> HttpResponse:
-    """Give somebody's deadlines to a program that knows the address."""
+    """Serve a user's deadlines to a program that knows the address."""
     user = owner_of(token)
     if user is None:
         raise Http404

@@ -119,7 +119,7 @@ def _workers() -> list[tuple[str, datetime, int]]:
 
 
 def _disk() -> dict[str, object]:
-    """Tell the space on the disk, and what takes it."""
+    """Return the space on the disk, and what takes it."""
     found = os.statvfs(settings.DATA)
     folders: list[tuple[str, int]] | None = cache.get("measured-folders")
     if folders is None:
@@ -146,7 +146,7 @@ def _bytes_below(folder: Path) -> int:
 
 
 def _mail() -> dict[str, object]:
-    """Tell how mail is sent, without its password, and how it went during the last day."""
+    """Return how mail is sent, without its password, and how it went during the last day."""
     sent = Job.objects.filter(kind=letters.KIND, finished_at__gte=timezone.now() - timedelta(days=1))
     last = Job.objects.filter(kind=letters.KIND, outcome=Outcome.FAILED).order_by("-finished_at").first()
     backend = str(settings.EMAIL_BACKEND).rpartition(".")[0].rpartition(".")[2]

@@ -55,7 +55,7 @@ def help_page(request: HttpRequest, page: str) -> HttpResponse:
 
 
 def text_of(page: str) -> str:
-    """Give the text of a page in the reader's language; English where there is none."""
+    """Return the text of a page in the reader's language; English where there is none."""
     language = "ja" if (get_language() or "").startswith("ja") else "en"
     text = (FOLDER / f"{page}.{language}.md").read_text("utf-8")
     return text.replace("{contact}", settings.CONTACT)
@@ -71,7 +71,7 @@ def anchors_of(page: str) -> tuple[str, ...]:
 
 
 def address_of(page: str, anchor: str = "") -> str:
-    """Give the address of a place of the help; what is not there is a slip of ours, found when first shown."""
+    """Return the address of a place in the help; an unknown one fails when first shown."""
     if anchor and anchor not in anchors_of(page):
         raise ValueError(f"the page {page} of the help has no {anchor}")
     return reverse("pages:help", args=[page]) + (f"#{anchor}" if anchor else "")

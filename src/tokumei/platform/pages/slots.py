@@ -44,7 +44,7 @@ DASHBOARD: list[Callable[[HttpRequest], PageSection | None]] = []
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Give the links at the top to every template."""
+    """Return the navigation links for every template."""
     user = getattr(request, "user", None)
     is_user = user is not None and user.is_authenticated
     match = request.resolver_match

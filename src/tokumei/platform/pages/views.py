@@ -21,7 +21,7 @@ from tokumei.platform.pages.slots import DASHBOARD, HOME
 
 @access("anyone")
 def home(request: HttpRequest) -> HttpResponse:
-    """Say what this is, and list what is going on."""
+    """Show what this is, and list what is going on."""
     if settings.IS_STUDIO:
         return redirect("workbench:start")
     slots = {"dashboard": DASHBOARD if request.user.is_authenticated else [], "sections": HOME}
@@ -51,7 +51,7 @@ def language(request: HttpRequest) -> HttpResponse:
 
 @access("anyone")
 def health(request: HttpRequest) -> HttpResponse:
-    """Tell whether the server can do its work: the database answers, the disk can be written to and has space left.
+    """Report whether the server works: the database answers, the disk is writable and has space left.
 
     A server that is low on space still works, and says so: the status is 200 and the word is "warning".
     """
@@ -68,7 +68,7 @@ def _word(is_ok: bool) -> str:
 
 @access("operator")
 def figures(request: HttpRequest) -> HttpResponse:
-    """Give the server's figures to a program."""
+    """Serve the server's metrics."""
     return HttpResponse(metrics.exposition(), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -47,7 +47,7 @@ def find_team(request: UserRequest, level: str, *, team: str, **_captured: Any) 
 
 
 def teams_of(user: User) -> QuerySet[Membership]:
-    """Give the memberships of a user, with their teams."""
+    """Return a user's memberships with their teams."""
     return Membership.objects.filter(user=user, team__closed=None).select_related("team").order_by("team__display_key")
 
 
@@ -94,7 +94,7 @@ def invite(team: Team, by: User) -> tuple[Invitation, str]:
 
 
 def open_invitations(team: Team) -> QuerySet[Invitation]:
-    """Give the invitations that somebody could still accept."""
+    """Return the invitations that somebody could still accept."""
     return team.invitations.filter(revoked=None, accepted=None, expires__gt=timezone.now()).select_related("invited_by")
 
 
@@ -106,7 +106,7 @@ def revoke(team: Team, invitation: int) -> None:
 
 
 def invitation_of(token: str) -> Invitation:
-    """Give the invitation of a link; used, revoked, expired and made-up ones are all the same."""
+    """Return the invitation of a link; used, revoked, expired and invented ones are all refused alike."""
     found = Invitation.objects.filter(
         digest=_digest(token), revoked=None, accepted=None, expires__gt=timezone.now(), team__closed=None
     )
@@ -132,7 +132,7 @@ def welcome_to_team(match: ResolverMatch) -> str:
 
 
 def accept(user: User, token: str) -> Team:
-    """Let a user into the team of a link, which is used up by it."""
+    """Add a user to the team of a link, which is used up by it."""
     with transaction.atomic():
         team = invitation_of(token).team
         _lock(team)

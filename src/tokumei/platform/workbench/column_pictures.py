@@ -46,7 +46,7 @@ def _numbers(there: pl.Series) -> pl.Series | None:
 
 
 def drawn_tree(hierarchy: Hierarchy, said: str) -> dict[str, Any]:
-    """Give the levels of a hierarchy as bands: runs of values under one label, or how many labels there are."""
+    """Return the levels of a hierarchy as bands: runs of values under one label, or how many labels there are."""
     levels = []
     for number in range(len(hierarchy.levels)):
         labels = hierarchy.labels_at(number)
@@ -70,7 +70,7 @@ def drawn_tree(hierarchy: Hierarchy, said: str) -> dict[str, Any]:
 
 
 def first_rows(frame: pl.DataFrame, most: int = 8) -> list[list[str | None]]:
-    """Give the first rows as texts, long ones cut."""
+    """Return the first rows as texts, long ones cut."""
     return [[None if cell is None else _short(str(cell)) for cell in row] for row in frame.head(most).iter_rows()]
 
 

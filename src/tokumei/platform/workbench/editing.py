@@ -47,7 +47,7 @@ def set_roles(columns: Sequence[str], sent: QueryDict) -> Change:
 
 
 def _follow_roles(found: Found) -> None:
-    """Let what names columns go with their roles: hierarchies, what attackers know, what is asked of sensitive ones."""
+    """Remove what names columns when their roles change: hierarchies, knowledge, requirements."""
     roles = found["roles"]
     known = [column for column, role in roles.items() if role == QUASI]
     sensitive = [column for column, role in roles.items() if role == SENSITIVE]

@@ -62,7 +62,7 @@ def faults_file(kind: str) -> str:
 
 
 def data_file(folder: Path) -> Path:
-    """Give where the file lies."""
+    """Return the path of the data."""
     return folder / str(read(folder, PIECE)["file"])
 
 
@@ -84,12 +84,12 @@ def edit(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
 
 
 def reasons_of(look: Mapping[str, Any] | None) -> dict[str, str]:
-    """Give why each column was suggested its role."""
+    """Return why each column was suggested its role."""
     return {} if look is None else {name: one["reason"] for name, one in look["columns"].items()}
 
 
 def plain_name(name: str) -> str:
-    """Give the name under which a file is kept: its last part, without what no file system or job file takes."""
+    """Return the name under which a file is kept: its base name, without unsafe characters."""
     last = name.replace("\\", "/").rpartition("/")[2].strip().lstrip(".")
     kept = "".join(one for one in last if one.isprintable() and one not in '<>:"|?*')[-100:]
     while len(kept.encode()) > MOST_NAME_BYTES:

@@ -25,7 +25,7 @@ class LyingFile(UploadedFile):  # type: ignore[type-arg]  # Django itself takes 
         self._path = path
 
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        """Give it in blocks, open for no longer than that takes."""
+        """Yield the file in blocks, open for no longer than that takes."""
         with self._path.open("rb") as lying:
             while block := lying.read(chunk_size or self.DEFAULT_CHUNK_SIZE):
                 yield block
@@ -53,15 +53,15 @@ class HandedOver:
         return list(files.read(self.piece.folder, files.TREES) or {})
 
     def columns_with(self, role: str) -> list[str]:
-        """Give the columns of a role."""
+        """Return the columns of a role."""
         return [name for name, one in self.job.get("roles", {}).items() if one == role]
 
     def file(self) -> UploadedFile[Any]:
-        """Give the file as if it had been sent."""
+        """Return the file as if it had been uploaded."""
         return LyingFile(files.data_file(self.piece.folder), self.name)
 
     def hierarchies(self) -> list[UploadedFile[Any]]:
-        """Give a file for each hierarchy, named by its column."""
+        """Return a file for each hierarchy, named by its column."""
         made = self.piece.folder / files.MADE_TREES
         return [LyingFile(made / f"{place}.csv", f"{name}.csv") for place, name in enumerate(self.columns)]
 

@@ -14,7 +14,7 @@ SIGN, LINE = 7.0, 13.0
 
 
 def labels(points: Sequence[tuple[int, Place]]) -> list[tuple[float, float, str]]:
-    """Give the middle of each label's foot and its text, for points with their numbers."""
+    """Return the middle of each label's foot and its text, for points with their numbers."""
     together: list[tuple[Place, list[int]]] = []
     for number, point in points:
         for middle, numbers in together:
@@ -34,7 +34,7 @@ def labels(points: Sequence[tuple[int, Place]]) -> list[tuple[float, float, str]
 
 
 def box(x: float, y: float, text: str) -> Box:
-    """Give the room that a text takes up: left, top, right and bottom."""
+    """Return the box that a text takes up: left, top, right and bottom."""
     return x - SIGN * len(text) / 2, y - LINE + 2, x + SIGN * len(text) / 2, y + 2
 
 

@@ -24,7 +24,7 @@ def new_key() -> str:
 
 
 def end_of_life() -> datetime:
-    """Say when a piece of work that begins now is deleted."""
+    """Return when a piece of work that begins now is deleted."""
     return timezone.now() + timedelta(hours=settings.WORKBENCH_HOURS)
 
 

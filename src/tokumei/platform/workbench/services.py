@@ -153,7 +153,7 @@ def _check_quota(owner: User, n_bytes: int, *, new: int = 1) -> None:
 
 
 def pieces_of(owner: User) -> Any:
-    """Give the pieces of work of a person that are not over."""
+    """Return a person's pieces of work that are not over."""
     return Piece.objects.filter(owner=owner, expires__gt=timezone.now())
 
 
@@ -189,13 +189,13 @@ def cancel(piece: Piece) -> None:
 
 
 def jobs_of(piece: Piece) -> dict[str, Job]:
-    """Give the jobs of a piece of work by their kinds, without the name of the app."""
+    """Return the jobs of a piece of work by kind, without the name of the app."""
     found = Job.objects.filter(subject=piece.key, kind__in=JOBS)
     return {job.kind.removeprefix("workbench-"): job for job in found}
 
 
 def busy_job(piece: Piece, *, whole: bool = False) -> Job | None:
-    """Give what is under way; looking is over for most pages once the hierarchies are there, before the attacks.
+    """Return what is under way; for most pages, looking is over once the hierarchies are there.
 
     whole: until the very end.
     """
@@ -273,7 +273,7 @@ def _during(job: Job) -> None:
 
 
 def _share(job: Job) -> None:
-    """Let what a job wrote count for all machines: all that was found lies in the folder already."""
+    """Publish what a job wrote to all machines; what it found lies in the folder already."""
     place = _piece(job).place
     if not has_store():
         return
@@ -305,7 +305,7 @@ def _write_failure(job: Job, failure: str) -> None:
 
 
 def work_of(name: str) -> Work:
-    """Give the kind of work that runs one function of the limited process."""
+    """Return the kind of work that runs one function of the limited process."""
     module = "looking" if name == "look" else "releasing"
     return Work(
         f"tokumei.platform.workbench.{module}:{name}",

@@ -19,13 +19,13 @@ OWNER, LINK = "owner", "studio-link.json"
 
 
 def local_owner() -> User:
-    """Give the one account of this machine; no password opens it."""
+    """Return the one account of this machine; no password opens it."""
     found = User.objects.filter(username=OWNER).first()
     return found or User.objects.create_user(OWNER, f"{OWNER}@localhost.invalid", None, display_name="Me")
 
 
 def make_link(file: Path | None, kind: str) -> str:
-    """Give the address that lets its owner in once, and leads to the given file."""
+    """Return the one-time address that lets its owner in and leads to the given file."""
     owner = local_owner()
     address = reverse("workbench:start")
     if file is not None:
@@ -37,7 +37,7 @@ def make_link(file: Path | None, kind: str) -> str:
 
 
 def use_link(token: str) -> tuple[User, str] | None:
-    """Tell whom a link lets in and where it leads; None for any other link, and for this one a second time."""
+    """Return whom a link lets in and where it leads; None for any other link, and the second time."""
     if not settings.IS_STUDIO:
         return None
     try:

@@ -68,7 +68,7 @@ def takeable(folder: Path) -> list[Takeable]:
 
 
 def job_with_seed(folder: Path) -> str:
-    """Give the job file as it was run, with the seed that was drawn for it."""
+    """Return the job file as it was run, with the seed that was drawn for it."""
     import tomllib
 
     found = tomllib.loads((folder / files.OUT / files.JOB).read_text(encoding="utf-8"))

@@ -82,35 +82,35 @@ EXACTNESS: Words = {
 
 
 def step_in_words(job: Job) -> str:
-    """Say what a job does."""
+    """Describe what a job does."""
     return str(JOBS.get(job.kind, ""))
 
 
 def title_of(name: str) -> str:
-    """Give what a number or an attack is called; a name that nobody put into words stays as it is."""
+    """Return the title of a measure or attack; one without a title keeps its name."""
     found = explain(name, language())
     return name.replace("-", " ").replace("_", " ") if found is None else found.title
 
 
 def says(name: str) -> str:
-    """Give what a number or an attack says, in one sentence."""
+    """Explain a measure or attack in one sentence."""
     found = explain(name, language())
     return "" if found is None else found.says
 
 
 def language() -> str:
-    """Give the language of whoever reads, without its country."""
+    """Return the reader's language without its country."""
     return (get_language() or "en").partition("-")[0]
 
 
 def fault_text(fault: Mapping[str, Any]) -> str:
-    """Say what a fault lacks in the reader's language, as far as that is known there."""
+    """Describe a fault in the reader's language, as far as it is known there."""
     told = _read(fault)
     return (fault_in_japanese(told) if language() == "ja" else None) or told.wanted
 
 
 def english(fault: Mapping[str, Any]) -> str:
-    """Say what a fault lacks in English."""
+    """Describe a fault in English."""
     return _read(fault).wanted
 
 
@@ -119,7 +119,7 @@ def _read(fault: Mapping[str, Any]) -> Fault:
 
 
 def number_lines(measures: Mapping[str, Any], after: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
-    """Give the numbers that are known by name, each with what it says; with those of a release beside them."""
+    """Return the known measures with what each says, and those of a release beside them."""
     return [
         {
             "name": title_of(name),
@@ -150,18 +150,18 @@ def of_measures(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def knowledge_in_words(knows: str) -> str:
-    """Say what an attacker knows of a purchase: what the library lists in brackets, part by part."""
+    """Describe what an attacker knows of a purchase: what the library lists in brackets, part by part."""
     listed = knows.partition("(")[2].rstrip(")") or knows
     return ", ".join(str(KNOWLEDGE.get(part, part)) for part in listed.split(", "))
 
 
 def exactness_in_words(knows: str) -> str:
-    """Say how exactly purchases are known."""
+    """Describe how exactly purchases are known."""
     return str(EXACTNESS.get(knows, knows))
 
 
 def attack_lines(tried: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Give what each attack found, with its interval and what chance would find; other scores are not shares."""
+    """Return what each attack found, with its interval and chance level; other scores are not shares."""
     return [
         {
             "attack": title_of(one["attack"]) + (f" ({one['sensitive']})" if one.get("sensitive") else ""),

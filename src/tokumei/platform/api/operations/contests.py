@@ -33,7 +33,7 @@ def contests(request: ApiRequest, limit: Limit = 50, offset: Offset = 0) -> sche
 
 @router.get("/contests/{slug}", auth=READ, tags=TAGS, response={200: schemas.ContestOut})
 def contest(request: ApiRequest, slug: bodies.Slug) -> schemas.ContestOut:
-    """Give a contest: phase, schedule, rules, limits and attempts left; Accept-Language chooses the language."""
+    """Show a contest: phase, schedule, rules, limits and attempts left; Accept-Language chooses the language."""
     return give_contest(find_contest(request.auth.user, slug), request.auth.user)
 
 
@@ -46,7 +46,7 @@ def announcements(request: ApiRequest, slug: bodies.Slug) -> list[schemas.Announ
 
 @router.get("/contests/{slug}/scoreboard", auth=READ, tags=TAGS, response={200: schemas.ScoreboardOut})
 def scoreboard(request: ApiRequest, slug: bodies.Slug) -> schemas.ScoreboardOut:
-    """Give who stands where, as far as the user may know."""
+    """Show the scoreboard as far as the user may see it."""
     return give_scoreboard(find_contest(request.auth.user, slug), request.auth.user)
 
 

@@ -57,7 +57,7 @@ def change_board(request: ApiRequest, slug: bodies.Slug, given: bodies.BoardIn) 
 
 @router.post("/contests/{slug}/announcements", auth=ORGANIZE, tags=TAGS, response={201: schemas.AnnouncementOut})
 def announce(request: ApiRequest, slug: bodies.Slug, given: bodies.NewAnnouncement) -> Status[schemas.AnnouncementOut]:
-    """Tell everybody in a contest something."""
+    """Announce something to everybody in a contest."""
     user = request.auth.user
     made = contests.announce(_organized(user, slug), title=given.title, text=given.text, by=user)
     return Status(201, schemas.AnnouncementOut(title=made.title, text=made.text, at=made.at))

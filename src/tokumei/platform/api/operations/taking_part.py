@@ -125,7 +125,7 @@ def submissions(request: ApiRequest, limit: Limit = 30, offset: Offset = 0) -> s
 
 @router.get("/submissions/{key}", auth=READ, tags=TAGS, response={200: schemas.SubmissionOut})
 def submission(request: ApiRequest, key: bodies.Key) -> schemas.SubmissionOut:
-    """Give a submission: its state, how far its evaluation is, its faults or its score."""
+    """Show a submission: its state, how far its evaluation is, its faults or its score."""
     return give_submission(showing.find_submission(request.auth.user, key), request.auth.user)
 
 
@@ -138,7 +138,7 @@ def submitted_file(request: ApiRequest, key: bodies.Key, name: bodies.FileName) 
 
 @router.post("/submissions/{key}/choose", auth=SUBMIT, tags=TAGS, response={200: schemas.SubmissionOut})
 def choose(request: ApiRequest, key: bodies.Key) -> schemas.SubmissionOut:
-    """Let a scored release be the one that counts, until attacks begin, where the rules leave that to teams."""
+    """Choose the scored release that counts, until attacks begin, where the rules leave that to teams."""
     user = request.auth.user
     found = showing.find_submission(user, key)
     if not found.team.memberships.filter(user=user).exists():

@@ -15,7 +15,7 @@ N_BANDS = 4
 
 
 def in_band(success: float) -> float:
-    """Give the lower end of the band that a success lies in: 0, 0.25, 0.5 or 0.75."""
+    """Return the lower end of the band of a success: 0, 0.25, 0.5 or 0.75."""
     return min(int(success * N_BANDS), N_BANDS - 1) / N_BANDS
 
 

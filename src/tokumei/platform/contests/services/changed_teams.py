@@ -45,5 +45,5 @@ def disqualified(contest: Contest) -> list[ChangedTeam]:
 
 
 def teams_that_count_no_more(contest: Contest) -> set[int]:
-    """Give the numbers of the teams that left or were disqualified."""
+    """Return the ids of the teams that left or were disqualified."""
     return {one.team_id for one in changed_teams(contest) if one.withdrawn_at or one.disqualified_at}

@@ -44,7 +44,7 @@ SCHEDULE = ("opens_at", "attacks_open_at", "closes_at")
 
 
 def visible_contests(user: User | None) -> QuerySet[Contest]:
-    """Give the contests that somebody may know of: public ones, those they organize and those their teams are in.
+    """Return the contests a user may see: public ones, their own, and those their teams are in.
 
     A contest whose data could not be prepared yet is its organizers' alone.
     """
@@ -186,7 +186,7 @@ def change_schedule(
 
 
 def begin_next_phase(contest: Contest, by: User | None = None) -> None:
-    """Let the next phase begin now: open, publish and let attacks begin, or close."""
+    """Begin the next phase now: open, publish and begin attacks, or close."""
     now = timezone.now()
     with transaction.atomic():
         locked = Contest.objects.select_for_update().get(pk=contest.pk)
@@ -237,7 +237,7 @@ def change_board(
 def announce(
     contest: Contest, *, title: str, text: str, title_ja: str = "", text_ja: str = "", by: User | None = None
 ) -> Announcement:
-    """Tell everybody in a contest something, in one language or in both."""
+    """Announce something to everybody in a contest, in one language or both."""
     with transaction.atomic():
         made = Announcement.objects.create(contest=contest, title=title, text=text, title_ja=title_ja, text_ja=text_ja)
         record(contest, by, "announce", title=title)

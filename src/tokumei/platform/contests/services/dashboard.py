@@ -47,7 +47,7 @@ class MyContest:
 
 
 def my_contests(user: User) -> list[MyContest]:
-    """Give the contests that somebody's teams are in: the next to end first, then those that are over."""
+    """Return the contests of a user's teams: the next to end first, then those that are over."""
     recent = Q(contest__closed_at=None) | Q(contest__closed_at__gte=timezone.now() - SHOWN_AFTER)
     found = Participation.objects.filter(recent, team__members=user, withdrawn_at=None)
     found = found.select_related("contest", "team").order_by("contest__closes_at", "pk")
@@ -56,7 +56,7 @@ def my_contests(user: User) -> list[MyContest]:
 
 
 def organized_by(user: User) -> list[Contest]:
-    """Give the contests that somebody runs and that are not over."""
+    """Return the contests that a user runs and that are not over."""
     run = Contest.objects.filter(Q(organizer=user) | Q(co_organizers=user), closed_at=None)
     return list(run.distinct().order_by("closes_at")[:MOST_SHOWN])
 

@@ -50,7 +50,7 @@ FORMS = (WHAT, DATA, RULES, DETAILS)
 
 
 def drafts_of(user: User) -> QuerySet[ContestDraft]:
-    """Give the drafts that somebody makes, alone or with others."""
+    """Return the drafts that a user edits, alone or with others."""
     mine = Q(by=user) if user.may_organize else Q(pk=None)
     return ContestDraft.objects.filter(mine | Q(co_organizers=user)).select_related("by").distinct()
 
@@ -130,7 +130,7 @@ def _check_quota(draft: ContestDraft, n_bytes: int) -> None:
 
 
 def source_file(draft: ContestDraft) -> Path | None:
-    """Give the data of a draft, where they come from a file."""
+    """Return the path of a draft's data if they come from a file."""
     if draft.answers.get("origin") != FILE or not draft.answers.get("file"):
         return None
     return next(iter(draft.folder.glob("source.*")), None)
@@ -214,7 +214,7 @@ def look_of(draft: ContestDraft) -> str:
 
 
 def found_of(draft: ContestDraft, kind: str, of: str) -> dict[str, Any] | None:
-    """Give what a job found out, if it was about what stands there now."""
+    """Return what a job found, if it was about the current answers."""
     path = draft.folder / f"{kind}.json"
     if not of or not path.is_file():
         return None
@@ -223,7 +223,7 @@ def found_of(draft: ContestDraft, kind: str, of: str) -> dict[str, Any] | None:
 
 
 def busy_job(draft: ContestDraft) -> Job | None:
-    """Give the job that is under way."""
+    """Return the job that is under way, if any."""
     return Job.objects.filter(subject=draft.key, kind__in=JOBS, is_done=False).first()
 
 
@@ -232,7 +232,7 @@ def _digest(*parts: str) -> str:
 
 
 def add_co_organizer(draft: ContestDraft, user: User) -> None:
-    """Let somebody else make the contest too, and run it then."""
+    """Add a co-organizer, who edits the draft and runs the contest later."""
     if user.pk == draft.by_id or draft.co_organizers.filter(pk=user.pk).exists():
         raise NotAllowed(_("They organize this contest already."))
     draft.co_organizers.add(user)

@@ -12,17 +12,17 @@ from tokumei.platform.contests.models import Contest
 
 
 def edition_of(contest: Contest) -> Edition:
-    """Give the edition of a contest."""
+    """Return the edition of a contest."""
     return _read(setting_of(contest))
 
 
 def terms_of(contest: Contest) -> ContestTerms:
-    """Give what the edition of a contest says of itself, and which releases count."""
+    """Return the terms of a contest's edition, and which releases count."""
     return replace(edition_of(contest).terms, counts=str(contest.counts))
 
 
 def setting_of(contest: Contest) -> str:
-    """Give the text of a contest's contest.toml."""
+    """Return the text of a contest's contest.toml."""
     if contest.own_toml:
         return with_counts(contest.own_toml, str(contest.counts))
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in contest.options.items()}

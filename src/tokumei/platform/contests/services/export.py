@@ -25,7 +25,7 @@ EXPORT = "export"
 
 
 def export_folder(contest: Contest, viewer: User | None = None) -> IO[bytes]:
-    """Give a closed contest as one open file, key and truths and all, so that anybody can replay it."""
+    """Return a closed contest as one open file, with key and truths, so that anybody can replay it."""
     if contest.closed_at is None or not contest.folder.is_dir():
         raise NotAllowed(_("The folder of a contest can be downloaded when the contest is over."))
     if not contest.shows_results and not is_organizer(contest, viewer):

@@ -54,7 +54,7 @@ def _look(path: Path, n_bytes: int) -> Glance:
 
 
 def first_steps(contest: Contest) -> dict[str, Any]:
-    """Give the commands that begin with the kit, as long as something is handed in; they are run where the kit lies."""
+    """Return the commands to start with, until something is handed in; they are run where the kit lies."""
     kit = contest.slug
     commands = [f"unzip {kit}-kit.zip -d {kit}", f"tokumei contest make-release {kit} --out my-release"]
     if contest.published_at is None:

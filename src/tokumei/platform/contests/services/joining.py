@@ -35,7 +35,7 @@ OWN_PART = CompiledQuery(
 
 
 def participation_of(contest: Contest, user: User | None) -> Participation | None:
-    """Give a user's team in a contest, if there is one."""
+    """Return the participation of a user's team in a contest, if any."""
     if user is None or not user.is_authenticated:
         return None
 
@@ -55,7 +55,7 @@ def participation_of(contest: Contest, user: User | None) -> Participation | Non
 
 
 def participants(contest: Contest) -> QuerySet[Participation]:
-    """Give the teams that take part."""
+    """Return the participating teams."""
     return contest.participations.filter(withdrawn_at=None).select_related("team").order_by("team__display_key")
 
 
@@ -136,7 +136,7 @@ def invite(
 
 
 def open_invitations(contest: Contest) -> QuerySet[ContestInvitation]:
-    """Give the invitations that a team could still use."""
+    """Return the invitations that a team could still use."""
     return contest.invitations.filter(revoked_at=None, used_by=None, expires_at__gt=timezone.now()).order_by("pk")
 
 
@@ -148,7 +148,7 @@ def revoke_invitation(contest: Contest, invitation: int, by: User | None = None)
 
 
 def invitation_of(token: str) -> ContestInvitation:
-    """Give the invitation of a link; used, revoked, expired and made-up ones are all the same."""
+    """Return the invitation of a link; used, revoked, expired and invented ones are all refused alike."""
     found = ContestInvitation.objects.filter(
         token_hash=_digest(token), revoked_at=None, used_by=None, expires_at__gt=timezone.now()
     )

@@ -42,7 +42,7 @@ def open_first(contests: QuerySet[Contest]) -> QuerySet[Contest]:
 
 
 def listed(contests: Iterable[Contest]) -> list[Listed]:
-    """Give contests with what a card of a list shows."""
+    """Return contests with what a card of the list shows."""
     return [
         Listed(contest, contest.phase_at(), [one for one in winners_of(contest) if one.place == 1])
         for contest in contests
@@ -50,7 +50,7 @@ def listed(contests: Iterable[Contest]) -> list[Listed]:
 
 
 def winners_of(contest: Contest) -> list[Winner]:
-    """Give the teams in the first three places of a contest that is over; none before, nor who is not ranked."""
+    """Return the first three places of a closed contest; unranked teams have none."""
     if not contest.shows_results:
         return []
     board = standings(contest, None)

@@ -38,7 +38,7 @@ def organizers_of(contest: Contest) -> list[User]:
 
 
 def tell_announcement(made: Announcement) -> None:
-    """Tell the players what was announced."""
+    """Notify the players of an announcement."""
     notify(
         players_of(made.contest),
         NoticeKind.ANNOUNCEMENT,
@@ -52,14 +52,14 @@ def tell_announcement(made: Announcement) -> None:
 
 
 def tell_message(contest: Contest, teams: list[Team], text: str) -> None:
-    """Give a message of the organizers to some teams."""
+    """Send a message of the organizers to some teams."""
     people = list(User.objects.filter(teams__in=teams).distinct())
     says = _("A message from the organizers of %(contest)s")
     notify(people, NoticeKind.ANNOUNCEMENT, says, link=_page(contest), text=text, contest=contest.title)
 
 
 def tell_result(submission: Submission) -> None:
-    """Tell a team that its submission was scored, refused or failed; a failure is told to the organizers too."""
+    """Notify a team of a score, refusal or failure; organizers hear of failures, too."""
     contest, members = submission.contest, list(submission.team.members.all())
     link = reverse("contests:submission", args=[submission.key])
     facts = {"contest": contest.title}
@@ -77,7 +77,7 @@ def tell_result(submission: Submission) -> None:
 
 
 def _tell_attacked(guess: Submission) -> None:
-    """Tell a team at once that it was attacked, where everybody can see by whom; once until somebody looks."""
+    """Notify a team of an attack at once, where attackers are public; once until somebody looks."""
     from tokumei.platform.contests.services.scoreboard import seen_by
 
     contest, seen = guess.contest, seen_by(guess.contest, None)
@@ -89,7 +89,7 @@ def _tell_attacked(guess: Submission) -> None:
 
 
 def _tell_all_attacks(contest: Contest) -> None:
-    """Tell each team, when results are shown, how often it was attacked and by how many."""
+    """Notify each team, when results are shown, how often it was attacked and by how many."""
     scored = contest.submissions.filter(kind=Kind.GUESS, state=State.SCORED)
     counted = scored.order_by().values_list("target").annotate(Count("pk"), Count("team", distinct=True))
     for target, n, n_teams in counted:
@@ -105,7 +105,7 @@ def _tell_all_attacks(contest: Contest) -> None:
 
 
 def tell_question(question: Question) -> None:
-    """Tell the organizers that somebody asks."""
+    """Notify the organizers of a question."""
     contest = question.contest
     link = reverse("contests:questions", args=[contest.slug])
     says = _("A question about %(contest)s")
@@ -113,14 +113,14 @@ def tell_question(question: Question) -> None:
 
 
 def tell_answer(question: Question) -> None:
-    """Tell who asked that there is an answer."""
+    """Notify the asker of an answer."""
     link = reverse("contests:questions", args=[question.contest.slug])
     says = _("Your question about %(contest)s is answered")
     notify([question.by], NoticeKind.ANSWER, says, link=link, text=question.answer, contest=question.contest.title)
 
 
 def tell_phases() -> None:
-    """Tell of phases that began, ended or soon will; called every few seconds, and each is told once."""
+    """Notify teams of phases that began, ended or soon will; called every few seconds, each is sent once."""
     now = timezone.now()
     for contest in Contest.objects.exclude(prepared_at=None).filter(closes_at__gte=now - 30 * DAY):
         fresh = [(name, says) for name, says in _due(contest, now) if name not in contest.told]
@@ -143,7 +143,7 @@ def _tell_phases(contest: Contest, fresh: list[tuple[str, str]]) -> None:
 
 
 def _due(contest: Contest, now: datetime) -> Iterator[tuple[str, str]]:
-    """Give what has come to pass, by name, with the sentence for it; what is long past is noted without one."""
+    """Yield the due events by name, with their sentences; events long past are noted without one."""
     passed = {
         "opened": (contest.opens_at, _("%(contest)s is open: releases can be handed in")),
         "attacks": (contest.published_at, _("The releases of %(contest)s are published: attacks have begun")),
@@ -168,7 +168,7 @@ def _due(contest: Contest, now: datetime) -> Iterator[tuple[str, str]]:
 
 
 def deadlines_of(user: User) -> Iterator[Event]:
-    """Give the moments of the contests that somebody plays in or runs, for their calendar."""
+    """Yield the deadlines of a user's contests for their calendar."""
     from tokumei.platform.contests.services.contests import is_organizer, visible_contests
 
     for contest in visible_contests(user).filter(closes_at__gte=timezone.now() - 30 * DAY):

@@ -67,12 +67,12 @@ def _begin(contest: Contest, change: str) -> None:
 
 
 def phase_jobs(contest: Contest) -> QuerySet[Job]:
-    """Give the jobs between the phases of a contest, begun or done."""
+    """Return the jobs between the phases of a contest, begun or done."""
     return Job.objects.filter(kind__in=PHASE_CHANGES, subject=str(contest.pk))
 
 
 def _end_empty(contest: Contest) -> None:
-    """Tell the organizer that there is nothing to attack; a contest that stays so ends with its time."""
+    """Notify the organizer that there is nothing to attack; a contest that stays empty ends with its time."""
     now = timezone.now()
     if now >= contest.closes_at:
         Contest.objects.filter(pk=contest.pk).update(trouble=reasons.ENDED_EMPTY, closed_at=now)
@@ -81,7 +81,7 @@ def _end_empty(contest: Contest) -> None:
 
 
 def counting_releases(contest: Contest, until: datetime | None = None) -> dict[int, Submission]:
-    """Give the scored release of each team that counts, by the team's number; only of teams that take part."""
+    """Return the release of each participating team that counts, by the team's id."""
     scored = _scored_releases(contest)
     if until is not None:
         scored = scored.filter(at__lte=until)
@@ -99,7 +99,7 @@ def counting_releases(contest: Contest, until: datetime | None = None) -> dict[i
 
 
 def chosen_releases(contest: Contest, until: datetime | None = None) -> set[int]:
-    """Give the numbers of the releases that teams chose, where the rules leave that to them."""
+    """Return the ids of the releases that teams chose, where the rules leave that to them."""
     if contest.counts != Counts.CHOSEN:
         return set()
     chosen = contest.participations.exclude(chosen=None)
@@ -109,7 +109,7 @@ def chosen_releases(contest: Contest, until: datetime | None = None) -> set[int]
 
 
 def the_one_that_counts(contest: Contest, releases: list[Submission], chosen: set[int]) -> Submission:
-    """Give the one of a team's scored releases that counts; they are in the order in which they came."""
+    """Return the one of a team's scored releases that counts; they come in order of submission."""
     if contest.counts == Counts.LATEST:
         return releases[-1]
     place = next((place for place, one in enumerate(releases) if one.pk in chosen), None)
@@ -118,7 +118,7 @@ def the_one_that_counts(contest: Contest, releases: list[Submission], chosen: se
 
 
 def counting_key(contest: Contest, team: int) -> str | None:
-    """Give the key of the release by which a team is ranked."""
+    """Return the key of the release by which a team is ranked."""
     if team in teams_that_count_no_more(contest):
         return None
     if contest.counts != Counts.LATEST:
@@ -133,7 +133,7 @@ def _scored_releases(contest: Contest) -> QuerySet[Submission]:
 
 
 def scored_guesses(contest: Contest) -> list[Submission]:
-    """Give all guesses that were judged, in the order in which they came."""
+    """Return all judged guesses in order of submission."""
     scored = contest.submissions.filter(kind=Kind.GUESS, state=State.SCORED)
     return list(scored.select_related("team", "target").order_by("at", "pk"))
 
@@ -150,7 +150,7 @@ def _ask_prepare(job: Job) -> dict[str, Any]:
 
 
 def _reading_of(contest: Contest) -> dict[str, Any]:
-    """Give how the source of a contest is read, as it was stored beside it."""
+    """Return how the source of a contest is read, as stored beside it."""
     path = contest.sources / READING
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return found
@@ -181,7 +181,7 @@ def _ask_close(job: Job) -> dict[str, Any]:
 
 
 def disqualified_teams(contest: Contest) -> dict[str, str]:
-    """Give why teams are disqualified, by their short names."""
+    """Return the reasons for disqualification by the teams' short names."""
     found = contest.participations.exclude(disqualified_at=None)
     return dict(found.values_list("team__slug", "disqualified_for"))
 

@@ -21,7 +21,7 @@ QUESTIONS_A_DAY = 10
 
 
 def questions_for(contest: Contest, viewer: User | None) -> QuerySet[Question]:
-    """Give what somebody may read: public answers, their own questions; the organizers all."""
+    """Return the questions a user may read: public answers and their own; all for organizers."""
     found = contest.questions.select_related("by")
     if is_organizer(contest, viewer):
         return found

@@ -46,7 +46,7 @@ class Moment:
 
 
 def history(contest: Contest, viewer: User | None) -> list[HistoryPoint]:
-    """Give the scores that teams were ranked by after each scored submission: the last are those of the board."""
+    """Return the scores that ranked teams after each scored submission; the last are those of the board."""
     seen = seen_by(contest, viewer)
     return [] if seen.is_hidden else kept("history", contest, seen, lambda: _history(contest, seen))
 
@@ -79,7 +79,7 @@ def _history(contest: Contest, seen: Visibility) -> list[HistoryPoint]:
 
 
 def _moments(contest: Contest, seen: Visibility) -> list[Moment]:
-    """Give the scored submissions that a viewer's board follows from, in the order in which they came."""
+    """Return the scored submissions behind a viewer's board, in order of submission."""
     kinds = [Kind.RELEASE, Kind.GUESS] if seen.has_attacks else [Kind.RELEASE]
     scored = contest.submissions.filter(kind__in=kinds, state=State.SCORED, score__isnull=False)
     if seen.until is not None:
@@ -122,7 +122,7 @@ def _after(
 
 
 def _needed(moments: Sequence[Moment], wanted: Collection[int], *, is_latest: bool) -> list[int]:
-    """Give the submissions whose scores decide: where the latest release counts, none that another one followed."""
+    """Return the submissions whose scores decide: where the latest counts, none that another followed."""
     if not is_latest:
         return [one.pk for one in moments]
     needed = {one.pk for one in moments if one.kind != Kind.RELEASE}

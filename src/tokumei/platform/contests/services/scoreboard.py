@@ -79,7 +79,7 @@ class AttackSeen:
 
 
 def seen_by(contest: Contest, viewer: User | None) -> Visibility:
-    """Say how much somebody may see."""
+    """Return how much a viewer may see."""
     if contest.shows_results or is_organizer(contest, viewer):
         return Visibility(is_hidden=False, until=None, has_attacks=True, digits=None)
     return Visibility(
@@ -93,7 +93,7 @@ def seen_by(contest: Contest, viewer: User | None) -> Visibility:
 
 
 def entries(contest: Contest, until: datetime | None = None, *, has_attacks: bool = True) -> list[TeamEntry]:
-    """Give what the ranking is made of: each team's counting release and the judged attacks on it."""
+    """Return what the ranking is made of: each team's counting release and the judged attacks on it."""
     gone = teams_that_count_no_more(contest)
     guesses = [one for one in scored_guesses(contest) if _is_early(one, until)] if has_attacks else []
     guesses = [one for one in guesses if one.team_id not in gone]
@@ -121,7 +121,7 @@ def standings(contest: Contest, viewer: User | None) -> Scoreboard:
 
 
 def place_of(contest: Contest, viewer: User | None, team: str) -> tuple[int | None, int]:
-    """Give the place of a team, if it has one, and how many teams have one, as far as the viewer may know."""
+    """Return a team's place, if any, and the number of ranked teams, as far as the viewer may know."""
     seen = seen_by(contest, viewer)
     lines = [] if seen.is_hidden else _ranked(contest, seen)
     return next((line.place for line in lines if line.team == team), None), len(lines)
@@ -138,7 +138,7 @@ def _ranked(contest: Contest, seen: Visibility) -> list[Standing]:
 
 
 def kept(what: str, contest: Contest, seen: object, make: Callable[[], Made]) -> Made:
-    """Give what follows from the scores of a contest, made once for all who see the same until something changes."""
+    """Cache what follows from the scores of a contest for all who see the same, until something changes."""
     key, version = name_of(what, contest, seen), version_of(contest)
     found: tuple[tuple[object, ...], Made] | None = cache.get(key)
     if found is None or found[0] != version:
@@ -157,13 +157,13 @@ def name_of(what: str, contest: Contest, seen: object) -> str:
 
 
 def version_of(contest: Contest) -> tuple[object, ...]:
-    """Give what is another once a submission was scored or chosen, or a team came or went: a name for what is kept."""
+    """Return a cache version that changes when a submission is scored or chosen, or a team comes or goes."""
     scored = once(("scored", contest.pk), lambda: SCORED(contest.pk))
     return contest.folder_key, *map(tuple, scored), *changed_teams(contest)
 
 
 def attacks_on(contest: Contest, viewer: User | None) -> list[AttackSeen]:
-    """Give the best guess of each attacker at each release with each level of knowledge, as far as one may see."""
+    """Return the best guess of each attacker at each release and knowledge level, as far as the viewer may see."""
     seen = seen_by(contest, viewer)
     best: dict[tuple[str, str, str], float] = {}
     if seen.is_hidden or not (seen.has_attacks or seen.has_bands):
@@ -181,7 +181,7 @@ def attacks_on(contest: Contest, viewer: User | None) -> list[AttackSeen]:
 
 
 def attack_matrix(contest: Contest, viewer: User | None) -> dict[tuple[str, str], float]:
-    """Give what each attacker found in each release, counted as the board counts it, by their short names."""
+    """Return the share each attacker found in each release, as the board counts it, by short names."""
     found: dict[tuple[str, str], list[tuple[str, float]]] = {}
     for one in attacks_on(contest, viewer):
         found.setdefault((one.attacker, one.target), []).append((one.level, one.success))

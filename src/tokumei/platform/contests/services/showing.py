@@ -58,7 +58,7 @@ def find_submission(user: User, key: str) -> Submission:
 
 
 def submissions_of(participation: Participation, kind: str | None = None) -> QuerySet[Submission]:
-    """Give a team's submissions in a contest, newest first."""
+    """Return a team's submissions in a contest, newest first."""
     found = participation.contest.submissions.filter(team=participation.team_id)
     if kind is not None:
         found = found.filter(kind=kind)
@@ -66,7 +66,7 @@ def submissions_of(participation: Participation, kind: str | None = None) -> Que
 
 
 def show(submission: Submission, viewer: User, *, in_a_list: bool = False) -> Shown:
-    """Give a submission as somebody may see it who may see it at all.
+    """Prepare a submission for a viewer who may see it.
 
     in_a_list: of its score what sums it up alone.
     """

@@ -84,19 +84,19 @@ def rejudge(contest: Contest, by: User, submissions: Iterable[Submission]) -> in
 
 
 def _result(submission: Submission) -> float | str:
-    """Give what a submission had come to, in one value: how much use was lost, how right it was, or its state."""
+    """Return a submission's outcome in one value: the use lost, the success, or its state."""
     score = submission.score or {}
     found: float | None = score.get("utility", score.get("success"))
     return submission.state if found is None else found
 
 
 def disqualify(participation: Participation, by: User, reason: str) -> None:
-    """Let nothing of a team count any more, and tell everybody why; its rows and files stay."""
+    """Disqualify a team and announce the reason; its rows and files stay."""
     _set_disqualified(participation, by, reason)
 
 
 def readmit(participation: Participation, by: User) -> None:
-    """Let a team's results count again."""
+    """Readmit a team, whose results count again."""
     _set_disqualified(participation, by, "")
 
 
@@ -137,7 +137,7 @@ def write_to_teams(contest: Contest, by: User, teams: list[Team], text: str) -> 
 
 
 def add_co_organizer(contest: Contest, by: User, user: User) -> None:
-    """Let somebody else run a contest too; who plays in it cannot."""
+    """Add a co-organizer; players of the contest cannot be one."""
     with transaction.atomic():
         # Whoever joins holds this lock: nobody becomes both at once.
         Contest.objects.select_for_update().get(pk=contest.pk)
@@ -150,7 +150,7 @@ def add_co_organizer(contest: Contest, by: User, user: User) -> None:
 
 
 def remove_co_organizer(contest: Contest, by: User, user: User) -> None:
-    """Let somebody run a contest no more."""
+    """Remove a co-organizer."""
     with transaction.atomic():
         contest.co_organizers.remove(user)
         record(contest, by, "remove_organizer", user=user.username)

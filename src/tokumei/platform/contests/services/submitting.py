@@ -153,13 +153,13 @@ def targets(participation: Participation) -> list[Team]:
 
 
 def _made(participation: Participation, kind: Kind) -> QuerySet[Submission]:
-    """Give the attempts that count."""
+    """Return the attempts that count."""
     made = Submission.objects.filter(contest=participation.contest_id, team=participation.team_id, kind=kind)
     return made.exclude(state=State.FAILED)
 
 
 def _midnight(now: datetime | None) -> datetime:
-    """Give the beginning of the day in the server's time zone, which the schedule is written in too."""
+    """Return the start of the day in the server's time zone, which the schedule uses."""
     # Whichever zone the page is shown in: who changed theirs would have another day of attempts.
     return timezone.localtime(now, timezone.get_default_timezone()).replace(hour=0, minute=0, second=0, microsecond=0)
 

@@ -38,7 +38,7 @@ class PlaceThen:
 
 
 def choose(submission: Submission, by: User) -> None:
-    """Let a release be the one that counts, where the rules leave that to teams; noted in the contest's log."""
+    """Choose the release that counts, where the rules leave that to teams; noted in the contest's log."""
     with transaction.atomic():
         # A change of phase holds this lock while it looks what counts.
         found = Participation.objects.select_for_update().select_related("contest")
@@ -58,7 +58,7 @@ def can_choose(contest: Contest, submission: Submission) -> bool:
 
 
 def places_of(contest: Contest, team: str, viewer: User) -> list[PlaceThen]:
-    """Give how a team's place went, as far as the viewer may know, the latest first."""
+    """Return a team's former places as far as the viewer may know, latest first."""
     places: list[PlaceThen] = []
     for point in history(contest, viewer):
         if point.team == team:
@@ -90,7 +90,7 @@ def compare(one: Shown, other: Shown) -> list[ComparedNumber]:
 
 
 def _numbers(value: Any, names: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
-    """Give the numbers of a score, each under the names that lead to it; what is no number is left out."""
+    """Flatten a score into its numbers by the path of their names; other values are left out."""
     if isinstance(value, Mapping):
         return {
             key: number for name, part in value.items() for key, number in _numbers(part, (*names, str(name))).items()
@@ -109,7 +109,7 @@ def _difference(one: Any, other: Any) -> float | None:
 
 
 def log_of(shown: Shown) -> dict[str, Any]:
-    """Give all that happened to a submission, with its score as far as it is shown."""
+    """Return the history of a submission, with its score as far as it is shown."""
     submission: Submission = shown.submission
     job = submission.job
     return {

@@ -18,7 +18,7 @@ DECIMALS = 6
 
 @register.filter
 def said(thing: object, name: str) -> str:
-    """Give a text of an edition in the reader's language."""
+    """Return a text of an edition in the reader's language."""
     return words.said(thing, name)
 
 

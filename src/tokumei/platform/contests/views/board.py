@@ -46,7 +46,7 @@ class AttackedRelease:
 
 
 def _attacked(facts: ScoreFacts, terms: ContestTerms) -> list[AttackedRelease]:
-    """Give who attacked each release, in the order of the board; a level is told by what its file holds."""
+    """Return the attackers of each release in the order of the board; levels are named by their files."""
     levels = knowledge_levels(terms)
     releases = []
     for line in facts.board.lines:

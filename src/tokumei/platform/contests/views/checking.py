@@ -64,7 +64,7 @@ def show(request: UserRequest, check: FileCheck) -> HttpResponse:
 
 @access("member", of=find_check)
 def state(request: UserRequest, check: FileCheck) -> JsonResponse:
-    """Tell the waiting page whether the check is done."""
+    """Return whether the check is done, for the waiting page."""
     return JsonResponse(
         {"state": check.state, "says": check.get_state_display(), "is_final": check.is_final, "progress": {}}
     )

@@ -77,7 +77,7 @@ def teams_page(request: UserRequest, contest: Contest, link: str = "", **forms_g
 
 @access("organizer", of=find, methods="POST")
 def phase(request: UserRequest, contest: Contest) -> HttpResponse:
-    """Let the next phase begin now; the form says which, so that a page left open does not close the wrong one."""
+    """Begin the next phase now; the form names it, so that a stale page does not close the wrong one."""
     if request.POST.get("move") != MOVES.get(contest.phase_at(), "") or not request.POST.get("move"):
         raise NotAllowed(_("The contest is in another phase by now. Look at the page again."))
     contests.begin_next_phase(contest, request.user)
@@ -122,7 +122,7 @@ def limits(request: UserRequest, contest: Contest) -> HttpResponse:
 
 @access("organizer", of=find, methods="POST")
 def organizers(request: UserRequest, contest: Contest) -> HttpResponse:
-    """Let somebody else run the contest too, or no more."""
+    """Add or remove a co-organizer."""
     form = asked.CoOrganizerForm(request.POST)
     if form.is_valid():
         user = find_user(form.cleaned_data["username"])
@@ -165,7 +165,7 @@ def message(request: UserRequest, contest: Contest) -> HttpResponse:
 
 @access("organizer", of=find, methods="POST")
 def disqualify(request: UserRequest, contest: Contest, participation: int) -> HttpResponse:
-    """Let nothing of a team count any more."""
+    """Disqualify a team."""
     found = _participation(contest, participation)
     form = asked.DisqualifyForm(request.POST)
     if not form.is_valid():
@@ -177,7 +177,7 @@ def disqualify(request: UserRequest, contest: Contest, participation: int) -> Ht
 
 @access("organizer", of=find, methods="POST")
 def readmit(request: UserRequest, contest: Contest, participation: int) -> HttpResponse:
-    """Let a team's results count again."""
+    """Readmit a team."""
     steering.readmit(_participation(contest, participation), request.user)
     messages.success(request, _("The team's results count again."))
     return redirect("contests:teams", contest=contest.slug)

@@ -52,7 +52,7 @@ def is_captain(participation: Participation, user: User) -> bool:
 
 
 def frame(request: HttpRequest, contest: Contest) -> dict[str, Any]:
-    """Give what the head of every page of a contest shows."""
+    """Return the context of the head of every contest page."""
     user = request.user if request.user.is_authenticated else None
     return {
         "contest": contest,

@@ -41,7 +41,7 @@ def schedule(request: UserRequest, contest: Contest) -> HttpResponse:
 
 
 def _with_seconds(contest: Contest, moments: dict[str, datetime]) -> dict[str, datetime]:
-    """Give the seconds back, which the form cuts off, to those moments that were left as they were."""
+    """Restore the seconds, which the form cuts off, of moments that were left unchanged."""
     kept = {name: getattr(contest, name) for name in moments}
     return {
         name: kept[name] if kept[name].replace(second=0, microsecond=0) == moment else moment
@@ -62,7 +62,7 @@ def board(request: UserRequest, contest: Contest) -> HttpResponse:
 
 @access("organizer", of=find, methods="POST")
 def announce(request: UserRequest, contest: Contest) -> HttpResponse:
-    """Tell everybody something."""
+    """Announce something to everybody."""
     form = AnnouncementForm(request.POST)
     if form.is_valid():
         contests.announce(contest, **form.cleaned_data, by=request.user)

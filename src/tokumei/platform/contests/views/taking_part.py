@@ -175,7 +175,7 @@ def report(request: UserRequest, submission: Submission) -> HttpResponse:
 
 @access("user", of=find_one)
 def state(request: UserRequest, submission: Submission) -> JsonResponse:
-    """Tell the waiting page how far the evaluation is."""
+    """Return how far the evaluation is, for the waiting page."""
     shown = showing.show(submission, request.user)
     return JsonResponse(
         {

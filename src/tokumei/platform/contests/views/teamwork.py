@@ -60,7 +60,7 @@ def note(request: UserRequest, submission: Submission) -> HttpResponse:
 
 @access("member", of=find_own, methods="POST")
 def choose(request: UserRequest, submission: Submission) -> HttpResponse:
-    """Let a release be the one that counts."""
+    """Choose the release that counts."""
     teamwork.choose(submission, request.user)
     messages.success(request, _("This release counts now."))
     return redirect("contests:submission", submission.key)

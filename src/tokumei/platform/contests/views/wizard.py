@@ -199,7 +199,7 @@ def _change_organizers(draft: ContestDraft, added: str, removed: str) -> None:
 
 @access("organizer", of=find_draft)
 def state(request: UserRequest, draft: ContestDraft) -> JsonResponse:
-    """Tell the waiting page whether the work is done."""
+    """Return whether the work is done, for the waiting page."""
     job = drafts.busy_job(draft)
     return JsonResponse({"says": _says(job), "is_final": job is None, "progress": {}})
 
@@ -257,7 +257,7 @@ def _page(
 
 
 def _rules(plan: Plan) -> dict[str, Any]:
-    """Give the rules as teams will see them, and what came of trying the contest out."""
+    """Return the rules as teams will see them, and the outcome of the trial run."""
     contest = plan.contest
     if contest is None:
         return {}
@@ -274,12 +274,12 @@ def _rules(plan: Plan) -> dict[str, Any]:
 
 
 def _groups(told: dict[str, Any]) -> list[Any]:
-    """Give what is wrong with data by its kind, in the reader's language."""
+    """Group faults of the data by kind, in the reader's language."""
     return fault_groups(told["groups"], None) if told.get("groups") else []
 
 
 def _steps(plan: Plan, here: str) -> list[dict[str, Any]]:
-    """Give the steps with whether each is answered well."""
+    """Return the steps of the wizard and whether each is answered well."""
     ready = {step: plan.is_valid(step) for step in (WHAT, RULES, DETAILS)} | {DATA: plan.is_data_ready, PEOPLE: True}
     trial = drafts.found_of(plan.draft, TRIAL, plan.trial_of) or {}
     ready[FINISH] = all(ready.values()) and "standing" in trial

@@ -29,13 +29,13 @@ PROBLEM_LENGTH = 2_000
 
 
 def pending(published: PublishedOffer) -> QuerySet[LevelRequest]:
-    """Give the requests that want an answer, oldest first; one that waits does when somebody has said something."""
+    """Return the requests awaiting an answer, oldest first; a held one counts once somebody has decided."""
     voted = Q(state=RequestState.WAITING, votes__at__gt=F("answered"))
     return published.requests.filter(Q(state=RequestState.SENT) | voted).distinct().order_by("sent", "pk")
 
 
 def approvals(published: PublishedOffer) -> list[str]:
-    """Give what second persons said of the requests that want an answer."""
+    """Return the approvals of second persons for the requests awaiting an answer."""
     return list(Vote.objects.filter(request__in=pending(published)).values_list("document", flat=True))
 
 

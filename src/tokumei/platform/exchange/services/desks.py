@@ -49,17 +49,17 @@ def changing_desk(published: PublishedOffer) -> Iterator[DeskFolder]:
 
 
 def root_of(job: Job) -> Path:
-    """Give the folder that has the place of the exchange's while a job works: a room of its own for each attempt."""
+    """Return the root of the exchange's folders for a job: each attempt has a room of its own."""
     return _rooms() / f"{job.pk}-{job.fence}" if has_store() else exchange_folder()
 
 
 def desk_of(published: PublishedOffer, job: Job) -> Path:
-    """Give where a job finds a desk, or makes it."""
+    """Return the path at which a job finds or makes a desk."""
     return root_of(job) / published.place.relative_to(exchange_folder())
 
 
 def sources_of(team: int) -> Path:
-    """Give where the sources of a team are noted, with the key that they are known by."""
+    """Return the path of a team's sources, with the key that recognizes them."""
     folder = exchange_folder() / "sources" / f"team-{team}"
     for beside in folder.parent.glob(f"{folder.name}.*"):
         # Servers before kept the key beside the folder.

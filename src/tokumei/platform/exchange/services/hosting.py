@@ -169,7 +169,7 @@ MAKE_WORK = Work(
 
 
 def _file_name(name: str) -> str:
-    """Give the name of a hierarchy's file: that of its column, which must be plain."""
+    """Return the file name of a hierarchy: that of its column, which must be plain."""
     stem, ending = Path(name).stem, Path(name).suffix.lower()
     if ending != ".csv" or not stem or len(stem) > 100 or not stem.isprintable() or stem.startswith("."):
         raise InputError.of(_("a file named by its column, such as age.csv"), file=name)

@@ -68,7 +68,7 @@ def _verified(folder: Path, _stamp: object, heads: tuple[LogHead, ...], signed_b
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Give what changes when one of the public files does."""
+    """Return a stamp that changes with any of the public files."""
     files = [*(folder / name for name in PUBLIC_FILES), *sorted((folder / REVISIONS).glob("*.json"))]
     stats = [(path.name, path.stat()) for path in files if path.is_file()]
     return tuple((name, stat.st_ctime_ns, stat.st_size) for name, stat in stats)
@@ -90,7 +90,7 @@ def pack_public(published: PublishedOffer) -> IO[bytes]:
 
 
 def disclosed(published: PublishedOffer) -> list[Disclosed]:
-    """Give what was given through this platform, oldest first."""
+    """Return the releases given through this platform, oldest first."""
     offer, _signed = document_of(published)
     found = []
     for request in published.requests.filter(state=RequestState.SERVED).order_by("answered", "pk"):
@@ -108,12 +108,12 @@ def disclosed(published: PublishedOffer) -> list[Disclosed]:
 
 
 def _told(request: LevelRequest) -> str:
-    """Give what the public log tells of a release."""
+    """Describe a release as the public log does."""
     return commitment(str(read_json(request.document)["body"]["nonce"]), request.release_digest)
 
 
 def n_served_elsewhere(published: PublishedOffer) -> int:
-    """Give how many releases the log tells of that did not come through this platform."""
+    """Return how many releases the log lists that did not come through this platform."""
     found = audit(published)
     here = set(published.requests.values_list("digest", flat=True))
     return sum(
@@ -146,7 +146,7 @@ def watch() -> Watched:
 
 
 def _that_fit(listed: list[PublishedOffer]) -> list[PublishedOffer]:
-    """Give the newest offers that fit into memory together."""
+    """Return the newest offers that fit into memory together."""
     kept: list[PublishedOffer] = []
     n_bytes = 0
     for each in listed:
@@ -176,7 +176,7 @@ def _compare(
 
 
 def release_rows(text: str, most: int = 20) -> tuple[list[str], list[list[str]], int]:
-    """Give the header and the first lines of a release, for a page, and how many there are."""
+    """Return the header and first lines of a release for a page, and the number of lines."""
     import csv
 
     rows: list[Any] = list(csv.reader(io.StringIO(text)))

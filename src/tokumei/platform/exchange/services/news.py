@@ -18,7 +18,7 @@ ANSWERED = {
 
 
 def tell_request(request: LevelRequest) -> None:
-    """Tell the provider's team that somebody asks."""
+    """Notify the provider's team of a request."""
     offer = request.offer
     notify(
         offer.team.members.all(),
@@ -31,7 +31,7 @@ def tell_request(request: LevelRequest) -> None:
 
 
 def tell_answered(request: LevelRequest) -> None:
-    """Tell who asked what became of it; and the provider's team, where it waits for somebody's word."""
+    """Notify the asker of the outcome; and the provider's team where it must decide."""
     says = ANSWERED.get(RequestState(request.state))
     if says is None:
         return

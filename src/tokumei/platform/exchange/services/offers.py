@@ -56,7 +56,7 @@ _kept = BoundedCache[str, tuple[Offer, Signed]](most_bytes=KEPT_BYTES)
 
 
 def document_of(published: PublishedOffer) -> tuple[Offer, Signed]:
-    """Give what an offer says, and by whom it is signed."""
+    """Return the text of an offer, and its signature."""
     if published.state == OfferState.REMOVED:
         raise NotFound(_("The offer was removed."))
 
@@ -71,7 +71,7 @@ def document_of(published: PublishedOffer) -> tuple[Offer, Signed]:
 
 
 def visible_offers(search: str = "") -> QuerySet[PublishedOffer]:
-    """Give the offers that everybody may see, those that have all the words."""
+    """Return the public offers that have all the words."""
     found = PublishedOffer.objects.filter(state__in=[OfferState.OPEN, OfferState.CLOSED]).select_related("team")
     for word in search.split()[:10]:
         found = found.filter(Q(words__icontains=word) | Q(team__display_name__icontains=word))
@@ -87,7 +87,7 @@ def find_offer(slug: str) -> PublishedOffer:
 
 
 def offers_of(user: User) -> QuerySet[PublishedOffer]:
-    """Give the offers of a user's teams, whatever their state."""
+    """Return the offers of a user's teams in any state."""
     teams = Team.objects.filter(memberships__user=user, closed=None)
     return PublishedOffer.objects.filter(team__in=teams).select_related("team", "by")
 

@@ -36,7 +36,7 @@ LIVE = (OfferState.MAKING, OfferState.OPEN)
 
 
 def recipient_of(user: User) -> Recipient | None:
-    """Give who a user is to providers, if they said so."""
+    """Return a user's profile for providers, if any."""
     return Recipient.objects.filter(user=user).first()
 
 
@@ -57,7 +57,7 @@ def introduce(user: User, *, organization: str, about: str = "") -> Recipient:
 
 
 def forget_recipient(user: User) -> None:
-    """Let go of who is deleted: requests that wait are withdrawn, the key is gone; an offer must not be left alone."""
+    """Remove a deleted user's profile: open requests are withdrawn, the key is gone; own offers prevent it."""
     if PublishedOffer.objects.filter(by=user, team__closed__isnull=False, state__in=LIVE).exists():
         raise NotAllowed(_("You are the last of a team with an open offer. Close or delete the offer first."))
     LevelRequest.objects.filter(user=user, state__in=OPEN_STATES).update(state=RequestState.WITHDRAWN)
@@ -71,24 +71,24 @@ def forget_recipient(user: User) -> None:
 
 
 def key_of(recipient: Recipient) -> PrivateKey:
-    """Give the key that signs for a user: it says that this account asked, and no more."""
+    """Return the key that signs for a user; it proves which account asked, and no more."""
     return read_private(local(_key_file(recipient)))
 
 
 def name_of(recipient: Recipient) -> str:
-    """Give who asks, as providers and the public read it; the user name tells who it is on this platform."""
+    """Return the asker's name for providers and the public; the user name identifies them on this platform."""
     return f"{recipient.organization} ({recipient.user.username})"
 
 
 def criteria_for(published: PublishedOffer, user: User | None) -> list[Criterion]:
-    """Give the criteria that a user is served by, the strictest first: by the key that the offer lists, if it does."""
+    """Return the criteria that serve a user, strictest first: by their listed key, if the offer lists it."""
     offer, _signed = document_of(published)
     known = None if user is None else recipient_of(user)
     return list(offer.criteria_for(None if known is None else known.public_key))
 
 
 def name_for(offer: Offer, recipient: Recipient) -> str:
-    """Give the name that a user asks under: the one that the offer lists with their key, if it does."""
+    """Return the name under which a user asks: the one listed with their key, if any."""
     listed = offer.recipient(recipient.public_key)
     return name_of(recipient) if listed is None else listed.name
 

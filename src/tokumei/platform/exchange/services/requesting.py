@@ -90,7 +90,7 @@ def ask_signed(published: PublishedOffer, user: User, text: str) -> LevelRequest
 
 
 def requests_of(user: User) -> QuerySet[LevelRequest]:
-    """Give what a user asked for, newest first."""
+    """Return a user's requests, newest first."""
     return LevelRequest.objects.filter(user=user).select_related("offer", "offer__team")
 
 
@@ -110,7 +110,7 @@ def withdraw(request: LevelRequest) -> None:
 
 
 def fetch_release(request: LevelRequest) -> Path:
-    """Give the release of a request to who asked for it, and note that."""
+    """Return the path of a release for who requested it, and note the download."""
     if request.state != RequestState.SERVED or not request.release_path.is_file():
         raise NotFound(_("There is no release."))
     Fetched.objects.create(request=request)

@@ -67,7 +67,7 @@ def try_levels(published: PublishedOffer, levels: Sequence[int], criterion: str 
 
 
 def given(published: PublishedOffer, offer: Offer) -> tuple[Given, ...]:
-    """Give the releases that are out, as the disclosure tells everybody."""
+    """Return the releases that are out, as the public disclosure lists them."""
     served = published.requests.filter(state=RequestState.SERVED).values_list("levels", "criterion").distinct()
     return tuple(
         Given(offer.lattice.node(levels), offer.criterion(criterion).k) for levels, criterion in served.order_by("pk")
@@ -75,13 +75,13 @@ def given(published: PublishedOffer, offer: Offer) -> tuple[Given, ...]:
 
 
 def zone_beside(offer: Offer, node: Node, k: int, out: tuple[Given, ...]) -> Zone:
-    """Give the zone of a node beside what is out, by the rule that the provider follows before it counts."""
+    """Return the zone of a node beside what is out, by the provider's rule before it counts."""
     zones = [offer.zone(each.node, each.k).zone for each in joints_of(offer, node, k, out)]
     return "refused" if "refused" in zones else "discretion" if "discretion" in zones else "allowed"
 
 
 def first_levels(offer: Offer, criterion: str | None = None, out: tuple[Given, ...] = ()) -> Node:
-    """Give levels to begin with: the finest that are allowed on a short way down from the top."""
+    """Return levels to begin with: the finest allowed on a short way down from the top."""
     node, k = offer.lattice.top, offer.criterion(criterion).k
     ends_at = time.monotonic() + MOST_SECONDS
     while time.monotonic() < ends_at:
@@ -95,7 +95,7 @@ def first_levels(offer: Offer, criterion: str | None = None, out: tuple[Given, .
 
 @lru_cache(maxsize=128)
 def points(offer: Offer, criterion: str) -> tuple[Point, ...]:
-    """Give the nodes of an offer for its figure, all or some."""
+    """Return the nodes of an offer for its figure, all or a sample."""
     found: list[Point] = []
     ends_at = time.monotonic() + MOST_SECONDS
     for node in _some_nodes(offer):
@@ -107,12 +107,12 @@ def points(offer: Offer, criterion: str) -> tuple[Point, ...]:
 
 
 def most_allowed(offer: Offer, criterion: str) -> int:
-    """Give x_p: the most classes of any node that is allowed, among those in the figure."""
+    """Return x_p: the most classes of any allowed node in the figure."""
     return max((point.class_count for point in points(offer, criterion) if point.zone == "allowed"), default=1)
 
 
 def connect(offer: Offer, attribute: str, pasted: str, uploaded: bytes | None) -> list[Connection]:
-    """Tell at which levels somebody's own column connects; the values are kept nowhere."""
+    """Find the levels at which somebody's own column connects; the values are not kept."""
     values = [line.strip() for line in pasted.splitlines()] if uploaded is None else _column(uploaded, attribute)
     values = [value for value in values if value]
     if not values:
@@ -155,7 +155,7 @@ def _column(content: bytes, attribute: str) -> list[str]:
 
 
 def as_dict(attempt: OfferTrial) -> dict[str, Any]:
-    """Give an attempt for JSON."""
+    """Serialize an attempt for JSON."""
     return attempt.tried.as_dict() | {
         "criterion": attempt.criterion.name,
         "k_p": attempt.criterion.k,

@@ -12,5 +12,5 @@ register = template.Library()
 
 @register.filter
 def criterion_source(criterion: Criterion) -> str:
-    """Say where a criterion comes from."""
+    """Describe where a criterion comes from."""
     return words.criterion_source(criterion)

@@ -31,7 +31,7 @@ ON_A_PAGE = 30
 
 @access("user", methods="GET POST")
 def profile(request: UserRequest) -> HttpResponse:
-    """Say who one is to providers; the first time, this makes the key that signs here."""
+    """Edit the user's profile for providers; the first time, this makes their signing key."""
     known = recipients.recipient_of(request.user)
     initial = {"organization": known.organization, "about": known.about} if known else {}
     form = RecipientForm(request.POST or None, initial=initial)
@@ -151,7 +151,7 @@ def request_page(request: UserRequest, key: LevelRequest) -> HttpResponse:
 
 @access("user", of=find_own_request)
 def state(request: UserRequest, key: LevelRequest) -> JsonResponse:
-    """Tell the waiting page whether there is an answer."""
+    """Return whether there is an answer, for the waiting page."""
     is_final = key.state != request.GET.get("was", key.state) or not key.is_open
     return JsonResponse({"is_final": is_final, "says": key.get_state_display(), "progress": {}})
 
@@ -186,7 +186,7 @@ def withdraw(request: UserRequest, key: LevelRequest) -> HttpResponse:
 
 
 def published_path(published: PublishedOffer) -> str:
-    """Give the address of an offer's page."""
+    """Return the address of an offer's page."""
     return reverse("exchange:offer", kwargs={"published": published.slug})
 
 

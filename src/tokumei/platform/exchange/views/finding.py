@@ -29,7 +29,7 @@ LABELS_SHOWN = 6
 
 
 def viewer(request: HttpRequest) -> User | None:
-    """Give who looks, or nobody."""
+    """Return the logged-in user, if any."""
     return request.user if isinstance(request.user, User) else None
 
 
@@ -69,7 +69,7 @@ def find_own_request(request: UserRequest, level: str, key: str, **_: Any) -> di
 
 
 def frame(request: HttpRequest, published: PublishedOffer) -> dict[str, Any]:
-    """Give what the head of every page of an offer shows."""
+    """Return the context of the head of every offer page."""
     user = viewer(request)
     return {
         "published": published,
@@ -91,7 +91,7 @@ def levels_of(chosen: QueryDict, published: PublishedOffer, criterion: str | Non
 
 
 def sliders(offer: Offer, node: Node) -> list[dict[str, Any]]:
-    """Give a slider for each column: its levels in words, the finest at the left."""
+    """Return a slider for each column: its levels in words, the finest at the left."""
     shown = []
     for place, (hierarchy, level) in enumerate(zip(offer.hierarchies, node, strict=True)):
         levels = [

@@ -244,7 +244,7 @@ def _counted_in_words(offer: Offer, counted: Any) -> dict[str, Any]:
 
 
 def _in_words(offer: Offer, asked: LevelRequest) -> dict[str, Any]:
-    """Say what is asked in labels, what it risks at most and how much it tells."""
+    """Describe a request in labels, with its largest risk and how much it reveals."""
     k = offer.criterion(asked.criterion).k
     node = offer.lattice.node(asked.levels)
     n_groups = [len(hierarchy.levels[level].labels) for hierarchy, level in zip(offer.hierarchies, node, strict=True)]

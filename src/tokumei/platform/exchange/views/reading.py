@@ -51,7 +51,7 @@ def offer(request: HttpRequest, published: PublishedOffer) -> HttpResponse:
 
 @access("anyone", of=find)
 def try_levels(request: HttpRequest, published: PublishedOffer) -> JsonResponse:
-    """Tell what the offer says of levels, for the sliders: the same that the page says, without the page."""
+    """Return what the offer says of levels, for the sliders."""
     shown = _tried(request, published)
     attempt: trying.OfferTrial = shown["attempt"]
     return JsonResponse(
@@ -69,7 +69,7 @@ def try_levels(request: HttpRequest, published: PublishedOffer) -> JsonResponse:
 
 @access("anyone", of=find, methods="GET POST")
 def join(request: HttpRequest, published: PublishedOffer) -> HttpResponse:
-    """Tell at which levels somebody's own column connects; what they send is kept nowhere."""
+    """Find the levels at which somebody's own column connects; what they send is not kept."""
     found_offer, _signed = document_of(published)
     form = JoinForm(offer=found_offer)
     connections: list[Any] = []
@@ -130,7 +130,7 @@ def audit_files(request: HttpRequest, published: PublishedOffer) -> FileResponse
 
 @access("anyone", of=find)
 def disclosure(request: HttpRequest, published: PublishedOffer) -> HttpResponse:
-    """Tell the public what was given, to whom and by which standard."""
+    """Show the public what was given, to whom and by which standard."""
     found_offer, _signed = document_of(published)
     shown = frame(request, published) | {
         "offer": found_offer,

@@ -21,7 +21,7 @@ MOST_KEPT = 2048
 
 @lru_cache(MOST_KEPT)
 def address_of(name: str, *args: str) -> str:
-    """Give the address of a route."""
+    """Return the address of a route."""
     return reverse(name, args=args)
 
 
@@ -33,7 +33,7 @@ class KeptURLNode(URLNode):
     """Django's node, but for addresses that are wanted at once and have no names for what they capture."""
 
     def render(self, context: Context) -> str:
-        """Give the address."""
+        """Render the address."""
         if self.asvar or self.kwargs:
             return str(super().render(context))
         # Slugs, keys and numbers, which reversing would write as well.
@@ -44,6 +44,6 @@ class KeptURLNode(URLNode):
 
 @register.tag
 def url(parser: Parser, token: Token) -> URLNode:
-    """Give an address, as Django's tag of this name."""
+    """Parse an address, as Django's tag of this name."""
     node = django_url(parser, token)
     return KeptURLNode(node.view_name, node.args, node.kwargs, node.asvar)

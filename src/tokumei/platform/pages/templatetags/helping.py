@@ -30,7 +30,7 @@ def more(page: str, anchor: str = "", said: str = "") -> str:
 
 @register.filter
 def explained(label: str, field: str) -> str:
-    """Give the label of a field with a link to the word that it needs, where it needs one."""
+    """Return a field's label with a link to the glossary word it needs, if any."""
     word = FIELD_WORDS.get(field)
     if word is None or settings.IS_STUDIO:
         return label

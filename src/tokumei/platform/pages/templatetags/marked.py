@@ -21,7 +21,7 @@ def marked(text: str) -> SafeString:
 
 @register.filter
 def spoken(thing: object, name: str) -> str:
-    """Give a text in the reader's language: a `text` may have its `text_ja`; either stands in for the other."""
+    """Return a text in the reader's language: a `text` may have its `text_ja`; either stands in for the other."""
     plain, japanese = str(getattr(thing, name)), str(getattr(thing, f"{name}_ja"))
     is_japanese = (get_language() or "").startswith("ja")
     return (japanese or plain) if is_japanese else (plain or japanese)

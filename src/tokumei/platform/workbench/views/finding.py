@@ -27,7 +27,7 @@ def find(request: UserRequest, level: str, piece: str, **_: Any) -> dict[str, An
 
 
 def frame(request: HttpRequest, piece: Piece) -> dict[str, Any]:
-    """Give what the head of every page shows: the file, how far work is, what is wrong."""
+    """Return the context of the head of every page: the file, how far work is, what is wrong."""
     folder, jobs = piece.folder, services.jobs_of(piece)
     busy = services.busy_job(piece)
     refused = [job.kind for job in jobs.values() if job.outcome == Outcome.REFUSED]

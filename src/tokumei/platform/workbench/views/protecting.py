@@ -283,7 +283,7 @@ def cancel(request: UserRequest, piece: Piece) -> HttpResponse:
 
 @access("user", of=find)
 def state(request: UserRequest, piece: Piece) -> JsonResponse:
-    """Tell the script of a page how far work is."""
+    """Return how far work is, for the page's script."""
     busy = services.busy_job(piece, whole="whole" in request.GET)
     if busy is None:
         return JsonResponse({"is_final": True})

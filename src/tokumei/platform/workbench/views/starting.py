@@ -86,7 +86,7 @@ def delete(request: UserRequest, piece: Piece) -> HttpResponse:
 
 @access("anyone")
 def enter(request: HttpRequest, token: str) -> HttpResponse:
-    """Let the one person in who started the workbench on this machine; the link works once."""
+    """Log in the one person who started the workbench on this machine; the link works once."""
     found = studio.use_link(token)
     if found is None:
         raise Http404
