@@ -12,7 +12,7 @@ from tokumei.core.registry import Registry, part_options
 
 
 def registries() -> dict[str, Registry[Any]]:
-    """Give every registry by its kind, in the order data goes through them."""
+    """Return every registry by its kind, in the order data goes through them."""
     from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
     from tokumei.attack.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS, TABLE_ATTACKS
     from tokumei.contest.registry import EDITIONS
@@ -46,7 +46,7 @@ def registries() -> dict[str, Registry[Any]]:
 
 
 def describe_part(registry: Registry[Any], name: str) -> dict[str, Any]:
-    """Give a part's name, its first sentence and its options."""
+    """Return a part's name, first sentence and options."""
     part = registry.get(name)
     text = inspect.getdoc(part) or ""
     return {

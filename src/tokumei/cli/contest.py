@@ -193,7 +193,7 @@ def choose(
     team: TeamOption,
     json: JsonFlag = False,
 ) -> None:
-    """Let one of a team's releases count, in a contest prepared with --counts chosen.
+    """Choose the release of a team that counts, in a contest prepared with --counts chosen.
 
     Example: tokumei contest choose cup 2 --team red
     """
@@ -306,7 +306,7 @@ def rank(
 
 
 def chosen_edition(edition: str | None, own: Path | None, options: list[str] | None) -> Edition:
-    """Give the edition that was asked for, or the contest of one's own."""
+    """Return the edition that was asked for, or the custom contest."""
     from tokumei.contest.registry import EDITIONS
     from tokumei.contest.setting import read_setting
 
@@ -320,7 +320,7 @@ def chosen_edition(edition: str | None, own: Path | None, options: list[str] | N
 
 
 def ranking_sections(standings: Sequence[Standing], title: str) -> list[Section]:
-    """Give a scoreboard, further numbers below it where they do not fit beside, and what is to be said of a team."""
+    """Return a scoreboard, with further numbers below it where they do not fit beside, and remarks on teams."""
     from tokumei.contest.results_page import ranking_table
 
     columns, rows = ranking_table(standings)

@@ -109,7 +109,7 @@ def try_levels(
 
 
 def _tried(offer: Any, tried: list[Any]) -> Rows:
-    """Give the table of nodes that were tried."""
+    """Return the table of nodes that were tried."""
     rows = [
         [
             ", ".join(str(level) for level in each.levels.values()),

@@ -174,7 +174,7 @@ def disclose(
     force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
-    """Tell the public what was given, to whom and by which standard, without the recipe.
+    """Publish what was given, to whom and by which standard, without the recipe.
 
     Example: tokumei exchange disclose --desk desk --out given.md
     """
@@ -200,7 +200,7 @@ def disclose(
 def _transport(
     desk: Any, key: Any, inbox: Path | None, outbox: Path | None, server: str | None, token_file: Path | None
 ) -> Any:
-    """Give where requests come from: two folders, or a platform."""
+    """Return where requests come from: two folders, or a platform."""
     from tokumei.cli.remote_server import find_server
     from tokumei.core.errors import InputError
     from tokumei.exchange.http_transport import HttpTransport, read_token

@@ -167,7 +167,7 @@ def offer(
 
 
 def _offered(result: dict[str, Any]) -> dict[str, Any]:
-    """Give what a provider reads of a new offer."""
+    """Return what a provider reads of a new offer."""
     found, fails, lots = result["attack"], result["refused_fails"], result["lots"]
     plain = {name: result[name] for name in result if name not in HIDDEN}
     if result["epsilon"] is None:

@@ -49,7 +49,7 @@ def goal_options(
     prefer: str | None,
     population: str | None = None,
 ) -> dict[str, Any]:
-    """Give what is asked of a release beside its requirements, as the jobs take it."""
+    """Return the goal of a release beside its requirements, as the jobs take it."""
     return {
         "suppress": suppress,
         "loss": loss,
@@ -61,7 +61,7 @@ def goal_options(
 
 
 def hierarchies_of(folder: Path | None, alone: list[str] | None) -> Any:
-    """Give the hierarchies as the jobs take them: a folder, files by column, both or nothing."""
+    """Return the hierarchies as the jobs take them: a folder, files by column, both or nothing."""
     if folder is None and not alone:
         return None
     return columns_of(alone) | ({} if folder is None else {"": folder})

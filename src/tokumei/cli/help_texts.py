@@ -21,7 +21,7 @@ INDENT = "  "
 
 
 def unwrap_help(app: typer.Typer) -> None:
-    """Let the paragraphs of all help texts break where the screen ends, not where the lines of the code do."""
+    """Wrap the paragraphs of all help texts at the width of the screen, not where the code breaks them."""
     for command in app.registered_commands:
         text = cleandoc(command.help or (command.callback and command.callback.__doc__) or "")
         command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
@@ -31,7 +31,7 @@ def unwrap_help(app: typer.Typer) -> None:
 
 
 def with_whole_names(command: Any) -> Any:
-    """Let a command and all below it lay out their help by the words here: the library cuts names on narrow screens."""
+    """Lay out the help of a command and all below it here: the library cuts names on narrow screens."""
     command.format_help = MethodType(_format_help, command)
     for one in getattr(command, "commands", {}).values():
         with_whole_names(one)
@@ -43,7 +43,7 @@ def _format_help(command: Any, context: Any, formatter: Any) -> None:
 
 
 def help_lines(command: Any, context: Any, width: int) -> list[str]:
-    """Give the help of a command: usage, what it does, its arguments and options, and the commands of a group."""
+    """Return the help of a command: usage, what it does, arguments, options and subcommands."""
     width = min(width, WIDEST)
     usage = " ".join(["Usage:", context.command_path, *command.collect_usage_pieces(context)])
     lines = [*_below(usage, width, INDENT), ""]
@@ -55,7 +55,7 @@ def help_lines(command: Any, context: Any, width: int) -> list[str]:
 
 
 def _panels(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
-    """Give by title what stands under it: names, and what is said of them."""
+    """Return the names and texts that stand under each title."""
     panels: dict[str, list[tuple[str, str]]] = {ARGUMENTS: [], OPTIONS: []}
     for param in command.get_params(context):
         if not getattr(param, "hidden", False):
@@ -72,7 +72,7 @@ def _panels(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
 
 
 def _name(param: Any, context: Any, is_argument: bool) -> str:
-    """Give what is written for a parameter: all its names, and what stands for its value."""
+    """Return how a parameter is written: all its names, and the placeholder of its value."""
     if is_argument:
         return str(param.display_name_raw)
     # Short names first: the library keeps those of --help in no order.
@@ -84,7 +84,7 @@ def _name(param: Any, context: Any, is_argument: bool) -> str:
 
 
 def _said(param: Any, context: Any) -> str:
-    """Give what a parameter does, its least and greatest value, its default, and whether it must be given."""
+    """Describe a parameter: what it does, its bounds, its default, and whether it is required."""
     said = [" ".join((param.help or "").split())]
     ends = param._get_number_range_help_str()
     if ends:
@@ -99,7 +99,7 @@ def _said(param: Any, context: Any) -> str:
 
 
 def _pair_lines(pairs: Sequence[tuple[str, str]], width: int) -> list[str]:
-    """Give names with what is said of them beside them, or below one that is too wide."""
+    """Lay out names with their texts beside them, or below a name that is too wide."""
     most = int(width * SHARE_OF_NAMES)
     column = max((len(name) for name, _ in pairs if len(name) <= most), default=0)
     room = width - 2 * len(INDENT) - column

@@ -142,7 +142,7 @@ def _plan(
     force: bool,
     json: bool,
 ) -> None:
-    """Say what anonymizing on an engine would take."""
+    """Estimate what anonymizing on an engine would take."""
     from tokumei.counting.engine import check_engine
     from tokumei.data.files.outputs import check_outputs
     from tokumei.job.plan_history import plan_history

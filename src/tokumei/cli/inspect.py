@@ -25,7 +25,7 @@ def inspect(
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
-    """Say what each column is, which single people out, and which roles they may have.
+    """Describe each column: what it is, which single people out, and which roles they may have.
 
     Roles are suggested with their reasons; nothing is changed. The job file is that of `tokumei job new`.
 

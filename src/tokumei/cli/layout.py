@@ -16,7 +16,7 @@ HANGING = "    "
 
 
 def facts_lines(facts: Mapping[str, Any], width: int | None) -> list[tuple[str, str]]:
-    """Give names and values as pairs of texts that stand beside each other; a long value goes on below."""
+    """Return names and values as pairs of lines beside each other; a long value continues below."""
     names = [shown(name.replace("_", " ")) for name in facts]
     column = max((_width(name) for name in names), default=0)
     room = None if width is None else width - column - len(GAP)
@@ -29,7 +29,7 @@ def facts_lines(facts: Mapping[str, Any], width: int | None) -> list[tuple[str, 
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None) -> list[str] | None:
-    """Give a table with its header as lines, paragraphs folded; None if it does not fit, so that a block a row does."""
+    """Lay out a table with its header, paragraphs folded; None if it does not fit, so that blocks are used."""
     cells = [[shown(value) for value in row] for row in rows]
     heads = [shown(name) for name in columns]
     is_number = [_are_numbers(column) for column in zip(*rows, strict=True)] or [False] * len(columns)
@@ -50,7 +50,7 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: in
 def _lines_of_whole_cells(
     cells: Sequence[Sequence[str]], widths: Sequence[int], is_number: Sequence[bool]
 ) -> list[str] | None:
-    """Give a line a row, column by column, since a wide file has tens of thousands of rows; None if any cell folds."""
+    """Lay out one line a row, by columns, since a file may have tens of thousands of rows; None if a cell folds."""
     padded = []
     for column, width, right in zip(zip(*cells, strict=True), widths, is_number, strict=True):
         if _is_plain(column):
@@ -65,7 +65,7 @@ def _lines_of_whole_cells(
 
 
 def block_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None) -> list[tuple[str, str]]:
-    """Give a table as one block of names and values for each row, with an empty line between."""
+    """Lay out a table as a block of names and values for each row, with an empty line between."""
     lines: list[tuple[str, str]] = []
     for row in rows:
         # A name of its own for each, since a mapping would lose columns without a name.
@@ -88,7 +88,7 @@ def wrapped(text: str, width: int | None) -> list[str]:
 
 
 def _widths(lines: Sequence[Sequence[str]], width: int | None) -> list[int] | None:
-    """Give each column its width, taking from the widest paragraphs first; None if words would not fit."""
+    """Return the width of each column, taking from the widest paragraphs first; None if words would not fit."""
     columns = list(zip(*lines, strict=True))
     widths = [max(map(len if _is_plain(column) else _width, column)) for column in columns]
     gaps = len(GAP) * (len(widths) - 1)
@@ -105,20 +105,20 @@ def _widths(lines: Sequence[Sequence[str]], width: int | None) -> list[int] | No
 
 
 def _least(column: Sequence[str], widest: int) -> int:
-    """Give the width that a column's longest word needs."""
+    """Return the width that a column's longest word needs."""
     longest = max((_width(word) for cell in column for word in cell.split(" ")), default=0)
     has_paragraph = any(cell.count(" ") > 1 for cell in column[1:])
     return min(widest, max(longest, NARROWEST_PARAGRAPH)) if has_paragraph else longest
 
 
 def _are_sentences(column: Sequence[str], room: int) -> bool:
-    """Tell whether a column holds sentences that take many lines where there is little room, and fits in this one."""
+    """Whether a column holds long sentences that fit into this room."""
     is_long = any(_width(cell) > 2 * NARROWEST_SENTENCE for cell in column)
     return is_long and all(_width(word) <= room for cell in column for word in cell.split(" "))
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool], below: int | None) -> list[str]:
-    """Give one row of a table as lines, with its last cell in a room of its own below where that is given."""
+    """Lay out one row of a table; its last cell has a room of its own below where that is given."""
     if below is None:
         return _folded(cells, widths, is_number)
     lines = _folded(cells[:-1], widths, is_number[:-1])
@@ -126,7 +126,7 @@ def _row(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool],
 
 
 def _folded(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]) -> list[str]:
-    """Give one row of a table as lines, as many as its longest paragraph takes."""
+    """Lay out one row of a table in as many lines as its longest paragraph takes."""
     parts = [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
     lines = []
     for index in range(max(len(part) for part in parts)):
@@ -155,7 +155,7 @@ def _is_plain(column: Sequence[str]) -> bool:
 
 
 def _width(text: str) -> int:
-    """Give how many places of a terminal a text takes: Japanese characters take two."""
+    """Return how many columns of a terminal a text takes: Japanese characters take two."""
     if text.isascii() and text.isprintable():
         return len(text)
     from rich.cells import cell_len

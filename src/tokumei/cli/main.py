@@ -37,18 +37,18 @@ def built(name: str | None = None) -> Any:
 
 
 def _drop_output() -> None:
-    """Let what is still to be printed go nowhere: there is no place left for it."""
+    """Send the rest of the output nowhere: its reader is gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _look_seldom_for_circles() -> None:
-    """Let the collector of circular garbage look seldom, and not at all when the process ends, which frees all."""
+    """Run the garbage collector seldom, and not at exit, which frees everything anyway."""
     gc.set_threshold(OBJECTS_BETWEEN_LOOKS, *gc.get_threshold()[1:])
     atexit.register(_skip_last_look)
 
 
 def _multiply_by_one_thread() -> None:
-    """Let one thread multiply matrices, unless it is set: ours are small, and several mostly wait for each other."""
+    """Use one thread for matrix products, unless it is set: ours are small, and threads mostly wait for each other."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 

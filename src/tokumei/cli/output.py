@@ -70,7 +70,7 @@ def print_text(text: str) -> None:
 
 
 def screen_width() -> int | None:
-    """Give how wide the screen is, or None where nobody said and no line needs to be broken, as in a pipe."""
+    """Return the width of the screen; None if unknown or in a pipe, where no line needs to be broken."""
     if os.environ.get("COLUMNS", "").isdecimal():
         return int(os.environ["COLUMNS"]) or None
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -75,7 +75,7 @@ def _chosen(wanted: str | None, known: list[str], kind: str) -> str:
 
 @contextmanager
 def _new_folder(out: Path, kit: Path) -> Iterator[Path]:
-    """Give a folder to write to, which gets its name when all is done; what is there stays."""
+    """Create a folder that gets its name when all is done; an existing one stays."""
     from tokumei.contest.kit import is_kit
 
     if not is_kit(kit):

@@ -99,12 +99,12 @@ Command = Callable[..., None]
 
 
 def reads_tables(command: Command) -> Command:
-    """Give a command the options of reading tables."""
+    """Add the options of reading tables to a command."""
     return _with_options(command, OF_TABLES)
 
 
 def reads_histories(command: Command) -> Command:
-    """Give a command the options of reading histories: those of tables, and which column is what."""
+    """Add the options of reading histories to a command: those of tables, and which column is what."""
     return _with_options(command, OF_HISTORIES)
 
 

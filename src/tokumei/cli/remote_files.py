@@ -21,7 +21,7 @@ ZIP = ".zip"
 
 
 def by_role(roles: Sequence[dict[str, str]], files: Sequence[Path]) -> dict[str, Path]:
-    """Say which file is which: a zip holds them all, else by their names, else by their order."""
+    """Match files to roles: a zip holds them all, else by their names, else by their order."""
     for file in files:
         if not file.is_file():
             raise InputError.of("a file that exists", file=file)
@@ -90,7 +90,7 @@ def _fetch(reached: Server, contest: str, file: dict[str, Any], target: Path, ba
 
 
 def _index(file: dict[str, Any]) -> Path:
-    """Say where a file goes; all names are the server's, so that none is used unchecked."""
+    """Return the path for a file; names come from the server, so that none is used unchecked."""
     if file.get("kind") not in FOLDERS:
         raise InputError.of(f"a kind of file: {', '.join(FOLDERS)}", value=file.get("kind"))
     folder = Path(FOLDERS[file["kind"]])

@@ -94,7 +94,7 @@ def _submission_sections(found: Mapping[str, Any]) -> list[Section]:
 
 
 def _say_step(found: Mapping[str, Any], before: str) -> str:
-    """Tell a person who looks which step the evaluation is at, once for each."""
+    """Report the step of the evaluation to a person, once for each."""
     now = str(found["progress"].get("step") or found["says"])
     if now != before and sys.stderr.isatty():
         typer.echo(f"  {now}", err=True)

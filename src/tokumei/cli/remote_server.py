@@ -183,7 +183,7 @@ def _write_config(known: Mapping[str, Any]) -> None:
 
 
 def _read(url: str, status: int, body: bytes, headers: Mapping[str, str]) -> Any:
-    """Give what an answer says, or raise the error that it stands for."""
+    """Return the content of an answer, or raise the error that it stands for."""
     if status == 204:
         return None
     if 300 <= status < 400:

@@ -224,7 +224,7 @@ def _report_table(
 
 
 def files_of(texts: list[str] | None) -> list[str]:
-    """Give the files that knowledge is read from."""
+    """Return the files from which knowledge is read."""
     return [file for text in texts or [] if (file := text.partition("=")[2])]
 
 

@@ -69,7 +69,7 @@ def requirement_options(
     missing_is_a_value: bool = False,
     delta_disclosure: list[str] | None = None,
 ) -> dict[str, Any]:
-    """Give the requirements as the jobs take them."""
+    """Return the requirements as the jobs take them."""
     return {
         "k": k,
         "preset": preset,

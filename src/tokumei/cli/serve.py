@@ -103,7 +103,7 @@ def add_user(
 
 
 def _name_hosts(host: str) -> None:
-    """Let the server be called by the address it listens at; who listens at all of them must say the names."""
+    """Allow the host name of the listening address; whoever listens at all addresses must name the hosts."""
     if os.environ.get("TOKUMEI_HOSTS"):
         return
     if host in WILDCARDS:

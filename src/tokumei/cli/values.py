@@ -20,7 +20,7 @@ NOT_PLAIN = object()
 
 
 def with_plain_values(command: Any) -> Any:
-    """Let a command and all below it read plain values by themselves."""
+    """Read plain values here for a command and all below it."""
     command.get_params = MethodType(_params, command)
     for one in getattr(command, "commands", {}).values():
         with_plain_values(one)
@@ -28,7 +28,7 @@ def with_plain_values(command: Any) -> Any:
 
 
 def _params(command: Any, context: Any) -> list[Any]:
-    """Give the parameters of a command, that for help among them, which the library makes when it is asked."""
+    """Return the parameters of a command, with that for help, which the library makes on demand."""
     params: list[Any] = type(command).get_params(command, context)
     for param in params:
         # Older versions of the library have no such step, and need none.
@@ -42,7 +42,7 @@ class _Reader:
 
     @staticmethod
     def coerce(value: Any, param: Any, ctx: Any) -> Any:
-        """Give the value as the command takes it."""
+        """Return the value as the command takes it."""
         read = plain_value(value, param)
         if read is NOT_PLAIN:
             return type(param).get_runtime_param(param).coerce(value, param=param, ctx=ctx)

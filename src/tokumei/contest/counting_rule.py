@@ -14,7 +14,7 @@ Rank = Callable[[Sequence[TeamEntry]], list[Standing]]
 
 
 def which_counts(rule: str, scores: Sequence[ReleaseScore], rank: Rank, chosen: int | None = None) -> int:
-    """Give the place of the release that counts among a team's, which are in the order in which they came.
+    """Return the index of a team's release that counts; releases come in order of submission.
 
     chosen: the place of the one that the team chose.
     """

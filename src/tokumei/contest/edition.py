@@ -102,7 +102,7 @@ class ReleaseScore:
     flags: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Give all of it for a log."""
+        """Return the score for a log."""
         return {
             "details": dict(self.details),
             "utility": self.utility,
@@ -125,7 +125,7 @@ class GuessScore:
     is_proof: bool | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Give all of it for a log."""
+        """Return the score for a log."""
         return {"success": self.success, "details": dict(self.details), "is_proof": self.is_proof}
 
     @classmethod
@@ -170,7 +170,7 @@ class Standing:
     proven_by: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the line for JSON."""
+        """Return the standing for JSON."""
         return {
             "place": self.place,
             "team": self.team,
@@ -192,7 +192,7 @@ class AttackRule:
     levels: tuple[str, ...] = ()
 
     def found(self, guesses: Iterable[tuple[str, float]]) -> float:
-        """Give what guesses found, each a level of knowledge and its success; nothing where there is none."""
+        """Return what guesses found, each a knowledge level and its success; 0 where there is none."""
         if not self.levels:
             return max((success for _, success in guesses), default=0.0)
         best = dict.fromkeys(self.levels, 0.0)
@@ -202,7 +202,7 @@ class AttackRule:
         return math.fsum(best.values()) / len(best)
 
     def found_by_others(self, entry: TeamEntry) -> float:
-        """Give what other teams found in a release; a team knows its own truth, which proves nothing."""
+        """Return what other teams found in a release; a team knows its own truth, which proves nothing."""
         others = (one for one in entry.attempts if one.attacker != entry.team)
         return self.found((one.knowledge, one.score.success) for one in others)
 

@@ -136,17 +136,17 @@ WORDS = {**SAID, **JAPANESE}
 
 
 def in_japanese(fault: Fault) -> str | None:
-    """Say what was expected in Japanese, or None where no words are known."""
+    """Describe what was expected in Japanese; None where no words are known."""
     return Text(fault.form, **fault.values).in_words(WORDS)
 
 
 def found_in_japanese(fault: Fault) -> str | None:
-    """Give what was found there, in Japanese where the check says it and no cell does."""
+    """Describe what was found, in Japanese where it comes from the check and not from a cell."""
     return (fault.value.in_words(WORDS) if isinstance(fault.value, Text) else None) or fault.value
 
 
 def sentence_in_japanese(fault: Fault) -> str:
-    """Tell a whole fault in Japanese, as `str` tells it in English."""
+    """Describe a whole fault in Japanese, as `str` does in English."""
     where = {"": fault.file, "オプション ": fault.option, "行 ": fault.line, "列 ": fault.column}
     place = "、".join(f"{what}{one}" for what, one in where.items() if one)
     found = found_in_japanese(fault)

@@ -77,7 +77,7 @@ class Contest:
 
     @contextmanager
     def draft(self) -> Iterator[Path]:
-        """Give a folder among the secrets that is gone afterwards, but for what was moved out of it."""
+        """Create a folder among the secrets that is gone afterwards, but for what was moved out of it."""
         draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder / SECRET))
         try:
             yield draft
@@ -85,24 +85,24 @@ class Contest:
             shutil.rmtree(draft, ignore_errors=True)
 
     def path(self, *names: str) -> Path:
-        """Give a path in the folder."""
+        """Return a path in the folder."""
         return self.folder.joinpath(*names)
 
     def name(self, path: Path) -> str:
-        """Give the name that the log knows a file by."""
+        """Return the name by which the log knows a file."""
         return path.relative_to(self.folder).as_posix()
 
     def digest(self, path: Path) -> str:
-        """Give the digest of a file as the log shows it: keyed for a secret one."""
+        """Return the digest of a file as the log shows it: keyed for a secret one."""
         is_secret = path.relative_to(self.folder).parts[0] == SECRET
         return self.key.digest(path) if is_secret else public_digest(path)
 
     def digests(self, folder: Path) -> dict[str, str]:
-        """Give the digest of every file below a folder by its name."""
+        """Return the digest of every file below a folder by its name."""
         return {self.name(path): self.digest(path) for path in files_below(folder)}
 
     def verify(self, name: str, expected: str) -> Path:
-        """Give the path of a file that is what the log says it was."""
+        """Return the path of a file after checking that it is what the log says."""
         path = self.folder / name
         if not path.is_file() or path.is_symlink():
             raise PromiseBroken(f"{name}: is missing.")
@@ -206,7 +206,7 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def seal(folder: Path, *, is_secret: bool) -> None:
-    """Give all files of a folder, and itself, fixed times, and modes that keep secrets to their owner."""
+    """Fix the times of a folder and its files, and let only their owner read secret ones."""
     for path in [*folder.rglob("*"), folder]:
         if path.is_dir():
             path.chmod(0o700 if is_secret else 0o755)

@@ -113,7 +113,7 @@ def kit_of_edition(
 
 
 def open_kit(folder: Path | str) -> tuple[Edition, dict[str, Path], dict[str, Path]]:
-    """Give the edition, the data and the knowledge of an unpacked kit: the real knowledge once it was handed out."""
+    """Return the edition, data and knowledge of an unpacked kit: the real knowledge once it was handed out."""
     folder = Path(folder)
     edition = read_setting(folder / SETTING)
     real, sample = folder / "knowledge", folder / "sample" / "knowledge"
@@ -122,7 +122,7 @@ def open_kit(folder: Path | str) -> tuple[Edition, dict[str, Path], dict[str, Pa
 
 
 def is_kit(folder: Path | str) -> bool:
-    """Tell whether a folder is an unpacked kit."""
+    """Whether a folder is an unpacked kit."""
     return (Path(folder) / SETTING).is_file() and (Path(folder) / "data").is_dir()
 
 
@@ -205,7 +205,7 @@ def readme_text(edition: Edition, language: Language = "en") -> str:
 
 
 def team_commands(edition: Edition) -> list[str]:
-    """Give the commands by which a team checks and scores its files, run in the unpacked kit."""
+    """Return the commands by which a team checks and scores its files, run in the unpacked kit."""
     terms = edition.terms
     commands = ["tokumei contest check . sample/release", "tokumei contest score . sample/release"]
     commands.append("tokumei contest check . sample/guess --published sample/published")

@@ -132,7 +132,7 @@ def submit(contest: Contest, team: str, given: Path) -> Submitted:
 
 
 def choose(contest: Contest, team: str, number: int) -> None:
-    """Let one of a team's releases count, by its number, where the rules leave that to teams."""
+    """Choose the release of a team that counts, by its number, where the rules leave that to teams."""
     with contest.writing() as (log, season):
         season.check_may_choose(team, number)
         log.append("choose", {"team": team, "number": number})
@@ -260,7 +260,7 @@ def close(contest: Contest) -> list[Standing]:
 
 
 def disqualify(contest: Contest, team: str, reason: str) -> None:
-    """Let nothing of a team count any more; its files and lines stay, and a line says why.
+    """Disqualify a team; its files and lines stay, and a new line says why.
 
     After the end the ranking is written anew, so that it is always what the log tells.
     """
@@ -271,7 +271,7 @@ def disqualify(contest: Contest, team: str, reason: str) -> None:
 
 
 def readmit(contest: Contest, team: str) -> None:
-    """Let a team that was disqualified count again."""
+    """Readmit a disqualified team."""
     with contest.writing() as (log, season):
         season.check_may_disqualify(team, is_back=True)
         season.disqualified.remove(team)
@@ -289,7 +289,7 @@ def _rank(contest: Contest, season: Season) -> list[Standing]:
 
 
 def ranking_text(contest: Contest, season: Season) -> str:
-    """Give the text of the final ranking as the log tells it."""
+    """Return the text of the final ranking as the log has it."""
     shape = {
         "title": contest.terms.title,
         "ranking": [standing.as_dict() for standing in _rank(contest, season)],
@@ -305,7 +305,7 @@ def _write_ranking(contest: Contest, season: Season) -> dict[str, str]:
 
 @contextmanager
 def _taken_release(contest: Contest, data: Files, given: Path) -> Iterator[dict[str, Path]]:
-    """Give a copy of a release that passed the check."""
+    """Yield a copy of a release that passed the check."""
     with contest.draft() as draft:
         files = take_in(given, contest.terms.release_files, draft / "release")
         with _naming(given, files):
@@ -327,7 +327,7 @@ def _moved_in(draft: Path, target: Path) -> Iterator[None]:
 
 @contextmanager
 def _naming(given: Path, files: dict[str, Path]) -> Iterator[None]:
-    """Let faults name the file that was handed in, not the copy that was checked."""
+    """Name in faults the file that was handed in, not the copy that was checked."""
     names = {str(path): str(given if given.is_file() else given / path.name) for path in files.values()}
     try:
         yield

@@ -33,7 +33,7 @@ class AttackPlace:
     n_attacked: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the line for JSON."""
+        """Return the place for JSON."""
         return {"place": self.place, "team": self.team, "found": self.found, "attacked": self.n_attacked}
 
 

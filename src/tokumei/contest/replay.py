@@ -207,7 +207,7 @@ def _place(line: LogLine) -> str:
 
 
 def _first_difference(found: Any, told: Any, at: str = "") -> str:
-    """Say where two values first differ, and how."""
+    """Describe where two values first differ, and how."""
     if isinstance(found, dict) and isinstance(told, dict):
         for name in sorted({*found, *told}):
             if name not in found or name not in told or canonical(found[name]) != canonical(told[name]):

@@ -43,7 +43,7 @@ def results_page(
 
 
 def ranking_table(standings: Sequence[Standing]) -> tuple[list[str], list[list[Any]]]:
-    """Give the columns and the rows of a scoreboard; reasons are sentences, and find no room in a table."""
+    """Return the columns and rows of a scoreboard; reasons are sentences, which do not fit into a table."""
     names = list(dict.fromkeys(name for standing in standings for name in standing.numbers))
     rows = [
         [
@@ -56,7 +56,7 @@ def ranking_table(standings: Sequence[Standing]) -> tuple[list[str], list[list[A
 
 
 def attacker_table(entries: Sequence[TeamEntry]) -> tuple[list[str], list[list[Any]]]:
-    """Give the columns and the rows of the board of attackers."""
+    """Return the columns and rows of the board of attackers."""
     rows = [[line.place, line.team, line.found, line.n_attacked] for line in rank_attackers(entries)]
     return ["place", "attacker", "found", "releases attacked"], rows
 

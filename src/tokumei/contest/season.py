@@ -100,7 +100,7 @@ class Season:
         self.files.update(facts.get("files", {}))
 
     def counting_releases(self) -> dict[str, PlayedRelease]:
-        """Give the release of each team that counts by the rule of the contest, in the order of their names."""
+        """Return each team's release that counts by the contest's rule, in the order of the teams' names."""
         found: dict[str, list[PlayedRelease]] = {}
         for release in self.releases:
             found.setdefault(release.team, []).append(release)

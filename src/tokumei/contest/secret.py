@@ -33,7 +33,7 @@ class Secret:
 
     @classmethod
     def of_seed(cls, seed: int) -> Secret:
-        """Give the key that belongs to a seed, for rehearsals, simulations and tests."""
+        """Return the key of a seed, for rehearsals, simulations and tests."""
         check_seed(seed)
         return cls(hashlib.sha256(f"tokumei contest seed {seed}".encode()).digest())
 
@@ -50,7 +50,7 @@ class Secret:
         return found
 
     def written(self) -> str:
-        """Give the key as it stands in its file."""
+        """Return the key as its file holds it."""
         return f"{self.key.hex()}\n"
 
     @property
@@ -59,12 +59,12 @@ class Secret:
         return hashlib.sha256(b"tokumei contest commitment" + self.key).hexdigest()
 
     def seed(self, *purpose: str | int) -> int:
-        """Give the seed of one purpose; it tells nothing of the key or of any other seed."""
+        """Return the seed of one purpose; it reveals nothing of the key or of any other seed."""
         message = json.dumps(["seed", *purpose]).encode()
         return int.from_bytes(hmac.digest(self.key, message, "sha256")[:8], "big") >> 1
 
     def digest(self, path: Path) -> str:
-        """Give the keyed hash of a secret file.
+        """Return the keyed hash of a secret file.
 
         A plain hash in a log that others see would let an attacker try out guesses at the truth until one fits.
         """
@@ -76,6 +76,6 @@ class Secret:
 
 
 def public_digest(path: Path) -> str:
-    """Give the SHA-256 of a file that everybody may have."""
+    """Return the SHA-256 of a public file."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()

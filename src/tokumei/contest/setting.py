@@ -49,7 +49,7 @@ def read_counts(path: Path) -> str:
 
 
 def counts_said(text: str) -> str | None:
-    """Give which of a team's releases counts, where the text of a contest's file says so."""
+    """Return which of a team's releases counts, if the contest's file says so."""
     where, found = parse_toml(text, SETTING)
     return _counts(where, found) if RULE in found else None
 
@@ -75,7 +75,7 @@ def _counts(where: Where, found: Mapping[str, Any]) -> str:
 
 
 def source_of(edition: Edition) -> Path | None:
-    """Give the file that a contest of one's own takes its data from, where it names one."""
+    """Return the file from which a custom contest takes its data, if it names one."""
     from tokumei.contest.custom.edition import CustomEdition
 
     if isinstance(edition, CustomEdition) and edition.settings.data.source is not None:

@@ -68,7 +68,7 @@ def team_names(edition: Edition, n_teams: int) -> dict[str, str]:
 
 @contextmanager
 def played_release(contest: Contest, name: str, team: str) -> Iterator[Path]:
-    """Give a folder with the release that a built-in anonymizer makes for a team."""
+    """Create a folder with the release that a built-in anonymizer makes for a team."""
     season = contest.season()
     season.check_may_submit(team)
     _check_known(name, contest.edition.anonymizers(), "anonymizer")
@@ -80,7 +80,7 @@ def played_release(contest: Contest, name: str, team: str) -> Iterator[Path]:
 
 @contextmanager
 def played_guess(contest: Contest, name: str, attacker: str, target: str, level: str) -> Iterator[Path]:
-    """Give a folder with the guess that a built-in attack makes from public files only."""
+    """Create a folder with the guess that a built-in attack makes from public files only."""
     season = contest.season()
     season.check_may_attack(attacker, target, level)
     _check_known(name, contest.edition.attacks(), "attack")

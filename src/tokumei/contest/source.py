@@ -30,7 +30,7 @@ TELLING_COLUMN = SPELLINGS["StockCode"][0]
 
 
 def sample_purchases(source: Path | None, n_customers: int, *, seed: int) -> History:
-    """Give the purchases of so many customers in the twelve months: drawn from the source, or made up without one."""
+    """Return a sample of customers' purchases in the twelve months: from the source, or made up without one."""
     if source is None:
         return History.of(make_retail(n_customers, seed=seed), name="T")
     rows = read_purchases(source).kept.filter(pl.col("date").is_between(FIRST_DAY, LAST_DAY))
@@ -45,7 +45,7 @@ def sample_purchases(source: Path | None, n_customers: int, *, seed: int) -> His
 
 @contextmanager
 def plain_source(source: Path | None, reading: Reading) -> Iterator[Path | None]:
-    """Give a source as every edition reads it: as it is, or as a plain table if it is read in a way of its own.
+    """Provide a source as every edition reads it: as it is, or converted to a plain table.
 
     The same file and reading give the same bytes, by which a replay knows the source again. Where columns are named, or
     how dates are written, the source is a history.

@@ -11,7 +11,7 @@ EACH_ONCE = "each_once"
 
 
 def for_a_table(attack: Attack) -> Attack:
-    """Give the attack that names each customer once a month, as a table has but one cell for that."""
+    """Return the attack that names each customer once a month, since a table has one cell for that."""
     part: Any = attack
     has_option = is_dataclass(part) and any(field.name == EACH_ONCE for field in fields(part))
     found: Attack = replace(attack, **{EACH_ONCE: True}) if has_option else attack  # type: ignore[type-var]

@@ -92,7 +92,7 @@ class _Found:
 
 
 def detect_yamaoka(original: pl.DataFrame, released: pl.DataFrame, rows: pl.Series) -> YamaokaVerdict:
-    """Say whether a release whose row i is declared to come from row `rows[i]`, counted from 1, really does.
+    """Judge whether a release whose row i is declared to come from row `rows[i]`, counted from 1, really does.
 
     Both frames have the same columns; leave out those that are renamed altogether, such as customers that became
     pseudonyms. A missing cell is a value of its own.
@@ -122,7 +122,7 @@ def detect_yamaoka(original: pl.DataFrame, released: pl.DataFrame, rows: pl.Seri
 
 
 def _declared(original: pl.DataFrame, released: pl.DataFrame, rows: pl.Series) -> Indices:
-    """Give the declared rows counted from 0, having checked that the three belong together."""
+    """Return the declared rows counted from 0, after checking that the three belong together."""
     if original.columns != released.columns:
         raise InputError.of(
             f"the columns of the original: {', '.join(original.columns)}", value=", ".join(released.columns)
@@ -185,15 +185,15 @@ class _Column:
         return cls(False, codes[0], codes[1], weights.astype(np.float32), n)
 
     def shuffled(self, rows: Indices) -> _Column:
-        """Give the column with other released cells: those of the given rows."""
+        """Return the column with the released cells of the given rows."""
         return _Column(self.is_number, self.original, self.released[rows], self.weights[rows], self.n_rows)
 
     def nearness(self, rows: Indices) -> Floats:
-        """Say how near each row of the original is to each of some released rows: released × original, in nats."""
+        """Return how near each row of the original is to some released rows: released × original, in nats."""
         return self._compare(self.released[rows][:, None], self.weights[rows][:, None], self.original)
 
     def nearness_to(self, rows: Indices, originals: Indices) -> Floats:
-        """Say how near one row of the original is to each of some released rows."""
+        """Return how near one row of the original is to some released rows."""
         return self._compare(self.released[rows], self.weights[rows], self.original[originals])
 
     def _compare(self, cells: Cells, weights: Floats, originals: Cells) -> Floats:
@@ -228,7 +228,7 @@ def _codes(cells: pl.Series, values: pl.Series) -> npt.NDArray[np.int32]:
 
 
 def _fingerprint(columns: list[_Column], declared: Indices) -> str:
-    """Give the number of a sample that nobody can foresee, and that is the same for the organizer and the team.
+    """Return a seed that nobody can foresee, and that is the same for the organizer and the team.
 
     Were the sample fixed, a team would tell the truth about those rows. So it depends on every cell and row number.
     """
@@ -272,7 +272,7 @@ def _are_equal(columns: list[_Column], rows: Indices, originals: Indices) -> Boo
 def _evidence(
     sampled: Indices, declared: Indices, found: _Found, is_contradicted: Bools, limit: float
 ) -> tuple[str, ...]:
-    """Say what was found, and show the rows in which another row fits best by far."""
+    """Describe what was found, with the rows that another row fits best by far."""
     n_bad = int(is_contradicted.sum())
     sentences = [
         f"{n_bad:,} of {len(sampled):,} rows looked at ({is_contradicted.mean():.1%}) contradict the declared row map; "

@@ -43,12 +43,12 @@ def canonical(value: Any) -> str:
 
 
 def digest_of(content: bytes) -> str:
-    """Give the SHA-256 of some bytes in hexadecimal digits."""
+    """Return the SHA-256 of some bytes in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
 
 
 def next_link(links: Sequence[Link], payload: Mapping[str, Any]) -> Link:
-    """Give the line with this payload after the lines there are."""
+    """Return the next link of a chain with this payload."""
     return Link(len(links) + 1, links[-1].hash if links else START, payload)
 
 

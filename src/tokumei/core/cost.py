@@ -27,7 +27,7 @@ class Cost:
         return f"about {_duration(self.seconds)} and {held}"
 
     def say(self, work: str) -> None:
-        """Tell whoever runs long work what to expect."""
+        """Report the expected cost to whoever runs long work."""
         if self.seconds > LEAST_SAID or self.n_bytes > GIGABYTE:
             notes.info("%s is expected to take %s.", work, self)
 

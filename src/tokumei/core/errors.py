@@ -38,7 +38,7 @@ class TokumeiError(Exception):
         return self.args[0] if self.args and isinstance(self.args[0], Text) else str(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the error in the one JSON shape that every command prints."""
+        """Return the error in the one JSON shape that every command prints."""
         return {"error": type(self).__name__, "message": str(self)}
 
 
@@ -76,12 +76,12 @@ class Fault:
         return self.expected.format(**self.parameters) if self.parameters else self.expected
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the fault for JSON: in English, the rule and the parameters beside it where there are some."""
+        """Return the fault for JSON: in English, with its rule and parameters, if any."""
         found = asdict(self) | {"expected": self.wanted}
         return {name: value for name, value in found.items() if value or name not in ("rule", "parameters", "option")}
 
     def to_json(self) -> dict[str, Any]:
-        """Give the fault for a file or a database, with all that it takes to say it in another language later."""
+        """Return the fault for a file or a database, with all that is needed to translate it later."""
         found: dict[str, Any] = to_json(asdict(self) | {"expected": self.form, "parameters": self.values})
         return found
 
@@ -116,7 +116,7 @@ class FaultGroup:
     first: tuple[Fault, ...]
 
     def __str__(self) -> str:
-        """Say once what was expected where many places are wrong in the same way."""
+        """Describe once what was expected where many places are wrong in the same way."""
         if self.n_faults <= GROUP_LISTED:
             return "\n".join(map(str, self.first))
         lines = [f"{replace(self.first[0], line=None, value=None)} ({self.n_faults:,} times)"]
@@ -180,7 +180,7 @@ class InputError(TokumeiError):
         return "\n".join(map(str, self.groups))
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the error with its faults one by one."""
+        """Return the error with its faults one by one."""
         return super().as_dict() | {"faults": [fault.as_dict() for fault in self.faults], "n_faults": self.n_faults}
 
     @property
@@ -189,14 +189,14 @@ class InputError(TokumeiError):
         return any(fault.rule for fault in self.faults)
 
     def under(self, rule: str) -> InputError:
-        """Give the same faults as those of a rule."""
+        """Return the same faults as those of a rule."""
         groups = [
             FaultGroup(one.n_faults, tuple(replace(fault, rule=rule) for fault in one.first)) for one in self.groups
         ]
         return InputError([replace(fault, rule=rule) for fault in self.faults], self.n_faults, groups)
 
     def within(self, file: str | Path) -> InputError:
-        """Give the same faults with the file, where a column is named and no file."""
+        """Return the same faults with the file, where a column is named and no file."""
 
         def told(fault: Fault) -> Fault:
             return replace(fault, file=str(file)) if fault.column is not None and fault.file is None else fault
@@ -293,7 +293,7 @@ class FaultList:
 
 
 def kind_of(fault: Fault) -> tuple[str | None, ...]:
-    """Tell faults apart that are more than the same thing in another place."""
+    """Return a key that differs for faults that are more than the same thing in another place."""
     return fault.file, fault.rule, fault.expected, fault.column
 
 
@@ -307,7 +307,7 @@ def grouped(faults: Sequence[Fault], more: Mapping[tuple[str | None, ...], int] 
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Give the known name most like the one typed, or None when none is close."""
+    """Return the known name most like the one typed, or None when none is close."""
     matches = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
     return matches[0] if matches else None
 

@@ -145,12 +145,12 @@ def make_part_from_text(part: type[P], options: Mapping[str, str], *, kind: str,
 
 
 def class_name(name: str) -> str:
-    """Give the class that a part's file must define: `same-day` → `SameDay`."""
+    """Return the class that a part's file must define: `same-day` → `SameDay`."""
     return "".join(word[:1].upper() + word[1:] for word in name.split("-"))
 
 
 def part_name(part: object) -> str:
-    """Give the name of a part or of its class: `SameDay` → `same-day`."""
+    """Return the name of a part or of its class: `SameDay` → `same-day`."""
     kind = part if isinstance(part, type) else type(part)
     return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
 

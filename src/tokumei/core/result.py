@@ -62,19 +62,19 @@ class Result:
     frame_kind: str = "polars"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the result as plain values, as `--json` prints them."""
+        """Return the result as plain values, as `--json` prints them."""
         raise NotImplementedError
 
     def sections(self) -> Sequence[Section]:
-        """Give what people read, from top to bottom; all facts if a kind of result says no more."""
+        """Return what people read, from top to bottom; all facts unless a result says more."""
         return [Facts(self.to_dict())]
 
     def figure(self) -> Drawing | None:
-        """Give the figure of the result, or None where there is nothing to draw."""
+        """Draw the figure of the result; None if there is nothing to draw."""
         return None
 
     def to_frame(self) -> Any:
-        """Give the first table of the result as a frame of the caller's kind, or its facts as names and values."""
+        """Return the first table of the result as a frame of the caller's kind, or its facts as names and values."""
         sections = self.sections()
         for section in sections:
             if isinstance(section, Rows):
@@ -83,7 +83,7 @@ class Result:
         return frame_of(["name", "value"], [[name, shown(value)] for name, value in facts], self.frame_kind)
 
     def written_to(self, out: object) -> Result:
-        """Give the same result with the file that was written of it, or the result itself if none was."""
+        """Return the same result with the file that was written of it, or itself if none was."""
         return self if out is None else Saved(self, str(out))
 
     def __repr__(self) -> str:
@@ -110,11 +110,11 @@ class Saved(Result):
     out: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the result's values and the file."""
+        """Return the result's values and the file."""
         return {**self.result.to_dict(), "out": self.out}
 
     def sections(self) -> Sequence[Section]:
-        """Give the result's sections, and the file at the end, where it is seen."""
+        """Return the result's sections with the file at the end, where it is seen."""
         return [*self.result.sections(), Facts({"out": self.out})]
 
 
@@ -126,11 +126,11 @@ class Answer(Result):
     parts: Sequence[Section] = field(default_factory=tuple)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the values."""
+        """Return the values."""
         return dict(self.values)
 
     def sections(self) -> Sequence[Section]:
-        """Give what was said to show, or else all values."""
+        """Return the sections to show, or else all values."""
         return self.parts or [Facts(self.values)]
 
 
@@ -159,7 +159,7 @@ def shown(value: Any) -> str:
 
 
 def frame_of(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "polars") -> Any:
-    """Give rows as a frame; a column that mixes numbers and words becomes words, so that none is lost."""
+    """Build a frame of rows; a column that mixes numbers and words becomes words, so that none is lost."""
     import polars as pl
 
     listed = [list(row) for row in rows]
@@ -173,7 +173,7 @@ def frame_of(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = 
 
 
 def as_kind(frame: Any, kind: str) -> Any:
-    """Give a Polars frame as the kind that its caller works with: polars, pandas or arrow."""
+    """Convert a Polars frame to the kind that its caller works with: polars, pandas or arrow."""
     if kind == NUMBERED_PANDAS:
         return frame.to_pandas().rename(columns={name: int(name) for name in frame.columns if name.isdecimal()})
     if kind == "pandas":

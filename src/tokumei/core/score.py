@@ -61,7 +61,7 @@ class Score:
         return self.value > other.value if self.higher_is_better else self.value < other.value
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the score for JSON; an infinite end is written as null."""
+        """Return the score for JSON; an infinite end is written as null."""
         finite = {"best": self.best, "worst": self.worst}
         out: dict[str, Any] = {"name": self.name, "value": self.value}
         out |= {end: value if math.isfinite(value) else None for end, value in finite.items()}

@@ -16,7 +16,7 @@ LARGEST_SEED = 2**63 - 1
 
 
 def generator(seed: int, *purpose: str | int) -> np.random.Generator:
-    """Give the random stream of one purpose under a seed.
+    """Return the random stream of one purpose under a seed.
 
     Streams of different purposes are independent, so that adding a step to a program does not change
     the numbers that the other steps draw.

@@ -37,7 +37,7 @@ class Text(str):
         return self
 
     def in_words(self, words: Mapping[str, str]) -> str | None:
-        """Say it in another language, by its form without how numbers are written; None where words are missing."""
+        """Translate by the form without how numbers are written; None where words are missing."""
         if not self.values:
             return words.get(self.form)
         parts = list(string.Formatter().parse(self.form))
@@ -49,12 +49,12 @@ class Text(str):
 
 
 def _in_words(value: Any, how: str, words: Mapping[str, str]) -> str | None:
-    """Say what stands in a form: a text in words, a name or a number as it is written in English."""
+    """Translate what stands in a form: a text in words, a name or number as it is written in English."""
     return value.in_words(words) if isinstance(value, Text) else how.format(value)
 
 
 def to_json(value: Any) -> Any:
-    """Give what JSON can hold of texts, as `from_json` reads it; all other values stay as they are."""
+    """Convert texts to what JSON can hold and `from_json` reads; all other values stay as they are."""
     if isinstance(value, Text):
         return {"said": value.form, "values": {name: to_json(one) for name, one in value.values.items()}}
     if isinstance(value, Mapping):

@@ -8,7 +8,7 @@ from tokumei.core.text import Text
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> Text:
-    """Give a count and what is counted; one that does not take an s is given in its plural, too.
+    """Format a count with its noun; give the plural where it does not take an s.
 
     >>> counted(1, "row"), counted(2000, "row"), counted(0, "class", "classes")
     ('1 row', '2,000 rows', '0 classes')
@@ -17,7 +17,7 @@ def counted(n: int, noun: str, plural: str | None = None) -> Text:
 
 
 def choice_of(names: Iterable[object]) -> Text:
-    """Give the names of which one is expected.
+    """List the names of which one is expected.
 
     >>> choice_of(["first", "best"])
     'one of first, best'

@@ -128,7 +128,7 @@ LEAST_ICD = 0.95
 
 
 def category_seen(values: Sequence[str]) -> tuple[str, float] | None:
-    """Give the kind that most of the different values are of, and their share; values that say nothing are no sign."""
+    """Return the category of most distinct values, and their share; values that say nothing are ignored."""
     told = [european_words.without_accents(value.lower().strip()) for value in values]
     told = [value for value in told if value not in _UNKNOWN]
     if not told:

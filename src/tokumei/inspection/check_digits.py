@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def is_card(digits: str) -> bool:
-    """Tell whether the Luhn sum of 13 to 19 digits is a multiple of ten, and the first is one that cards have.
+    """Whether the Luhn sum of 13 to 19 digits is a multiple of ten, and the first is one that cards have.
 
     >>> is_card("4111111111111111"), is_card("4111111111111112")
     (True, False)
@@ -16,7 +16,7 @@ def is_card(digits: str) -> bool:
 
 
 def is_my_number(digits: str) -> bool:
-    """Tell whether the twelfth digit of an individual number is right (2014 ordinance 85 of the ministry, article 5).
+    """Whether the twelfth digit of an individual number is right (2014 ordinance 85 of the ministry, article 5).
 
     >>> is_my_number("123456789018"), is_my_number("123456789012")
     (True, False)
@@ -30,7 +30,7 @@ def is_my_number(digits: str) -> bool:
 
 
 def is_japanese_licence(digits: str) -> bool:
-    """Tell whether the eleventh of the twelve digits of a Japanese driver's licence is right.
+    """Whether the eleventh of the twelve digits of a Japanese driver's license is right.
 
     >>> is_japanese_licence("305012345600")
     False
@@ -43,7 +43,7 @@ def is_japanese_licence(digits: str) -> bool:
 
 
 def is_iban(text: str) -> bool:
-    """Tell whether an international bank account number leaves 1 when divided by 97 (ISO 7064).
+    """Whether an international bank account number leaves 1 when divided by 97 (ISO 7064).
 
     >>> is_iban("GB82WEST12345698765432"), is_iban("GB82WEST12345698765433")
     (True, False)

@@ -107,7 +107,7 @@ def _numbers(values: pl.Series) -> pl.Series | None:
 
 
 def _unit(name: str, values: Sequence[str]) -> str | None:
-    """Give the unit that a header ends with, or that stands beside every number of the column."""
+    """Return the unit that ends a header, or stands beside every number of the column."""
     found = _UNITS.search(unicodedata.normalize("NFKC", name))
     if found and found.start() > 0:
         return found[1] or found[2]

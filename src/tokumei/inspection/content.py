@@ -37,7 +37,7 @@ class Seen:
 
 
 def content_kind(facts: ColumnFacts) -> Seen | None:
-    """Give the kind that the values say, or None where they could be anything."""
+    """Return the kind that the values suggest, or None where they could be anything."""
     values = facts.values
     if not values:
         return None
@@ -60,7 +60,7 @@ def _by_pattern(values: Sequence[str]) -> Seen | None:
 
 
 def _by_words(facts: ColumnFacts) -> Seen | None:
-    """Tell names and categories; what could be both is a name where most rows have one of their own."""
+    """Recognize names and categories; what could be both is a name where most rows have one of their own."""
     values = facts.values
     if facts.type != "text":
         return Seen(KINDS["flag"], Text("its values are 0 and 1")) if set(values) == {"0", "1"} else None
@@ -100,7 +100,7 @@ def _is_prose(value: str) -> bool:
 
 
 def _by_shape(facts: ColumnFacts) -> Seen | None:
-    """Tell codes and running numbers by how many different ones there are, and how alike they are written."""
+    """Recognize codes and running numbers by how many distinct ones there are, and how alike they look."""
     values, shape = facts.values, {_shape(value) for value in facts.values}
     is_of_own = facts.n_present >= FEWEST_ROWS and facts.share_distinct >= NEARLY_ALL
     if facts.type == "whole number":
@@ -131,7 +131,7 @@ def _is_hashed(values: Sequence[str]) -> bool:
 
 
 def _numbering(facts: ColumnFacts, values: Sequence[str]) -> Seen | None:
-    """Tell numbers that number rows: one after the other, or all of one length and none round."""
+    """Recognize row numbers: consecutive, or all of one length and none round."""
     least, greatest = facts.least or 0, facts.greatest or 0
     if facts.share_distinct == 1 and greatest - least < 2 * facts.n_distinct:
         return Seen(
@@ -145,7 +145,7 @@ def _numbering(facts: ColumnFacts, values: Sequence[str]) -> Seen | None:
 
 
 def _repeated_number(values: Sequence[str]) -> Seen | None:
-    """Tell numbers that stand for something in several rows: many, all of one length, and hardly one round."""
+    """Recognize numbers that identify something in several rows: many, all of one length, and hardly one round."""
     lengths = {len(value) for value in values}
     is_round = sum(value.endswith("00") for value in values) > 0.05 * len(values)
     if len(values) >= MANY_CODES and len(lengths) == 1 and min(lengths) >= LONG_NUMBER and not is_round:
@@ -158,7 +158,7 @@ def _repeated_number(values: Sequence[str]) -> Seen | None:
 
 
 def _age(facts: ColumnFacts) -> Seen | None:
-    """Tell whole numbers that may be ages; with so many of them in that range, caution costs little."""
+    """Recognize whole numbers that may be ages; with so many of them in that range, caution costs little."""
     least, greatest = facts.least or 0, facts.greatest or 0
     if least >= 0 and 60 <= greatest <= 115 and facts.n_distinct >= 0.5 * (greatest - least) and facts.n_distinct >= 30:
         return Seen(KINDS["age"], Text("whole numbers from {a:.0f} to {b:.0f}, as ages are", a=least, b=greatest))

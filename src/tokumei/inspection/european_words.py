@@ -71,7 +71,7 @@ COUNTRIES = frozenset(
 
 
 def without_accents(text: str) -> str:
-    """Give Latin letters without their marks; all else, as kana, stays as it is.
+    """Remove the accents of Latin letters; all else, such as kana, stays as it is.
 
     >>> without_accents("Größe in Genève, パリ")
     'Grosse in Geneve, パリ'

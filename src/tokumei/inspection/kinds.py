@@ -253,7 +253,7 @@ _NOT_OF_PEOPLE = re.compile(
 
 
 def header_words(header: str) -> str:
-    """Give a header as plain words: fullwidth letters made plain, camelCase and underscores taken apart.
+    """Normalize a header to plain words: fullwidth letters narrowed, camelCase and underscores split.
 
     >>> header_words("customerName_２")
     'customer name 2'
@@ -264,7 +264,7 @@ def header_words(header: str) -> str:
 
 
 def header_kind(header: str) -> Kind | None:
-    """Give the kind that the words of a header say, or None where they say none."""
+    """Return the kind that a header's words suggest, or None where they suggest none."""
     words = header_words(header)
     for kind in _LISTED:
         if (kind.header and re.search(kind.header, words, re.IGNORECASE)) or says(kind.name, words):

@@ -40,7 +40,7 @@ class Finding:
     who: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it for JSON."""
+        """Return the finding for JSON."""
         return {
             "article": self.article,
             "item": self.asks if self.who is None else f"{self.asks} ({self.who})",
@@ -81,12 +81,12 @@ class LegalCase:
         return {name: suggest_role(facts) for name, facts in self.facts.items()}
 
     def of_kinds(self, *kinds: str) -> dict[str, str]:
-        """Give the released columns of some kinds, with the reason; pseudonyms drawn at random are of none."""
+        """Return the released columns of some kinds, with the reason; pseudonyms drawn at random are of none."""
         told = {name: one for name, one in self.columns.items() if name not in self.pseudonyms}
         return {name: one.reason for name, one in told.items() if one.kind in kinds}
 
     def of_body(self, what: str) -> list[str]:
-        """Give the columns that are named after a part of the body, or hold bytes."""
+        """Return the columns that are named after a part of the body, or hold bytes."""
         named = [name for name in self.columns if re.search(_BODY[what], header_words(name), re.IGNORECASE)]
         return [
             *named,

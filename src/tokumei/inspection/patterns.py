@@ -38,7 +38,7 @@ _STREETS = (
 
 
 def plain(value: str) -> str:
-    """Give a value as it is compared: fullwidth signs made plain, odd dashes made one, blanks at the ends taken off."""
+    """Normalize a value for comparison: fullwidth signs narrowed, odd dashes unified, blanks trimmed."""
     return re.sub(r"[‐‑–—−ー](?=[0-9])", "-", unicodedata.normalize("NFKC", value)).strip()
 
 
@@ -52,7 +52,7 @@ def _digits(value: str) -> str:
 
 
 def is_address(value: str) -> bool:
-    """Tell whether a value is a postal address down to the house.
+    """Whether a value is a postal address down to the house.
 
     >>> is_address("東京都新宿区西新宿2-8-1"), is_address("221B Baker Street, London"), is_address("東京都新宿区")
     (True, True, False)
@@ -122,7 +122,7 @@ _DATES = tuple(
 
 
 def is_date(value: str) -> bool:
-    """Tell whether a value is a day, a month, a moment or a time of day, Japanese eras included.
+    """Whether a value is a day, a month, a moment or a time of day, Japanese eras included.
 
     >>> is_date("昭和60年4月1日"), is_date("3 May 1985"), is_date("13:24:00"), is_date("1985-13-01")
     (True, True, True, False)

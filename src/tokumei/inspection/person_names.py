@@ -42,7 +42,7 @@ FULL_LENGTH = 3.3
 
 
 def names_seen(values: Sequence[str], share_distinct: float) -> Text | None:
-    """Say why a column seems to hold people's names, or give None.
+    """Explain why a column seems to hold people's names; None if it does not.
 
     values: different values, as they are written. share_distinct: how many of the column's rows have a value of their
     own, since names that nobody knows are told only where nearly everybody has one.
@@ -59,14 +59,14 @@ def names_seen(values: Sequence[str], share_distinct: float) -> Text | None:
 
 
 def holds_known_name(values: Sequence[str]) -> bool:
-    """Tell whether a name that many have is among values, for columns that have too few to tell by shares."""
+    """Whether a common name is among values, for columns that have too few to judge by shares."""
     words = [word for value in values for word in _latin_words(value)]
     is_latin = not NOT_NAMES.intersection(words) and any(word in ENGLISH_NAMES or word in _ROMANIZED for word in words)
     return is_latin or any(_starts_with_surname(value) for value in values)
 
 
 def are_shaped_as_names(values: Sequence[str]) -> bool:
-    """Tell whether most values are two words as a surname and a given name are, for columns whose header says so."""
+    """Whether most values look like a surname and a given name, for columns whose header says so."""
     cleaned = [_HONORIFIC.sub("", unicodedata.normalize("NFKC", value).strip()) for value in values]
     return bool(cleaned) and (
         _share([_SPACED.fullmatch(value) is not None or len(_latin_words(value)) >= 2 for value in cleaned])
@@ -116,7 +116,7 @@ def _japanese(values: Sequence[str], share_distinct: float) -> Text | None:
 
 
 def _is_ended_otherwise(value: str) -> bool:
-    """Tell words for what people do, have or live in by their signs and ends."""
+    """Recognize words for what people do, have or live in by their signs and endings."""
     return bool(NOT_IN_NAMES & set(value)) or value.endswith(("市", "町", "村", "郡"))
 
 
@@ -127,7 +127,7 @@ def _starts_with_surname(value: str) -> bool:
 
 
 def _is_split(value: str) -> bool:
-    """Tell whether a value can be cut into signs of surnames and signs of given names."""
+    """Whether a value can be cut into signs of surnames and signs of given names."""
     words = re.split(r"[ 　・]", value)
     cuts = (
         [(words[0], words[1])] if len(words) == 2 else [(value[:at], value[at:]) for at in (2, 1, 3) if at < len(value)]
@@ -155,7 +155,7 @@ def _is_hiragana(value: str) -> bool:
 
 
 def _kana(values: Sequence[str], share_distinct: float) -> Text | None:
-    """Tell readings of names: two words of kana, or one that begins with the reading of a common surname."""
+    """Recognize readings of names: two words of kana, or one that begins with the reading of a common surname."""
     katakana = [_as_katakana(value) for value in values]
     alone = _share([value in _READINGS or value in KANA_GIVEN for value in katakana])
     if alone >= LEAST_KNOWN_ALONE:
@@ -195,7 +195,7 @@ def _latin(values: Sequence[str]) -> Text | None:
 
 
 def _of_one_sign(values: Sequence[str]) -> Text | None:
-    """Tell Chinese and Korean names: two or three signs, of which the first is one of few surnames."""
+    """Recognize Chinese and Korean names: two or three signs, of which the first is one of few surnames."""
     for shape, surnames in ((r"[一-龯]{2,3}", CHINESE_SURNAMES), (r"[가-힣]{3}", KOREAN_SURNAMES)):
         share = _share([re.fullmatch(shape, value) is not None and value[0] in surnames for value in values])
         if share >= LEAST_SHAPED and len(values) >= FEWEST + 1:
@@ -204,7 +204,7 @@ def _of_one_sign(values: Sequence[str]) -> Text | None:
 
 
 def _latin_words(value: str) -> list[str]:
-    """Give the words of what may be a name, or nothing where a sign or a small letter says that it is none."""
+    """Return the words of a possible name; none where a sign or a small letter rules it out."""
     bare = _TITLES.sub("", _TITLES.sub("", value))
     parts = bare.replace(",", " ").split()
     if not all(_LATIN_WORD.fullmatch(part) for part in parts):
@@ -215,7 +215,7 @@ def _latin_words(value: str) -> list[str]:
 
 
 def _is_product(words: Sequence[Sequence[str]], least: int = 8) -> bool:
-    """Tell whether first and last words each come from a crowd of their own and meet freely, as names do."""
+    """Whether first and last words each come from a crowd of their own and meet freely, as names do."""
     firsts, lasts = {one[0] for one in words}, {one[-1] for one in words}
     most = max(len(firsts), len(lasts))
     return min(len(firsts), len(lasts)) >= least and (

@@ -77,7 +77,7 @@ def _and_header(reason: Text, said: Kind | None, kind: Kind) -> Text:
 
 
 def _is_explained(said: Kind | None, seen: Seen, facts: ColumnFacts) -> bool:
-    """Tell whether a header explains why nearly every row has a text or a number of its own."""
+    """Whether a header explains why nearly every row has a text or number of its own."""
     if said is None or said.role == IDENTIFIER:
         return False
     if seen.kind.name == "unique-text":
@@ -89,7 +89,7 @@ def _is_explained(said: Kind | None, seen: Seen, facts: ColumnFacts) -> bool:
 
 
 def _is_amount(said: Kind, facts: ColumnFacts) -> bool:
-    """Tell whether numbers are such as a header says, though every row has its own."""
+    """Whether numbers are such as a header says, though every row has its own."""
     if facts.least is None or facts.greatest is None:
         return False
     if said.name in ("age", "body", "household"):
@@ -130,7 +130,7 @@ def _said_to_identify(facts: ColumnFacts, said: Kind, seen: Seen | None) -> Sugg
 
 
 def _fits(said: Kind, seen: Seen | None, facts: ColumnFacts) -> bool:
-    """Tell whether the values leave a header what it says."""
+    """Whether the values agree with what a header says."""
     if said.is_closed and facts.type == "text" and (seen is None or seen.kind is not said):
         is_of_own = facts.n_present >= FEWEST_ROWS and facts.share_distinct >= NEARLY_ALL
         return not is_of_own and facts.n_distinct <= 200

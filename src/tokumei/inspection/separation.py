@@ -104,7 +104,7 @@ def separate(frame: pl.DataFrame, columns: Sequence[str], *, seed: int = 0) -> S
 
 
 def suda_weight(size: int, n_columns: int, largest: int) -> float:
-    """Give what one minimal sample unique adds to a row's score: the product of n_columns - i for i from its size on.
+    """Return what one minimal sample unique adds to a row's score: the product of n_columns - i for i from its size on.
 
     >>> suda_weight(1, 4, 3), suda_weight(2, 4, 3), suda_weight(3, 4, 3)
     (6.0, 2.0, 1.0)
@@ -113,12 +113,12 @@ def suda_weight(size: int, n_columns: int, largest: int) -> float:
 
 
 def _codes(column: pl.Series) -> np.ndarray:
-    """Give each value of a column a number; a missing value is a value of its own."""
+    """Return a number for each value of a column; a missing value is a value of its own."""
     return column.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
 
 
 def _alone(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Tell for each row whether no other has its combination, and give how many rows each combination has."""
+    """Return for each row whether its combination is unique, and how many rows each combination has."""
     packed, n_cells = codes[0], int(codes[0].max(initial=0)) + 1
     for one in codes[1:]:
         width = int(one.max(initial=0)) + 1

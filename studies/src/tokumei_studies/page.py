@@ -38,7 +38,7 @@ def shown(value: float, digits: int) -> str:
 
 
 def tolerance_of(line: StudyLine) -> str:
-    """Say within what ends a number holds."""
+    """Describe the ends within which a number holds."""
     if line.least == -math.inf:
         return "at most"
     if line.most == math.inf:
@@ -100,12 +100,12 @@ def write_index(folder: Path) -> None:
 
 
 def paper_of(source: str) -> str:
-    """Give the paper of a source, without the place in it."""
+    """Return the paper of a source, without the place in it."""
     return PLACE_PATTERN.split(source, maxsplit=1)[0].strip()
 
 
 def _summary(findings: Findings) -> str:
-    """Say of how many lines what became."""
+    """Summarize how many lines hold."""
     verdicts = [line.verdict for line in findings.lines]
     n_others = verdicts.count(Verdict.DIFFERENT_METHOD)
     others = f", {n_others} {'is' if n_others == 1 else 'are'} by a different method" if n_others else ""

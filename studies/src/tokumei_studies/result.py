@@ -19,7 +19,7 @@ class StudyList(Result):
     """All studies that there are."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give each study with its title, source, and what it needs."""
+        """Return each study with its title, source, and what it needs."""
         keys = ("title", "source", "is_quick")
         studies = ((name, STUDIES.get(name)) for name in STUDIES)
         rows = [
@@ -29,7 +29,7 @@ class StudyList(Result):
         return {"studies": rows}
 
     def sections(self) -> Sequence[Section]:
-        """Give a table with the folders of data alone: the files are for programs, and the source is on the page."""
+        """Return a table of studies with the folders of their data; files and sources are in the JSON."""
         rows = []
         for one in self.to_dict()["studies"]:
             folders = dict.fromkeys(file.split("/")[0] for file in one["needs"])
@@ -54,7 +54,7 @@ class StudyRun(Result):
         return any(one.error is not None for one in self.outcomes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give every study with its lines, and how many came to which verdict."""
+        """Return every study with its lines, and the number of each verdict."""
         verdicts = [outcome.verdict for outcome in self.outcomes]
         return {
             "studies": [_as_dict(outcome) for outcome in self.outcomes],
@@ -62,13 +62,13 @@ class StudyRun(Result):
         }
 
     def sections(self) -> Sequence[Section]:
-        """Give a table for each study, the reasons below it, and the verdicts counted."""
+        """Return a table for each study, the reasons below it, and the count of verdicts."""
         verdicts = [outcome.verdict for outcome in self.outcomes]
         counted = Sentence(", ".join(f"{verdicts.count(word)} {word}" for word in Verdict))
         return [*(section for outcome in self.outcomes for section in _sections(outcome)), counted]
 
     def figure(self) -> Drawing | None:
-        """Give the first figure of a single study."""
+        """Return the first figure of a single study."""
         findings = self.outcomes[0].findings if len(self.outcomes) == 1 else None
         return Drawing(findings.figures[0].svg) if findings and findings.figures else None
 

@@ -43,7 +43,7 @@ class StudyOutcome:
 
 
 def chosen_studies(names: Sequence[str], *, is_all: bool, is_quick: bool) -> list[str]:
-    """Give the studies that are asked for in the registry's order; unknown names are errors."""
+    """Return the studies that are asked for in the registry's order; unknown names are errors."""
     if bool(names) == is_all:
         raise InputError.of("either the names of studies or --all; 'tokumei study list' shows them")
     if is_quick and not is_all:
@@ -55,12 +55,12 @@ def chosen_studies(names: Sequence[str], *, is_all: bool, is_quick: bool) -> lis
 
 
 def default_jobs() -> int:
-    """Give how many studies run at a time if nobody says."""
+    """Return how many studies run at a time by default."""
     return min(DEFAULT_JOBS, os.cpu_count() or 1)
 
 
 def missing_files(name: str, data: Path | None) -> tuple[str, ...]:
-    """Give the files that a study needs and that the folder of data lacks."""
+    """Return the files that a study needs and that the folder of data lacks."""
     return tuple(file for file in STUDIES.get(name).needs if data is None or not (data / file).exists())
 
 
@@ -130,7 +130,7 @@ def _cut_short() -> TokumeiError:
 
 
 def _die_silently() -> None:
-    """Let an interrupt from the terminal end this process at once, without a traceback."""
+    """End this process at once on an interrupt from the terminal, without a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -181,7 +181,7 @@ class CustomEdition(Edition):
             write_form(known[rows], folder / f"T{percent}.csv")
 
     def _known_rows(self, original: pl.DataFrame) -> pl.DataFrame:
-        """Give what attackers may know of all rows, numbered from 1."""
+        """Return what attackers may know of all rows, numbered from 1."""
         seen = self.strategy.known_frame(self.settings, original)
         numbers = pl.int_range(1, original.height + 1, eager=True).alias(ROW)
         return seen.select(numbers, pl.all())
@@ -227,7 +227,7 @@ class CustomEdition(Edition):
     def _attack_all(
         self, original: pl.DataFrame, released: pl.DataFrame, knowledge: Files
     ) -> dict[str, dict[str, float]]:
-        """Give the success of each attack at each level; rows are seen sorted, so that the digits are repeatable."""
+        """Return the success of each attack at each level; rows are seen sorted, so that the digits are repeatable."""
         order = released.with_row_index(ROW).sort(*released.columns, ROW)[ROW].to_numpy()
         published, true = self._published(original, released, order)
         found: dict[str, dict[str, float]] = {attack.label: {} for attack in self.settings.attacks}
@@ -249,7 +249,7 @@ class CustomEdition(Edition):
     def _published(
         self, original: pl.DataFrame, released: pl.DataFrame, order: np.ndarray
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Give the kept rows in an order, and the truth: pseudonyms, or the rows of T counted from 1."""
+        """Return the kept rows in an order, and the truth: pseudonyms, or the rows of T counted from 1."""
         is_kept = pl.Series(np.isin(order, kept_rows(released).to_numpy()))
         rows = pl.Series(ROW, order, dtype=pl.Int64).filter(is_kept)
         return released[rows], self.strategy.truth(original, released, rows)

@@ -30,7 +30,7 @@ LARGEST_NUMBER = 1e12
 
 
 def bounded(kind: ColumnType, expected: str, least: float, most: float) -> ColumnType:
-    """Give a type of numbers within bounds; any other reads as nothing, which is a fault."""
+    """Return a type of numbers within bounds; any other number reads as nothing, which is a fault."""
 
     def read(cell: pl.Expr) -> pl.Expr:
         number = kind.read(cell)
@@ -98,7 +98,7 @@ def kept_mask(released: pl.DataFrame) -> pl.Series:
 
 
 def kept_rows(released: pl.DataFrame) -> pl.Series:
-    """Give the rows that are not deleted, counted from 0."""
+    """Return the rows that are not deleted, counted from 0."""
     return kept_mask(released).arg_true().cast(pl.Int64).alias(ROW)
 
 

@@ -149,15 +149,15 @@ class TableReader:
         return roles.kept
 
     def same_month(self, section: Section) -> bool:  # noqa: ARG002
-        """Say no: a table has no months."""
+        """Return False: a table has no months."""
         return False
 
     def pseudonyms(self, section: Section) -> str:  # noqa: ARG002
-        """Say nothing: a table has no pseudonyms."""
+        """Return nothing: a table has no pseudonyms."""
         return ""
 
     def item_characters(self, section: Section) -> int:  # noqa: ARG002
-        """Let all be known."""
+        """Return the longest length: all characters are known."""
         return ALL_CHARACTERS
 
     def success(self, section: Section) -> str:  # noqa: ARG002

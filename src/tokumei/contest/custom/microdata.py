@@ -53,7 +53,7 @@ class OwnMicrodata:
     guess_measures: ClassVar[Sequence[Measure]] = (ROWS_FOUND, BASELINE, INTERVAL)
 
     def make_frame(self, settings: Settings, source: Path | None, seed: int) -> pl.DataFrame:
-        """Give the original: the columns of the source that have a role, or a made-up survey; no identifiers."""
+        """Return the original: the columns of the source that have a role, or a made-up survey; no identifiers."""
         roles = settings.roles
         name = "the made-up survey" if source is None else str(source)
         found = (
@@ -75,11 +75,11 @@ class OwnMicrodata:
         return found.select(roles.kept)
 
     def original_types(self, settings: Settings, columns: Sequence[str]) -> dict[str, ColumnType]:  # noqa: ARG002
-        """Give the declared types of the columns that have a role; a cell may be missing unless it is sensitive."""
+        """Return the declared types of the columns that have a role; a cell may be missing unless it is sensitive."""
         return {name: _type_of(settings, name) for name in settings.roles.kept}
 
     def release_types(self, settings: Settings, original: pl.DataFrame) -> dict[str, ColumnType]:
-        """Give the types of the original's columns, a cell missing only where some are there."""
+        """Return the types of the original's columns; a cell may be missing only where some are."""
         types = {name: _type_of(settings, name) for name in original.columns}
         return {name: replace(kind, is_optional=original[name].has_nulls()) for name, kind in types.items()}
 
@@ -98,7 +98,7 @@ class OwnMicrodata:
         """Check nothing more."""
 
     def guess_rules(self) -> tuple[Rule, ...]:
-        """Say what a list of row numbers is."""
+        """Return the rule of a list of row numbers."""
         return (
             Rule(
                 FORM,
@@ -130,7 +130,7 @@ class OwnMicrodata:
         faults.raise_if_any()
 
     def known_frame(self, settings: Settings, original: pl.DataFrame) -> pl.DataFrame:  # noqa: ARG002
-        """Give all that stands in each row."""
+        """Return the known values of each row."""
         return original
 
     def measure(self, settings: Settings, original: pl.DataFrame, released: pl.DataFrame) -> dict[str, Score]:
@@ -140,13 +140,13 @@ class OwnMicrodata:
         return {metric.label: metric.part.measure(before, after, rows) for metric in settings.metrics}
 
     def truth(self, original: pl.DataFrame, released: pl.DataFrame, rows: pl.Series) -> pl.DataFrame:  # noqa: ARG002
-        """Give the row of T of each published row, counted from 1."""
+        """Return the row of T of each published row, counted from 1."""
         return (rows + 1).to_frame()
 
     def guess(
         self, settings: Settings, attack: Any, known: pl.DataFrame, published: pl.DataFrame, seed: int
     ) -> pl.DataFrame:
-        """Let an attack guess the row of T of each published row; missing where it has no idea."""
+        """Run an attack that guesses the row of T of each published row; missing where it has no idea."""
         before, after = as_table(settings, known, "known"), as_table(settings, published, "S")
         places: pl.Series = attack.guess(before, after, seed=seed)
         return known.select(pl.col(ROW).gather(places))
@@ -159,7 +159,7 @@ class OwnMicrodata:
         original: pl.DataFrame,
         published: pl.DataFrame,  # noqa: ARG002
     ) -> GuessScore:
-        """Give the share of rows that were found."""
+        """Return the share of rows that were found."""
         score = judge_rows(guesses[ROW], true[ROW], original.height)
         details = {"row": score.value, "interval": list(score.interval or ()), "baseline": score.baseline}
         return GuessScore(score.value, details)
@@ -173,12 +173,12 @@ class OwnMicrodata:
         return read_form(path, [ROW]).frame.select(pl.col(ROW).cast(pl.Int64))
 
     def anonymizers(self) -> Mapping[str, Play]:
-        """Give the built-in anonymizers by name, simplest first; a deleted row is missing in every column."""
+        """Return the built-in anonymizers by name, simplest first; a deleted row is missing in every column."""
         return {"as-it-is": _as_it_is, "noise": _noise, "swap": _swap, "delete": _delete}
 
 
 def as_table(settings: Settings, frame: pl.DataFrame, name: str) -> Table:
-    """Give a frame of the contest's files its roles."""
+    """Assign roles to a frame of the contest's files."""
     roles: dict[str, Role | str] = dict.fromkeys(settings.roles.quasi_identifiers, Role.QUASI_IDENTIFIER)
     roles |= dict.fromkeys(settings.roles.sensitive, Role.SENSITIVE)
     roles |= dict.fromkeys(settings.roles.insensitive, Role.INSENSITIVE)
@@ -203,7 +203,7 @@ def _noise(settings: Settings, original: pl.DataFrame, seed: int) -> pl.DataFram
 
 
 def _swap(settings: Settings, original: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Let three rows of ten exchange each quasi-identifier, column by column, and add noise."""
+    """Swap each quasi-identifier among three rows of ten, column by column, and add noise."""
     swapped = []
     for name in settings.roles.quasi_identifiers:
         rng = generator(seed, "swap", name)
@@ -233,7 +233,7 @@ def _allowed(settings: Settings, original: pl.DataFrame, changed: pl.DataFrame, 
 
 
 def _type_of(settings: Settings, name: str) -> ColumnType:
-    """Give the declared type of a table's column: a number where it is sensitive, text where nothing is said."""
+    """Return the declared type of a table's column: a number if it is sensitive, else text by default."""
     if name in settings.roles.sensitive:
         kind = TYPES[settings.data.types.get(name, "number")]
         return bounded(kind, f"{kind.expected} of at most {LARGEST_NUMBER:,.0f}", -LARGEST_NUMBER, LARGEST_NUMBER)

@@ -80,7 +80,7 @@ class OwnPurchases:
     )
 
     def make_frame(self, settings: Settings, source: Path | None, seed: int) -> pl.DataFrame:
-        """Give the original: the declared columns of the source, or made-up purchases."""
+        """Return the original: the declared columns of the source, or made-up purchases."""
         if source is None:
             return make_retail(settings.data.n_made, seed=seed)
         found = read_frame(source, Reading(delimiter=settings.data.delimiter))
@@ -100,11 +100,11 @@ class OwnPurchases:
         return history.frame.select(list(columns))
 
     def original_types(self, settings: Settings, columns: Sequence[str]) -> dict[str, ColumnType]:  # noqa: ARG002
-        """Give the types of the columns of a history; whoever is in the original has whatever name he has."""
+        """Return the types of a history's columns; customers may have any name."""
         return {name: ORIGINAL_TYPES[name] for name in columns if name in ORIGINAL_TYPES}
 
     def release_types(self, settings: Settings, original: pl.DataFrame) -> dict[str, ColumnType]:  # noqa: ARG002
-        """Give the types of the columns of a history, with pseudonyms for customers."""
+        """Return the types of a history's columns, with pseudonyms for customers."""
         return {name: TYPES_OF_COLUMNS[name] for name in original.columns}
 
     def needed_columns(self, settings: Settings, original: pl.DataFrame) -> Sequence[str]:  # noqa: ARG002
@@ -112,7 +112,7 @@ class OwnPurchases:
         return original.columns
 
     def release_rules(self, settings: Settings) -> Sequence[Rule]:
-        """Say what pseudonyms and dates may be."""
+        """Return the rules of pseudonyms and dates."""
         span, span_ja = ("a month", "同じ月") if settings.checks.pseudonyms == "month" else ("the whole time", "全期間")
         rules = [
             Rule("no-customer-id", "No pseudonym is a customer of T.", "仮名は T の顧客IDと一致してはならない。"),
@@ -156,7 +156,7 @@ class OwnPurchases:
         faults.check_names(rules, cells["customer"], keys, is_monthly=is_monthly)
 
     def guess_rules(self) -> tuple[Rule, ...]:
-        """Say what a table of pseudonyms is."""
+        """Return the rules of a table of pseudonyms."""
         return (
             Rule(
                 FORM,
@@ -191,7 +191,7 @@ class OwnPurchases:
         faults.raise_if_any()
 
     def known_frame(self, settings: Settings, original: pl.DataFrame) -> pl.DataFrame:
-        """Give what attackers may know of each row: items only by their first characters."""
+        """Return what attackers may know of each row: items only by their first characters."""
         return original.with_columns(pl.col("item").str.slice(0, settings.item_characters))
 
     def measure(self, settings: Settings, original: pl.DataFrame, released: pl.DataFrame) -> dict[str, Score]:
@@ -200,7 +200,7 @@ class OwnPurchases:
         return {metric.label: metric.part.measure(before, after) for metric in settings.metrics}
 
     def truth(self, original: pl.DataFrame, released: pl.DataFrame, rows: pl.Series) -> pl.DataFrame:  # noqa: ARG002
-        """Give the true pseudonyms: customer, period and pseudonym."""
+        """Return the true pseudonyms: customer, period and pseudonym."""
         return truth_of(as_history(original, "T"), as_history(released, "A"))
 
     def guess(
@@ -211,7 +211,7 @@ class OwnPurchases:
         published: pl.DataFrame,
         seed: int,  # noqa: ARG002
     ) -> pl.DataFrame:
-        """Let an attack guess: customer, period and pseudonym."""
+        """Run an attack that guesses customer, period and pseudonym."""
         cells: pl.DataFrame = for_a_table(attack).guess(as_history(known, "known"), as_history(published, "S"))
         return cells
 
@@ -251,7 +251,7 @@ class OwnPurchases:
         return long.select("customer", period.alias("period"), "pseudonym")
 
     def anonymizers(self) -> Mapping[str, Play]:
-        """Give the built-in anonymizers by name, simplest first."""
+        """Return the built-in anonymizers by name, simplest first."""
         return {"pseudonyms": _pseudonyms, "delete": _delete, "perturb": _perturb}
 
 

@@ -34,7 +34,7 @@ CELL_FORM = Rule("cell-form", "Every cell has the form of its column.", "各セ�
 
 
 def release_rules(settings: Settings, strategy: Strategy) -> tuple[Rule, ...]:
-    """Give the rules that the settings ask for."""
+    """Return the rules that the settings ask for."""
     checks = settings.checks
     rules = [
         FILE_RULE,

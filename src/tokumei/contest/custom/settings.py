@@ -179,7 +179,7 @@ def _read_parts(where: Where, found: Mapping[str, Any], name: str, registry: Reg
 
 
 def _symbol(label: str) -> str:
-    """Give the name of a metric in a formula, where a hyphen would be a minus."""
+    """Return the name of a metric in a formula, where a hyphen would be a minus."""
     return label.replace("-", "_")
 
 

@@ -26,19 +26,19 @@ class Strategy(Protocol):
     """What is told of a guess."""
 
     def make_frame(self, settings: Settings, source: Path | None, seed: int) -> pl.DataFrame:
-        """Give the original: of a source, or made up."""
+        """Make the original from a source, or make one up."""
 
     def original_types(self, settings: Settings, columns: Sequence[str]) -> dict[str, ColumnType]:
-        """Give the types of the original's columns."""
+        """Return the types of the original's columns."""
 
     def release_types(self, settings: Settings, original: pl.DataFrame) -> dict[str, ColumnType]:
-        """Give the types of the release's columns."""
+        """Return the types of the release's columns."""
 
     def needed_columns(self, settings: Settings, original: pl.DataFrame) -> Sequence[str]:
         """Name the columns of the original in which no cell may be empty."""
 
     def release_rules(self, settings: Settings) -> Sequence[Rule]:
-        """Give the rules of a release that only this kind of data has."""
+        """Return the rules of a release that only this kind of data has."""
 
     def check_cells(self, original: pl.DataFrame, cells: pl.DataFrame, faults: RowFaults) -> None:
         """Hold the cells of a release against those rules that look at no row of T."""
@@ -47,24 +47,24 @@ class Strategy(Protocol):
         """Hold a release against the same rows of T."""
 
     def guess_rules(self) -> tuple[Rule, ...]:
-        """Give the rules of a guess."""
+        """Return the rules of a guess."""
 
     def check_guess(self, original: pl.DataFrame, published: pl.DataFrame, path: Path) -> None:
         """Raise one InputError with every fault of a guess."""
 
     def known_frame(self, settings: Settings, original: pl.DataFrame) -> pl.DataFrame:
-        """Give what attackers may know of each row."""
+        """Return what attackers may know of each row."""
 
     def measure(self, settings: Settings, original: pl.DataFrame, released: pl.DataFrame) -> dict[str, Score]:
         """Measure every metric of the contest."""
 
     def truth(self, original: pl.DataFrame, released: pl.DataFrame, rows: pl.Series) -> pl.DataFrame:
-        """Give the truth of a release whose rows are published in an order."""
+        """Return the truth of a release whose rows are published in a given order."""
 
     def guess(
         self, settings: Settings, attack: Any, known: pl.DataFrame, published: pl.DataFrame, seed: int
     ) -> pl.DataFrame:
-        """Let an attack guess."""
+        """Run an attack."""
 
     def judge(
         self,
@@ -83,4 +83,4 @@ class Strategy(Protocol):
         """Read what `write_guess` wrote."""
 
     def anonymizers(self) -> Mapping[str, Play]:
-        """Give the built-in anonymizers by name, simplest first; a deleted row is missing in every column."""
+        """Return the built-in anonymizers by name, simplest first; a deleted row is missing in every column."""

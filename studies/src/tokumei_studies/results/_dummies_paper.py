@@ -44,7 +44,7 @@ TABLE_2 = (
 
 
 def shared_items(b: float, mu: float) -> float:
-    """Give the items that two customers share, h = 2bµ/(1 + µ): two sets of b have h of 2b − h in common."""
+    """Return the items that two customers share, h = 2bµ/(1 + µ): two sets of b have h of 2b − h in common."""
     return 2 * b * mu / (1 + mu)
 
 
@@ -57,5 +57,5 @@ def dummies_with_overlaps(n: int, c: int, b: float, h: float) -> float:
 
 
 def fewest_clusters(n: int, b: float, h: float) -> float:
-    """Give the number of clusters below which the union of a cluster would shrink as members join: n·h/(b + h/2)."""
+    """Return the number of clusters below which a cluster's union would shrink as members join: n·h/(b + h/2)."""
     return n * h / (b + h / 2)

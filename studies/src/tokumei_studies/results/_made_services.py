@@ -45,7 +45,7 @@ class MadeServices:
         return cls(cells.group_by("rank", *ATTRIBUTES).agg(pl.col("n").sum()))
 
     def ks(self, node: Node) -> Floats:
-        """Give the k of each service at a node, the largest service first."""
+        """Return the k of each service at a node, the largest service first."""
         labels = []
         for hierarchy, level in zip(thesis_lattice().hierarchies, node, strict=True):
             recoding = hierarchy.recoding(level)
@@ -65,6 +65,6 @@ class MadeServices:
 
 
 def indices_of(name: str) -> slice:
-    """Give the indices of the services of a size."""
+    """Return the indices of the services of a size."""
     first, last = RANKS[name]
     return slice(first - 1, last)

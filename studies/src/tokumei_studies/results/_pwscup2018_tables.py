@@ -105,7 +105,7 @@ _TABLE_10 = (
 
 
 def all_columns() -> list[Column]:
-    """Give the columns of the five tables in their order."""
+    """Return the columns of the five tables in their order."""
     # Table 9 is headed quantity (数量), table 10 pieces (個数); the text speaks of the minimum of the price as 0.794,
     # which stands in table 9.
     return [

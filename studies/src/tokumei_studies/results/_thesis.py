@@ -72,7 +72,7 @@ class Appendix:
         return [name for name in self.ks if name != CENSUS_ID]
 
     def mean_of(self, services: Sequence[str]) -> Appendix:
-        """Give a table with the mean k of some services in place of their own, as table 10 takes it."""
+        """Return a table with the mean k of some services in place of their own, as table 10 takes it."""
         return Appendix(self.classes, {MEAN: np.mean([self.ks[service] for service in services], axis=0)})
 
     def law(self, service: str, largest: float = ALL) -> FittedPowerLaw:
@@ -102,7 +102,7 @@ class Appendix:
         ]
 
     def print_spread(self, measure: Callable[[Appendix], Floats]) -> Floats:
-        """Say how far each of some numbers moves at most where the k are not rounded."""
+        """Return how far each number moves at most if the k were not rounded."""
         plain = measure(self)
         spread: Floats = np.max([np.abs(measure(table) - plain) for table in self.unrounded], axis=0)
         return spread
@@ -132,13 +132,13 @@ def n_kinds(class_count: int) -> int:
 
 @cache
 def ages() -> Hierarchy:
-    """Give the thesis's ages: years, then nine, five and three bands, the three not following from the five."""
+    """Return the thesis's ages: years, then nine, five and three bands; the three do not follow from the five."""
     return JapanAge(bands=(9, 5, 3)).build("age", pl.Series(range(OLDEST + 1)))
 
 
 @cache
 def thesis_lattice() -> Lattice:
-    """Give the lattice of table 7: sex 2, age 9, 5 and 3, region 47, 9 and 2."""
+    """Return the lattice of table 7: sex 2, age 9, 5 and 3, region 47, 9 and 2."""
     indices = JapanPrefecture().build("prefecture", pl.Series(PREFECTURES))
     return Lattice.of([Sex().build("sex", pl.Series(SEXES)), ages().from_level(1), indices])
 
@@ -160,7 +160,7 @@ def read_census(data: Path) -> ClassCounts:
 
 
 def k_by_class_count(lattice: Lattice, counts: ClassCounts) -> KByClassCount:
-    """Give for each class count the mean k of the nodes that have it."""
+    """Return for each class count the mean k of the nodes that have it."""
     count = LatticeCounts.of(lattice, counts).classes
     ks: dict[int, list[int]] = {}
     for node in lattice:
@@ -195,7 +195,7 @@ class Regression:
 
 
 def mean_error_ratio(ks: Floats, predicted: Floats) -> float:
-    """Give the mean of max(k/k̂, k̂/k), formula (8)."""
+    """Return the mean of max(k/k̂, k̂/k), formula (8)."""
     return float(np.maximum(ks / predicted, predicted / ks).mean())
 
 

@@ -28,7 +28,7 @@ def fit_figures(appendix: Appendix) -> tuple[StudyFigure, ...]:
 def correlations(
     appendix: Appendix, services: Sequence[str], lengths: Sequence[int] | None = None
 ) -> Mapping[int, float]:
-    """Give for each largest class count of the fit the correlation of what is predicted with the services' mean k."""
+    """Return for each largest class count of the fit the correlation of the prediction with the mean k."""
     group = appendix.mean_of(services)
     return {
         length: float(np.corrcoef(group.predicted(MEAN, length), group.ks[MEAN])[0, 1])

@@ -103,7 +103,7 @@ def judge_all(lattice: Lattice, counts: ClassCounts) -> dict[str, dict[Node, Jud
 
 
 def least_loss(nodes: Mapping[Node, JudgedNode], k: int) -> float:
-    """Give the least loss of the nodes whose smallest class has k records or more."""
+    """Return the least loss of the nodes whose smallest class has k records or more."""
     return min(judged.rise for judged in nodes.values() if judged.smallest >= k)
 
 

@@ -64,7 +64,7 @@ class DummiesBestClusters:
 
 
 def weight(n: int) -> float:
-    """Give α, which makes the largest number of dummies one."""
+    """Return α, which makes the largest number of dummies one."""
     h = shared_items(B, MU)
     return 1 / max(dummies_with_overlaps(n, c, B, h) for c in _clusters(n))
 
@@ -201,7 +201,7 @@ def _figure_dummies() -> StudyFigure:
 
 
 def fewest_printed() -> dict[int, int]:
-    """Give the fewest dummies that table 2 has for each number of clusters."""
+    """Return the fewest dummies that table 2 has for each number of clusters."""
     fewest: dict[int, int] = {}
     for row in TABLE_2:
         fewest[row.clusters] = min(row.n_dummies, fewest.get(row.clusters, row.n_dummies))

@@ -97,7 +97,7 @@ def try_setting(sets: ItemSets, clusters: int, smallest: int, seeds: Sequence[in
 
 
 def unite(sets: ItemSets, labels: Ints) -> Matrix:
-    """Give every customer the items of the whole cluster, as dummies do."""
+    """Return the item sets in which every customer has those of the whole cluster, as dummies do."""
     n_customers = len(labels)
     ones = np.ones(n_customers)
     members = sparse.csr_array((ones, (labels, np.arange(n_customers))), shape=(int(labels.max()) + 1, n_customers))
@@ -107,7 +107,7 @@ def unite(sets: ItemSets, labels: Ints) -> Matrix:
 
 
 def mean_overlap(sets: ItemSets) -> tuple[float, float]:
-    """Give the items that two customers share and their Jaccard similarity, means over all pairs."""
+    """Return the mean over all pairs of the items two customers share, and of their Jaccard similarity."""
     shared = (sets.bought @ sets.bought.T).toarray()
     pairs = np.triu_indices(len(shared), 1)
     both = sets.n_items[pairs[0]] + sets.n_items[pairs[1]] - shared[pairs]

@@ -110,7 +110,7 @@ def attack_all(original: History, steps: tuple[HistoryStep, ...]) -> dict[str, f
 
 
 def nearest_customers(original: History, seen: History) -> pl.DataFrame:
-    """Give for each pseudonym the customer with the most similar item set: algorithm 1 of the paper."""
+    """Return for each pseudonym the customer with the most similar item set: algorithm 1 of the paper."""
     counts = count_items(original.kept, seen.kept)
     best, _ = nearest_by_jaccard(counts.released, counts.known)
     pairs = pl.DataFrame({"pseudonym": counts.released_customers, "index": best}).filter(pl.col("index") >= 0)

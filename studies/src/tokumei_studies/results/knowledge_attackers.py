@@ -85,13 +85,13 @@ class KnowledgeAttackers:
 
 
 def _attacker_4_as_stated(computed: float) -> StudyLine:
-    """Let attacker 4 look for the number of rows, too, as it is stated to know it."""
+    """Compute attacker 4 as stated, who knows the number of rows, too."""
     what = "attacker 4 as stated, by the items and how many, measured"
     return StudyLine.near(what, MEASURED[4], computed, within=0.00005, why=FOUR_DIFFERS, is_same_method=False)
 
 
 def _attacker_8_by_rows(history: History) -> StudyLine:
-    """Let attacker 8 pick a row that fits rather than a customer: Σ |R_x| / m · 1 / |R_x|."""
+    """Compute attacker 8 picking a row that fits rather than a customer: Σ |R_x| / m · 1 / |R_x|."""
     points = knowledge_points(history, ATTACKERS[8])
     chance = int(points["n_known"].sum()) / history.n_rows
     return StudyLine.near("attacker 8, rows counted in place of customers", 0.9750, chance, within=0.00005, why=ROUNDED)

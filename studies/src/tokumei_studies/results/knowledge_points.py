@@ -60,7 +60,7 @@ class KnowledgePoints:
 
 
 def _theory_line(number: int, points: pl.DataFrame, history: History) -> StudyLine:
-    """Let every row be a customer of its own: each x then adds (|R_x| / m) / |R_x|."""
+    """Compute with every row a customer of its own: each x then adds (|R_x| / m) / |R_x|."""
     computed = int(points["n_known"].sum()) / history.n_rows
     what = f"attacker {number}, if |U_x| were |R_x|"
     within = 0.5 * 10.0 ** -PREDICTED_DIGITS[number]

@@ -89,7 +89,7 @@ class Pwscup2017Sample:
 
 
 def _success(name: str, original: History, released: History, knowledge: dict[int, History]) -> Iterator[float]:
-    """Give the share of customers who are found in every month, for each share of known rows."""
+    """Yield the share of customers found in every month, for each share of known rows."""
     truth, attack = truth_of(original, released), HISTORY_ATTACKS.make(name)
     for known in knowledge.values():
         yield judge(attack.guess(known, released), truth, original.customers, original.periods).row.value

@@ -50,7 +50,7 @@ class Pwscup2018Classes:
 
 
 def chance_of_naming(n_named: int, size: int) -> Fraction:
-    """Give the chance to name so many members of a class rightly without telling them apart: (size − named)!/size!."""
+    """Return the chance to name members of a class rightly without telling them apart: (size − named)!/size!."""
     return Fraction(factorial(size - n_named), factorial(size))
 
 

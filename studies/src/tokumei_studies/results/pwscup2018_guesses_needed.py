@@ -61,7 +61,7 @@ class Pwscup2018GuessesNeeded:
 
 
 def least_right(n: int) -> int | None:
-    """Give r(n), or None where no number of right guesses suffices."""
+    """Return r(n), or None where no number of right guesses suffices."""
     needed = n_needed(n)
     return needed if needed <= n else None
 

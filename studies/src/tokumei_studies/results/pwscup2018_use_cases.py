@@ -92,7 +92,7 @@ class Pwscup2018UseCases:
 
 
 def make_releases(original: History) -> Iterator[tuple[str, str, GeneralizedHistory]]:
-    """Give thirteen releases, each with its kind and name, in three kinds of rising strength."""
+    """Yield thirteen releases with their kind and name, in three kinds of rising strength."""
     # The first two differ only in the customers left out.
     for k, unhidden in ((2, 0), (2, 2), (3, 0), (3, 2), (4, 0)):
         release = Generalize(k=k, rounds=0, unhidden=unhidden).anonymize(original, seed=SEED)
@@ -168,7 +168,7 @@ def _line(what: str, found: Sequence[Measured], use: str, why_not: str) -> Study
 
 
 def _why_kinds(found: Sequence[Measured], use: str) -> str:
-    """Say how differently the kinds lose a use at about the same U."""
+    """Explain how differently the kinds lose a use at about the same U."""
     parts = []
     for kind in KINDS:
         near = min((one for one in found if one.kind == kind), key=lambda one: abs(one.utility - TYPICAL))
@@ -182,7 +182,7 @@ def _why_kinds(found: Sequence[Measured], use: str) -> str:
 
 
 def _why_groups(groups: Sequence[Measured], use: str) -> str:
-    """Say what leaving out the two largest customers does to a use and to U."""
+    """Explain what leaving out the two largest customers does to a use and to U."""
     hidden, unhidden = groups[:2]
     return (
         "Other releases, and five are few; the two largest customers matter more for this use than for U: "

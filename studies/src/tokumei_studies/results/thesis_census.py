@@ -149,7 +149,7 @@ def _estimates(data: Path, factor: float) -> ClassCounts:
 
 
 def _largest_change(data: Path) -> float:
-    """Give by how much the band of ages that changed most did so from 2010 to 2011, all but Gunma together."""
+    """Return the largest change of an age band from 2010 to 2011, all prefectures but Gunma together."""
     read = pl.read_csv(data / ESTIMATES)
     later = read.select(age=_nine(read["age_group"].str.extract(r"age_(\d+)")), later="population_thousand")
     both = later.group_by("age").agg(pl.col("later").sum()).join(_by_age(data, pl.col("pref") != ABSENT), on="age")

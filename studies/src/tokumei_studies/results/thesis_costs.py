@@ -138,13 +138,13 @@ def walk_up(k_of: Callable[[Node], float], k: float, *, divides_three: bool = Fa
 
 
 def _printed_ks(appendix: Appendix, service: str) -> dict[int, float]:
-    """Give the k that the appendix prints for class counts, but for the whole table."""
+    """Return the k that the appendix prints for class counts, but for the whole table."""
     ks = dict(zip(appendix.classes.astype(int).tolist(), appendix.ks[service].tolist(), strict=True))
     return {classes: found for classes, found in ks.items() if classes > 1}
 
 
 def _all_ks(appendix: Appendix, service: str) -> dict[int, float]:
-    """Give them for every class count that nodes have."""
+    """Return the k for every class count that nodes have."""
     ks = _printed_ks(appendix, service)
     return ks | {UNPRINTED: ks[ITS_ROW]}
 
@@ -162,7 +162,7 @@ def walk_costs(appendix: Appendix, service: str, k: int, sampled_up_to: int = SA
 
 
 def mean_ratios(appendix: Appendix, walk: Callable[[Appendix, str, int], Costs]) -> list[float]:
-    """Give PAK's cost in percent of OLA's and of Incognito's at each k, the means over the seven tables."""
+    """Return PAK's cost in percent of OLA's and of Incognito's at each k, the means over the seven tables."""
     return [fmean(_ratio(walk(appendix, service, k), other) for service in COMPARED) for k, other in ASKED]
 
 
@@ -186,7 +186,7 @@ def _node_costs(appendix: Appendix, service: str, k: int) -> Costs:
 
 
 def _search_costs(counts: ClassCounts, k: int) -> Costs:
-    """Let Tokumei's PAK search a made table, and walk over its nodes as the thesis's OLA and Incognito do."""
+    """Search a made table with Tokumei's PAK, and walk its nodes as the thesis's OLA and Incognito do."""
     lattice = thesis_lattice()
     count = LatticeCounts.of(lattice, counts).classes
     ks = {node: count(node).k for node in lattice if node != lattice.top}
@@ -195,7 +195,7 @@ def _search_costs(counts: ClassCounts, k: int) -> Costs:
 
 
 def _looked_at(counts: ClassCounts, method: str, k: int) -> int:
-    """Give the classes that one of Tokumei's searches checked."""
+    """Return the classes that one of Tokumei's searches checked."""
     hierarchies = {hierarchy.attribute: hierarchy for hierarchy in thesis_lattice().hierarchies}
     goal = Goal([KAnonymity(k)], method=TABLE_ANONYMIZERS.make(method))
     return decide(counts, hierarchies, goal).n_classes_checked
@@ -213,7 +213,7 @@ def _made_tables() -> list[ClassCounts]:
 
 
 def _ratio(costs: Costs, to: str) -> float:
-    """Give PAK's cost in percent of another's."""
+    """Return PAK's cost in percent of another's."""
     return 100 * costs["pak"] / costs[to]
 
 
@@ -234,7 +234,7 @@ def _by_service(appendix: Appendix, service: str) -> _Row:
 
 
 def _correlation(counts: ClassCounts) -> float:
-    """Give the correlation of a made table's k with the law through them."""
+    """Return the correlation of a made table's k with the law through them."""
     by_classes = k_by_class_count(thesis_lattice(), counts)
     classes, ks = np.array(list(by_classes), float), np.array(list(by_classes.values()))
     law = draw_law(classes, ks)
@@ -333,7 +333,7 @@ def _ratio_figure(rows: Sequence[_Row], made: Sequence[tuple[float, float]]) -> 
 
 
 def _other_readings(appendix: Appendix) -> str:
-    """Say what the walks cost where the text is read otherwise."""
+    """Describe what the walks cost where the text is read otherwise."""
     readings = {
         "as above": walk_costs,
         "nine ages divide three": _crossing_costs,

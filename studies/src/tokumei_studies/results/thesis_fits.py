@@ -223,7 +223,7 @@ def _figure_34(appendix: Appendix) -> list[StudyLine]:
 
 
 def _averaged(services: Sequence[str]) -> Callable[[Appendix], Floats]:
-    """Give what computes table 11's means over some services, and last the spread of their R."""
+    """Return the function for table 11's means over some services, and last the spread of their R."""
 
     def measure(table: Appendix) -> Floats:
         found = []

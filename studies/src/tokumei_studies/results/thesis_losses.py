@@ -60,24 +60,24 @@ def ages_hierarchy(columns: Sequence[Callable[[int], str]], years: Sequence[int]
 def loss_at(
     loss: CellLoss, hierarchy: Hierarchy, level: int, *, only: Sequence[int] = (), is_numeric: bool = False
 ) -> float:
-    """Give the loss of one person of each age at a level, or of some ages only."""
+    """Return the loss of one person of each age at a level, or of some ages only."""
     has_person = [not only or index in only for index in range(len(hierarchy.leaves))]
     sizes = np.append(np.array(has_person, np.int64), 0)
     return loss.level_cost(Attribute(hierarchy, sizes, is_numeric), level).rise
 
 
 def five(year: int) -> str:
-    """Give the group of five years that a year is in."""
+    """Return the five-year group of a year."""
     return f"{year // 5 * 5}-{year // 5 * 5 + 4}"
 
 
 def ten(year: int) -> str:
-    """Give the ten years that a year is in."""
+    """Return the ten-year group of a year."""
     return f"{year // 10}0s"
 
 
 def hidden(year: int) -> str:  # noqa: ARG001
-    """Give nothing of a year."""
+    """Return one label for all years."""
     return SUPPRESSED
 
 

@@ -87,7 +87,7 @@ class ThesisNormal:
 
 
 def smallest_classes(*, is_folded: bool) -> Floats:
-    """Give the mean size of the smallest class for each class count from 1, over the distance from the mean or not."""
+    """Return the mean size of the smallest class for each class count from 1, folded about the mean or not."""
     out = []
     for n_classes in range(1, MOST_CLASSES + 1):
         edges = np.linspace(0 if is_folded else -END, END, n_classes + 1)

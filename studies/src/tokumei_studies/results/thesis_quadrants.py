@@ -124,7 +124,7 @@ def _lines(appendix: Appendix, shares: Mapping[tuple[str, int], Shares]) -> list
 
 
 def _from_two(appendix: Appendix, k_p: float) -> float:
-    """Give α of the largest services without the whole table, which is always served and always holds."""
+    """Return α of the largest services without the whole table, which is always served and always holds."""
     total = Quadrants(0, 0, 0, 0)
     for service in LARGE:
         total += serve(appendix, service, k_p)

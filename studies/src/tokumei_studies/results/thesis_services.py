@@ -106,7 +106,7 @@ def _table_8(appendix: Appendix) -> list[StudyLine]:
 
 
 def fall_of_k(appendix: Appendix, services: Sequence[str], *, by_row: bool) -> float:
-    """Give the slope of the mean k from 2 to 18 classes, over the numbers of the rows or over the class counts."""
+    """Return the slope of the mean k from 2 to 18 classes, over row numbers or class counts."""
     is_in = (appendix.classes >= FIRST) & (appendix.classes <= LAST)
     mean = np.mean([appendix.ks[service][is_in] for service in services], axis=0)
     over = np.arange(len(mean)) if by_row else appendix.classes[is_in]
@@ -114,7 +114,7 @@ def fall_of_k(appendix: Appendix, services: Sequence[str], *, by_row: bool) -> f
 
 
 def census_correlation(residents: Floats) -> float:
-    """Give the correlation of people by prefecture with the census of 2010."""
+    """Return the correlation of people by prefecture with the census of 2010."""
     return float(np.corrcoef(residents, prefecture_counts().sum(axis=1))[0, 1])
 
 

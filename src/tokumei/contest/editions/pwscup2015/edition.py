@@ -193,7 +193,7 @@ class Pwscup2015(Edition):
         check_guess(self._read_original(data).n_rows, n_published, guess["Q"])
 
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
-        """Give the share of rows that are right, with what blind guessing would score."""
+        """Return the share of rows that are right, with what blind guessing would score."""
         score = judge_rows(read_rows(guess["Q"]), read_rows(truth["I"]), self._read_original(data).n_rows)
         details = {"row": score.value, "baseline": score.baseline, "interval": list(score.interval or ())}
         return GuessScore(score.value, details)
@@ -262,7 +262,7 @@ class Pwscup2015(Edition):
 
 
 def _numbers_of(entry: TeamEntry) -> dict[str, float]:
-    """Give the thirteen indices of a release."""
+    """Return the thirteen indices of a release."""
     details: Mapping[str, Mapping[str, Any]] = entry.release.details
     return {name: float(value) for kind in details.values() for name, value in kind.items()}
 

@@ -65,7 +65,7 @@ class Microdata:
         return StrictFile(dict(zip(self.columns, kinds, strict=True)), has_header=True)
 
     def table(self, frame: pl.DataFrame, name: str) -> Table:
-        """Give a frame with these columns its roles."""
+        """Assign the roles of these columns to a frame."""
         return Table.with_quasi_identifiers(frame, self.quasi_identifiers, sensitive=self.sensitive, name=name)
 
     def read(self, path: Path | str, name: str) -> Table:

@@ -88,14 +88,14 @@ def score_indices(original: Table, submitted: NumberedRelease, attacks: Mapping[
 
 
 def _success(attack: TableAttack, original: Table, released: NumberedRelease) -> Score:
-    """Give the success of an attack; of one that draws what is expected, so that no luck is in it."""
+    """Return the success of an attack; the expected success of one that draws, so that luck plays no part."""
     if isinstance(attack, IdRand):
         return attack.expect(original, released.table, released.rows)
     return judge_rows(attack.guess(original, released.table, seed=0), released.rows, original.n_rows)
 
 
 def find_flags(scores: Mapping[str, Score], original: Table, submitted: NumberedRelease) -> tuple[str, ...]:
-    """Say what speaks for row numbers that are false: U5, E5, and rows that contradict them."""
+    """Return the signs of false row numbers: U5, E5, and rows that contradict them."""
     loss, detected = scores["U5"], scores[DETECTION].value
     flags = []
     if loss.baseline and loss.value >= SUSPECTED_LOSS * loss.baseline:

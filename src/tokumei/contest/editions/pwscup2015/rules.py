@@ -73,7 +73,7 @@ GUESS_RULES = (FILE_FORM, ONE_NUMBER_EACH, ROW_OF_X)
 
 
 def fewest_rows(n_rows: int) -> int:
-    """Give how many rows a release of so many must keep."""
+    """Return how many rows a release of this size must keep."""
     return (n_rows + 1) // 2
 
 

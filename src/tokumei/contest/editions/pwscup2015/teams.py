@@ -51,7 +51,7 @@ def noise(original: Table, seed: int) -> PlayedRelease:
 
 
 def swap(original: Table, seed: int) -> PlayedRelease:
-    """Let people of like amounts exchange their traits, each trait on its own, and add noise."""
+    """Swap traits among people of similar amounts, each trait on its own, and add noise."""
     moved = noise(original, seed)
     rng = generator(seed, "swap")
     total = moved.frame.select(pl.sum_horizontal(original.sensitive)).to_series()

@@ -77,7 +77,7 @@ def master(seen: AttackerView) -> pl.Series:
 
 
 def linkage(seen: AttackerView) -> pl.Series:
-    """Let all rows vote who each pseudonym is, by how rare what they share is, and name each customer once.
+    """Match pseudonyms to customers by the votes of all rows, weighted by rarity, each customer once.
 
     Rows that share date and item, item, price and quantity, date and time, or the item alone vote; the customers are
     given out so that the votes are the most in all.
@@ -86,7 +86,7 @@ def linkage(seen: AttackerView) -> pl.Series:
 
 
 def _votes(seen: AttackerView, rounds: Sequence[Sequence[str]], *, limit: int | None) -> Votes:
-    """Give each row of M′ (down) and of M (across) the sum of 1 / how many rows of T have what the two share."""
+    """Return for each row of M′ (down) and M (across) the sum of 1 / how many rows of T have what both share."""
     names = pl.DataFrame({"pseudonym": seen.released_master["customer"]}).with_row_index("line")
     customers = pl.DataFrame({"customer": seen.master["customer"]}).with_row_index("column")
     matrix = np.zeros((names.height, customers.height))
@@ -111,7 +111,7 @@ def _best(votes: Votes) -> pl.Series:
 
 
 def _each_once(votes: Votes) -> pl.Series:
-    """Give the customers out, each once, so that the votes are the most in all."""
+    """Assign the customers to pseudonyms, each once, so that the votes are the most in all."""
     # Here, since it takes longer to import than all the rest.
     from scipy.optimize import linear_sum_assignment
 

@@ -220,7 +220,7 @@ class Pwscup2016(Edition):
         check_guess(read_once(data, Originals.read), guess["Q"])
 
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
-        """Give the share of customers with Q = P."""
+        """Return the share of customers with Q = P."""
         rows = read_permutation(truth["P"])
         score = judge_rows(read_guess(guess["Q"]), rows, len(rows))
         return GuessScore(score.value, {"interval": list(score.interval or ()), "baseline": score.baseline})
@@ -271,7 +271,7 @@ class Pwscup2016(Edition):
 
 
 def _column_names(source: Path) -> list[str]:
-    """Give the names in the first line of a text file, or the columns of any other."""
+    """Return the names in the first line of a text file, or the columns of any other."""
     if format_of(source) in TEXT_SUFFIXES:
         head = first_bytes(check_is_file(source))
         return header_names(head, find_delimiter(head)) if head else []
@@ -299,13 +299,13 @@ def _losses(originals: Originals, master: pl.DataFrame, released: History) -> tu
 
 
 def _by_invoice(history: History) -> History:
-    """Give a history whose baskets, which the measure takes by customer and day, are its invoices."""
+    """Return a history whose baskets are its invoices; the measure takes baskets by customer and day."""
     first = history.frame["date"].min()
     return History(history.frame.with_columns(customer="invoice", date=pl.lit(first, pl.Date)), history.name)
 
 
 def _attack_all(originals: Originals, master: pl.DataFrame, history: History, rows: pl.Series) -> dict[str, float]:
-    """Give the share of customers that each built-in attack finds."""
+    """Return the share of customers that each built-in attack finds."""
     order = master.with_row_index("at").sort(master.columns)["at"]
     # Rows that are alike in all but their customer's name stand as the customers do.
     seen = AttackerView(

@@ -6,7 +6,7 @@ import polars as pl
 
 
 def profiles_of(master: pl.DataFrame, history: pl.DataFrame) -> pl.DataFrame:
-    """Give a row for each customer of M, in its order: attributes, and what the purchases sum up to.
+    """Return a row for each customer of M, in its order: attributes, and sums over the purchases.
 
     The names of customers are left out, since they are others in a release. Who has no purchase has no habits.
     """

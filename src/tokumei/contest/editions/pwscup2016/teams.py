@@ -70,7 +70,7 @@ def perturb(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
 
 
 def exchange_items(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
-    """Let three rows of ten exchange what was bought, item and price together, with each other."""
+    """Swap item and price together among three rows of ten."""
     draft = pseudonyms(master, history, seed)
     rng = generator(seed, "exchange-items")
     chosen = rng.permutation(history.height)[: round(EXCHANGED * history.height)]
@@ -101,7 +101,7 @@ def exchange_invoices(master: pl.DataFrame, history: pl.DataFrame, seed: int) ->
 
 
 def dummies(master: pl.DataFrame, history: pl.DataFrame, seed: int) -> Draft:
-    """Give customers in groups of about four the same items by dummy rows: method 2 of the paper on Jaccard."""
+    """Add dummy rows so that groups of about four customers have the same items (Jaccard paper, method 2)."""
     n_customers = history["customer"].n_unique()
     method = Dummies(smallest=max(1, min(GROUP, n_customers)), clusters=max(1, n_customers // GROUP))
     changed = method.change(History(history.select(list(SCHEMA))), seed=seed).history.frame

@@ -254,7 +254,7 @@ class Pwscup2017(Edition):
         check_guess(read_once(data, Originals.read), files.read_published(published["S"]), guess["Fh"])
 
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
-        """Give the share that counts, of customers whose twelve cells are all right, and what blind guessing scores."""
+        """Return the counted share, of customers whose twelve cells are all right, and that of blind guessing."""
         right, customers, periods = read_pseudonyms(truth["F"])
         guessed, _, _ = read_pseudonyms(guess["Fh"])
         verdict = judge(guessed, right, customers, periods, files.read_published(published["S"]))
@@ -311,7 +311,7 @@ class Pwscup2017(Edition):
 
 
 def _shares_found(verdict: Verdict) -> dict[str, float]:
-    """Give what was found of customers, of cells and of the months that customers have, and of published rows."""
+    """Return the shares found of customers, cells, customers' months and published rows."""
     transaction = 0.0 if verdict.transaction is None else verdict.transaction.value
     return {
         "row": verdict.row.value,

@@ -138,7 +138,7 @@ class Pwscup2018(Edition):
         check_guess(read_once(data, _read_original), seen, guess["Fh"])
 
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
-        """Give the share of the guesses that are right, and whether they prove the release unsafe."""
+        """Return the share of right guesses, and whether they prove the release unsafe."""
         verdict = judge_guesses(files.read_guess(guess["Fh"]), files.read_guess(truth["F"]))
         details = {"guesses": verdict.n_guesses, "right": verdict.n_right, "needed": verdict.n_needed}
         return GuessScore(verdict.n_right / max(1, verdict.n_guesses), details, verdict.is_unsafe)
@@ -204,7 +204,7 @@ def _read_original(data: Files) -> History:
 
 
 def _guess_blindly(original: History, published: GeneralizedHistory, seed: int) -> pl.DataFrame:
-    """Give each pseudonym a customer at random, no customer twice."""
+    """Assign each pseudonym a random customer, no customer twice."""
     pseudonyms = published.customer.unique().sort()
     drawn = generator(seed, "attack", BLIND).permutation(len(original.customers))[: len(pseudonyms)]
     customers = pl.Series("customer", original.customers).gather(drawn)

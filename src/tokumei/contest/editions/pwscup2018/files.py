@@ -42,7 +42,7 @@ def _as_text(cell: pl.Expr) -> pl.Expr:
 
 
 def _or_range(kind: ColumnType) -> ColumnType:
-    """Give the type of a column that may generalize another to ranges; it is read as cells later."""
+    """Return the type of a column that may generalize another to ranges; it is read as cells later."""
     value = kind.pattern.removeprefix("^").removesuffix("$")
     pattern = rf"^(\*|{value}|\[{value};{value}\])$"
     return ColumnType(f"{kind.expected}, a range [lo;hi] of two such with lo ≤ hi, or *", pattern, _as_text)

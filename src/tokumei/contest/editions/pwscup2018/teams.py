@@ -64,7 +64,7 @@ def _ranges(low: pl.Series, high: pl.Series) -> RangeCells:
 
 
 def _doublings(quantity: pl.Series) -> RangeCells:
-    """Give the range of each quantity from one power of two to the next: 1, 2–3, 4–7, …; 0 is alone."""
+    """Return the range of each quantity from one power of two to the next: 1, 2–3, 4–7, …; 0 is alone."""
     # Exact, where a logarithm may fall a hair short of a whole number.
     exponent = np.frexp(quantity.to_numpy().astype(np.float64))[1].astype(np.int64)
     low = np.where(exponent > 0, 2 ** np.maximum(exponent - 1, 0), 0)
@@ -73,7 +73,7 @@ def _doublings(quantity: pl.Series) -> RangeCells:
 
 
 def _neighbors(item: pl.Series) -> SetCells:
-    """Give each item with its neighbors in alphabetical order, always the same set for the same item."""
+    """Return each item with its neighbors in alphabetical order, always the same set for the same item."""
     items = item.unique().sort()
     sets = pl.DataFrame({"item": items, "number": np.arange(len(items)) // ITEMS_A_SET}).with_columns(
         members=pl.col("item").implode().over("number", mapping_strategy="join")
