@@ -14,7 +14,7 @@ NUMBER = "tokumei_number"
 
 
 def once_each(rows: pl.DataFrame, compute: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
-    """Give what is computed of the distinct rows, for each row.
+    """Compute on the distinct rows, and return the result for each row.
 
     >>> rows = pl.DataFrame({"customer": ["a", "a", None, "a"]})
     >>> once_each(rows, lambda some: some.select(n=pl.col("customer").str.len_chars()))["n"].to_list()

@@ -68,7 +68,7 @@ class DrawnBeside:
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.UInt64)).cast(pl.UInt32)
 
     def added_to(self, rows: pl.DataFrame, first: int) -> pl.DataFrame:
-        """Give rows from a number on, of customers and dates as whole numbers, with what is drawn for them."""
+        """Add what is drawn to rows from a number on, of customers and dates as whole numbers."""
         rows = rows.hstack(self.for_rows(first, rows.height))
         if not self.basket_key:
             return rows

@@ -119,15 +119,15 @@ class ClassCounts:
         return int((self.sizes == 1).sum())
 
     def domain(self, column: str) -> pl.Series:
-        """Give the distinct values of a column."""
+        """Return the distinct values of a column."""
         return self.domains[self._index(column)]
 
     def maps(self, recodings: Iterable[Recoding]) -> dict[str, ColumnMap]:
-        """Give what these recodings do to the domains here, to be used for any number of roll-ups."""
+        """Return what these recodings do to the domains here, to be used for any number of roll-ups."""
         return {recoding.column: ColumnMap.of(self.domain(recoding.column), recoding) for recoding in recodings}
 
     def roll_up(self, maps: Mapping[str, ColumnMap]) -> ClassCounts:
-        """Give the counts after recoding some columns, without touching rows."""
+        """Return the counts after recoding some columns, without touching rows."""
         for column in maps:
             self._index(column)
         used = [maps.get(column) for column in self.columns]
@@ -144,7 +144,7 @@ class ClassCounts:
         return ClassCounts(self.columns, domains, codes, *self._sums(grouping))
 
     def taken(self, is_taken: npt.NDArray[np.bool_]) -> ClassCounts:
-        """Give the counts of some of the classes."""
+        """Return the counts of some of the classes."""
         index = np.cumsum(is_taken) - 1
         histograms = {}
         for name, one in self.histograms.items():
@@ -153,7 +153,7 @@ class ClassCounts:
         return ClassCounts(self.columns, self.domains, self.codes[:, is_taken], self.sizes[is_taken], histograms)
 
     def over(self, columns: Sequence[str]) -> ClassCounts:
-        """Give the counts of some of the columns, in the order asked for."""
+        """Return the counts of some of the columns, in the order asked for."""
         indices = [self._index(column) for column in columns]
         if tuple(columns) == self.columns:
             return self
@@ -169,7 +169,7 @@ class ClassCounts:
         return ClassCounts(self.columns, self.domains, self.codes, self.sizes, {**self.histograms, name: histogram})
 
     def values(self) -> pl.DataFrame:
-        """Give the values of the classes, one row a class."""
+        """Return the values of the classes, one row a class."""
         return pl.DataFrame(
             {
                 column: domain.gather(code)
@@ -178,7 +178,7 @@ class ClassCounts:
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """Give the classes as a frame: one row a class, its values and its size."""
+        """Return the classes as a frame: one row a class, its values and its size."""
         if SIZE in self.columns:
             raise InputError.of(f"a name other than {SIZE}, under which the sizes of classes stand", column=SIZE)
         return self.values().with_columns(pl.Series(SIZE, self.sizes))
@@ -194,7 +194,7 @@ class ClassCounts:
 
 
 def encode(values: pl.Series) -> tuple[pl.Series, Codes]:
-    """Give the distinct values in ascending order, missing last, and the index of each value among them."""
+    """Return the distinct values in ascending order, missing last, and the index of each value among them."""
     domain = values.unique().sort(nulls_last=True)
     if values.dtype == pl.String and domain.null_count() == 0:
         # An Enum holds the place of each value among its categories.
@@ -221,7 +221,7 @@ def _encode_categories(values: pl.Series) -> tuple[pl.Series, Codes]:
 
 
 def _take(codes: Sequence[Codes] | npt.NDArray[np.int32], grouping: Grouping) -> npt.NDArray[np.int32]:
-    """Give the codes of one row of each group."""
+    """Return the codes of one row of each group."""
     rows = grouping.a_row_of
     out = np.empty((len(codes), len(rows)), np.int32)
     for column, taken in zip(codes, out, strict=True):

@@ -133,7 +133,7 @@ def _product(left: Matrix, right: Matrix, start: int, n_items: int) -> tuple[Int
 
 
 def _beside(secrets: Matrix, bought: Matrix) -> Matrix:
-    """Give a matrix with a column for each secret and item together: 1 for customers who have both."""
+    """Return a matrix with a column for each pair of secret and item: 1 for customers who have both."""
     n_secrets, n_bought = np.diff(secrets.indptr), np.diff(bought.indptr)
     customer = np.repeat(np.arange(secrets.shape[0]), n_secrets)
     # Each secret of a customer stands beside all items of that customer.
@@ -147,7 +147,7 @@ def _beside(secrets: Matrix, bought: Matrix) -> Matrix:
 
 
 def _most(indices: Ints, secret: Ints, counts: Floats, n_indices: int) -> tuple[Ints, Ints]:
-    """Give for each index the largest of its counts and the secret it belongs to; 0 and 0 where there is none."""
+    """Return for each index the largest of its counts and the secret it belongs to; 0 and 0 where there is none."""
     order = np.lexsort((-secret, counts, indices))
     last = order[np.flatnonzero(np.diff(indices[order], append=-1))]
     n_alike, which = np.zeros(n_indices, np.int64), np.zeros(n_indices, np.int64)

@@ -32,7 +32,7 @@ class TooManyClasses(InputError):
 
 
 def most_classes(n_columns: int) -> int:
-    """Give how many classes of so many columns fit into the memory of this machine."""
+    """Return how many classes of so many columns fit into the memory of this machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (CLASS_BYTES * max(1, n_columns))
 
 
@@ -78,7 +78,7 @@ def count_beside(
 
 
 def column_names(source: Any, *, engine: str | Engine = "local", reading: Reading = AS_IT_IS) -> list[str]:
-    """Give the names of the columns of a source, in its order."""
+    """Return the names of the columns of a source, in its order."""
     with connect(engine) as opened:
         return list(opened.open(source, reading).schema)
 

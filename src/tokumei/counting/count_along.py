@@ -65,12 +65,12 @@ def count_along(
 
 
 def most_along(n_rows: int, n_columns: int) -> int:
-    """Give how many combinations may be counted along: a quarter of what fits, since rows are made of them."""
+    """Return how many combinations may be counted along: a quarter of what fits, since rows are made of them."""
     return min(n_rows // ROWS_EACH, most_classes(n_columns) // 4)
 
 
 def most_combinations(sample: pl.DataFrame, n_rows: int) -> int:
-    """Give how many combinations there may be by a sample: one that stands there once may be one of N/n such ones.
+    """Estimate the most combinations from a sample: one that stands there once may be one of N/n such ones.
 
     Charikar et al. (2000) expect the square root of it; this is the upper end.
 

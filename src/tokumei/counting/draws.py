@@ -26,11 +26,11 @@ DRAWN_BY = "md5 of key and row"
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
 def md5(text: str) -> str:  # type: ignore[empty-body]
-    """Give the MD5 of a text in hexadecimal digits, by the engine's own function."""
+    """Return the MD5 of a text in hexadecimal digits, by the engine's own function."""
 
 
 def key_of(seed: int, *purpose: str | int) -> str:
-    """Give the key of one purpose under a seed, as 32 hexadecimal digits.
+    """Return the key of one purpose under a seed, as 32 hexadecimal digits.
 
     >>> key_of(1, "delete") == key_of(1, "delete"), key_of(1, "delete") == key_of(2, "delete")
     (True, False)
@@ -53,20 +53,20 @@ class Draws:
         return cls(tuple(engine.number_of_digits(drawn.substr(at, DIGITS)) for at in range(0, 4 * DIGITS, DIGITS)))
 
     def whole(self, at: int = 0) -> Any:
-        """Give a draw from 0 to 2³² − 1."""
+        """Return a draw from 0 to 2³² − 1."""
         return self.words[at]
 
     def below(self, n: Any, at: int = 0) -> Any:
-        """Give a draw from 0 to n − 1, for n up to 2³¹."""
+        """Return a draw from 0 to n − 1, for n up to 2³¹."""
         return (self.whole(at) * n) >> BITS
 
     def share(self, at: int = 0) -> Any:
-        """Give a draw from 0 to 1, without 1."""
+        """Return a draw from 0 to 1, without 1."""
         return self.whole(at).cast("float64") / number(2.0**BITS)
 
 
 def digests_here(key: str, *named_by: pl.Series) -> pl.Series:
-    """Give the digits that `digest` gives of columns, in this process; missing where one of them is.
+    """Return the digits that `digest` computes of columns, in this process; missing where one of them is.
 
     >>> digests_here("", pl.Series(["abc", None])).to_list()
     ['900150983cd24fb0d6963f7d28e17f72', None]
@@ -77,7 +77,7 @@ def digests_here(key: str, *named_by: pl.Series) -> pl.Series:
 
 
 def digest(key: str, *named_by: Any) -> Any:
-    """Give the hexadecimal digits of a key and the columns that name a row; text and whole numbers."""
+    """Return the hexadecimal digits of a key and the columns that name a row; text and whole numbers."""
     text = ibis.literal(key)
     for at, one in enumerate(named_by):
         # A blank after a number cannot be part of it, so that no two lists of columns read alike; text comes last.
@@ -86,22 +86,22 @@ def digest(key: str, *named_by: Any) -> Any:
 
 
 def drawn_name(prefix: str, n_digits: int, key: str, *named_by: Any) -> Any:
-    """Give a name of so many hexadecimal digits after a prefix."""
+    """Return a name of so many hexadecimal digits after a prefix."""
     return ibis.literal(prefix) + digest(key, *named_by).substr(0, n_digits)
 
 
 def number(value: float) -> Any:
-    """Give a float that no engine takes for a decimal."""
+    """Return a float that no engine takes for a decimal."""
     return ibis.literal(float(value), "float64")
 
 
 def whole_number(value: int) -> Any:
-    """Give a whole number of 64 bits."""
+    """Return a whole number of 64 bits."""
     return ibis.literal(int(value), "int64")
 
 
 def either(condition: Any, then: Any, otherwise: Any) -> Any:
-    """Give one thing where a condition holds, and else another."""
+    """Return one value where a condition holds, and else another."""
     return ibis.ifelse(condition, then, otherwise)
 
 

@@ -80,10 +80,10 @@ class Relation(Protocol):
         """
 
     def distinct(self, column: str) -> pl.Series:
-        """Give the distinct values of a column, in any order."""
+        """Return the distinct values of a column, in any order."""
 
     def within(self, column: str, values: pl.Series) -> Relation:
-        """Give the rows whose value of a column is one of these, as counting gives them; missing is a value too."""
+        """Return the rows whose value of a column is one of these, as counting returns them; missing is a value too."""
 
     def write(self, plan: WritePlan, out: Path) -> None:
         """Write rows as planned, as Parquet or CSV by the name of the file."""
@@ -100,7 +100,7 @@ class Engine(AbstractContextManager["Engine"], Protocol):
 
 
 def connect(engine: str | Engine = "local") -> Engine:
-    """Give the engine of a name or address."""
+    """Return the engine of a name or address."""
     if not isinstance(engine, str):
         return engine
     if engine == "local":
@@ -130,7 +130,7 @@ def check_engine(engine: str) -> None:
 
 
 def without_password(address: str) -> str:
-    """Give an address that can be shown."""
+    """Return an address that can be shown."""
     scheme, mark, rest = address.partition("://")
     user, at, host = rest.rpartition("@")
     return f"{scheme}{mark}{user.partition(':')[0]}{at}{host}"

@@ -48,7 +48,7 @@ class EngineHistory:
         return self.staged.roles
 
     def draws(self, seed: int, *purpose: str) -> Draws:
-        """Give what is drawn for each row for a purpose, as it stands beside the rows."""
+        """Return what is drawn for each row for a purpose, as it stands beside the rows."""
         return Draws(tuple(self.table[name] for name in self.staged.drawn.columns_of(key_of(seed, *purpose))))
 
     def basket_draws(self, seed: int, *purpose: str) -> Draws:
@@ -140,7 +140,7 @@ def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistor
 
 
 def first_rows(history: EngineHistory, candidates: Any, orders: Mapping[str, int], n: int) -> Any:
-    """Give exactly n rows of a kept table, the first by columns of whole numbers (name → bits), then by row.
+    """Return exactly n rows of a kept table, the first by columns of whole numbers (name → bits), then by row.
 
     Passes over the table count how many rows begin with which bits until the cut is found; nothing is sorted.
     """

@@ -41,7 +41,7 @@ class Grouping(Protocol):
         """Add up the weights of each group."""
 
     def least_sum(self, weights: npt.NDArray[np.int64]) -> int:
-        """Give the smallest sum of weights, each 1 or more, of a group; 0 where there is no group."""
+        """Return the smallest sum of weights, each 1 or more, of a group; 0 where there is no group."""
 
 
 def group_rows(columns: Sequence[Codes], radices: Sequence[int], n_rows: int) -> Grouping:
@@ -62,7 +62,7 @@ def group_recoded_rows(
 def count_rows(
     columns: Sequence[Codes], radices: Sequence[int], n_rows: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Give the codes of each group of equal rows, groups being in the order of their codes, and how many rows it has.
+    """Return the codes of each group of equal rows, in the order of the codes, and their numbers of rows.
 
     Keys that hold whole rows are sorted by themselves, many times faster than rows are put in order, and read back.
     """
@@ -120,13 +120,13 @@ class TableGrouping:
         return np.bincount(self.keys, weights, self.n_keys)[self._used].astype(np.int64)
 
     def least_sum(self, weights: npt.NDArray[np.int64]) -> int:
-        """Give the smallest sum of a group, without looking for a row of each."""
+        """Return the smallest sum of a group, without looking for a row of each."""
         sums = np.bincount(self.keys, weights, self.n_keys)
         return int(sums[sums > 0].min()) if len(self.keys) else 0
 
 
 def radix_order(words: Sequence[npt.NDArray[np.integer]]) -> Indices:
-    """Give the order of rows by words of whole numbers from 0 on, the last word counting most; ties stay.
+    """Return the order of rows by words of whole numbers from 0 on, the last word counting most; ties stay.
 
     Sixteen bits at a time, which numpy sorts by radix, several times faster than whole words; a digit that is the same
     everywhere is skipped.
@@ -177,12 +177,12 @@ class SortedGrouping:
         return np.add.reduceat(weights[self.order], self.starts)
 
     def least_sum(self, weights: npt.NDArray[np.int64]) -> int:
-        """Give the smallest sum of a group."""
+        """Return the smallest sum of a group."""
         return int(self.sums(weights).min()) if len(self.starts) else 0
 
 
 def _starts(ordered: Keys) -> Indices:
-    """Give where each run of equal keys starts."""
+    """Return where each run of equal keys starts."""
     is_start = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_start[1:])
     return np.flatnonzero(is_start)
@@ -191,7 +191,7 @@ def _starts(ordered: Keys) -> Indices:
 def _packed(
     columns: Sequence[Codes], maps: Sequence[Codes | None], radices: Sequence[int], n_rows: int
 ) -> tuple[Keys, int]:
-    """Give one integer for each row, and how many different ones there could be."""
+    """Return one integer for each row, and how many different ones there could be."""
     keys = np.zeros(n_rows, np.uint64)
     n_keys = 1
     # From the last column on, so that a column's stride is known when its turn comes.

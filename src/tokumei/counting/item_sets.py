@@ -62,5 +62,5 @@ def directions(matrix: Matrix) -> Matrix:
 
 
 def positions(values: pl.Series) -> Ints:
-    """Give for each value its index among the distinct values in order, from 0."""
+    """Return for each value its index among the distinct values in order, from 0."""
     return (values.rank("dense").cast(pl.Int64) - 1).to_numpy()

@@ -43,7 +43,7 @@ class KeptWork:
         return pl.read_parquet(file)
 
     def place(self, key: str) -> Path:
-        """Give the path of what is kept under a key."""
+        """Return the path of what is kept under a key."""
         return self.folder / hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
 
 
@@ -67,6 +67,6 @@ def name_of_part(part: str, column: str, values: pl.Series) -> str:
 
 
 def kept_work(source: str) -> KeptWork | None:
-    """Give where work on a source is kept; a release that is read again to be checked is another source."""
+    """Return where work on a source is kept; a release that is read again to be checked is another source."""
     work = _current.get()
     return work if work is not None and work.source == source else None

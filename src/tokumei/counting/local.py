@@ -80,7 +80,7 @@ class LocalRelation:
         return (grouped if most is None else grouped.head(most + 1)).collect(engine="streaming")
 
     def few_texts(self, columns: Sequence[str]) -> pl.DataFrame | None:
-        """Give the rows of columns of text, in categories, where all fit into memory; None where they may not.
+        """Return the rows of columns of text, in categories, if all fit into memory; else None.
 
         To number texts as they are read takes less than to group by them and to number the groups.
         """
@@ -99,11 +99,11 @@ class LocalRelation:
         return self.rows.select(texts).collect(engine="streaming")
 
     def distinct(self, column: str) -> pl.Series:
-        """Give the distinct values of a column."""
+        """Return the distinct values of a column."""
         return self.rows.select(self._recoded(column, {}).unique()).collect(engine="streaming").to_series()
 
     def within(self, column: str, values: pl.Series) -> LocalRelation:
-        """Give the rows whose value of a column is one of these."""
+        """Return the rows whose value of a column is one of these."""
         is_one = self._recoded(column, {}).is_in(values.implode(), nulls_equal=True)
         return replace(self._of(self.rows.filter(is_one)), part=name_of_part(self.part, column, values))
 
@@ -123,7 +123,7 @@ class LocalRelation:
             write_slices_shuffled(slices, out, work.place(plan.fingerprint()))
 
     def planned(self, plan: WritePlan) -> pl.LazyFrame:
-        """Give the rows that a plan writes, in their order."""
+        """Return the rows that a plan writes, in their order."""
         if plan.classes is not None:
             return self._joined(plan, plan.classes)
         rows = self.rows.select(self._recoded(column, plan.recodings) for column in plan.columns)
@@ -136,7 +136,7 @@ class LocalRelation:
         return replace(self, rows=rows, in_turn=())
 
     def _joined(self, plan: WritePlan, classes: ClassRecoding) -> pl.LazyFrame:
-        """Give the rows of the classes that a plan has labels for."""
+        """Return the rows of the classes that a plan has labels for."""
         known = classes.values.columns
         # The private-use character keeps them apart from the columns of any table.
         value, label = "\ue000value", "\ue000label"

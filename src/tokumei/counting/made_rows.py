@@ -24,7 +24,7 @@ PIECE_ROWS = 1_000_000
 
 
 def combinations_of(counts: ClassCounts, columns: Sequence[str]) -> pl.DataFrame | None:
-    """Give the combinations of some columns with the rows of each, or None where the counts do not tell them.
+    """Return the combinations of some columns with the rows of each; None where the counts lack them.
 
     Beside the columns of the classes, counts tell those of one sensitive column; of two they tell each alone.
     """
@@ -39,7 +39,7 @@ def combinations_of(counts: ClassCounts, columns: Sequence[str]) -> pl.DataFrame
 
 
 def with_types(rows: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
-    """Give columns that are released as they are their own types, or None where a count does not keep their values.
+    """Restore the types of columns released as they are; None where a count does not keep their values.
 
     Engines count whole numbers as those of 64 bits and categories as text, which loses nothing; decimals as floats,
     which may.
@@ -75,13 +75,13 @@ def write_made(combinations: pl.DataFrame, out: Path, *, piece_rows: int = PIECE
 
 
 def lines_of(combinations: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
-    """Give each combination once, and how many rows it has."""
+    """Return each combination once, and how many rows it has."""
     lines = combinations.group_by(pl.exclude(SIZE)).agg(pl.col(SIZE).sum())
     return lines.drop(SIZE), lines[SIZE].to_numpy().astype(np.int64)
 
 
 def dealt_out(sizes: Ints, n_pieces: int, random: np.random.Generator) -> Iterator[Ints]:
-    """Give how many rows of each combination are in each piece, where each row is in any of them alike."""
+    """Yield how many rows of each combination are in each piece; every row is in any piece with equal chance."""
     left = sizes.copy()
     for n_to_come in range(n_pieces, 0, -1):
         drawn = random.binomial(left, 1 / n_to_come)

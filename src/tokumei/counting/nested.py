@@ -35,7 +35,7 @@ class NestedClasses:
     _counted: dict[frozenset[int], Classes] = field(default_factory=dict)
 
     def over(self, columns: Iterable[int]) -> Classes:
-        """Give the classes of some columns."""
+        """Return the classes of some columns."""
         wanted = frozenset(columns)
         if wanted == self.whole.codes.keys():
             return self.whole
@@ -44,7 +44,7 @@ class NestedClasses:
         return self._counted[wanted]
 
     def _nearest(self, wanted: frozenset[int]) -> Classes:
-        """Give classes that have one more column, the one of fewest values, or all where that would save little."""
+        """Return classes that have one more column, that of fewest values, or all where that would save little."""
         more = min(self.whole.codes.keys() - wanted, key=self.radices.__getitem__)
         parent = wanted | {more}
         if WORTH * prod(self.radices[column] for column in parent) > len(self.whole.sizes):

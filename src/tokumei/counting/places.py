@@ -14,6 +14,6 @@ def place(group: Any, order: Sequence[Any]) -> Any:
 
 
 def beside(value: Any, group: Any, order: Sequence[Any]) -> tuple[Any, Any]:
-    """Give the value of the row after and of the row before in the same group; missing where there is none."""
+    """Return the values of the next and the previous row in the same group; missing where there is none."""
     within = ibis.window(group_by=group, order_by=list(order))
     return value.lead().over(within), value.lag().over(within)

@@ -24,7 +24,7 @@ class Recoding:
     label_of_missing: str | None = None
 
     def as_type(self, dtype: pl.DataType) -> pl.DataFrame:
-        """Give the frame of value and label with the values in a column's type; what cannot be read is left out."""
+        """Return the frame of value and label with the values in a column's type; what cannot be read is left out."""
         values = read_as(self.values, dtype)
         table = pl.DataFrame({"text": self.values, "value": values, "label": self.labels}).drop_nulls("value")
         # In a column of numbers "1" and "01" are one value: harmless if they share a label, else nobody can tell.
@@ -34,7 +34,7 @@ class Recoding:
         return table.select("value", "label")
 
     def labels_of(self, domain: pl.Series) -> pl.Series:
-        """Give the label of each value of a domain; values without a label are an InputError that names them."""
+        """Return the label of each value of a domain; values without a label are an InputError that names them."""
         table = self.as_type(domain.dtype)
         asked = pl.DataFrame({"value": domain}).join(table, on="value", how="left", maintain_order="left")
         labels = asked["label"]
@@ -56,7 +56,7 @@ class ClassRecoding:
     labels: pl.DataFrame
 
     def numbered(self, value: str, label: str) -> pl.DataFrame:
-        """Give one frame whose columns are numbered, so that none can clash with those of the rows."""
+        """Return one frame whose columns are numbered, so that none can clash with those of the rows."""
         frames = ((value, self.values), (label, self.labels))
         return pl.DataFrame(
             [one.to_series(index).alias(f"{name}{index}") for name, one in frames for index in range(one.width)]

@@ -101,7 +101,7 @@ class RemoteRelation:
         return plain_types(self.engine.fetch(found if most is None else found.limit(most + 1)), self.name, columns)
 
     def distinct(self, column: str) -> pl.Series:
-        """Give the distinct values of a column."""
+        """Return the distinct values of a column."""
         return plain_types(self.engine.fetch(self.table.select(column).distinct()), self.name).to_series()
 
     def count_values(self, column: str, *, longest: int, many_words: int) -> dict[str, int]:
@@ -124,7 +124,7 @@ class RemoteRelation:
         return {name: int(number or 0) for name, number in found.row(0, named=True).items()}
 
     def within(self, column: str, values: pl.Series) -> RemoteRelation:
-        """Give the rows whose value of a column is one of these."""
+        """Return the rows whose value of a column is one of these."""
         name = f"tokumei_value_{secrets.token_hex(4)}"
         wanted = self.engine.labels(values.alias(name).to_frame())
         rows = self.table.semi_join(wanted, _alike(self.table[column], wanted[name], values))
@@ -149,7 +149,7 @@ class RemoteRelation:
         self.engine.write_made(combinations, out)
 
     def _joined(self, classes: ClassRecoding) -> Any:
-        """Give the rows of the classes that there are labels for, with these in place of their values."""
+        """Return the rows of the classes that have labels, with these in place of their values."""
         known = classes.values.columns
         right = self.engine.labels(classes.numbered("tokumei_value_", "tokumei_label_"))
         alike = [
@@ -209,11 +209,11 @@ class RemoteEngine:
         return RemoteRelation(self, self.table_of_frame(self._taken(as_frame(source), "frame")), "frame")
 
     def table_of_file(self, path: Path, reading: Reading) -> Any:
-        """Give the table of a file: read here and copied there, unless the engine reads files itself."""
+        """Return the table of a file: read here and copied there, unless the engine reads files itself."""
         return self.table_of_frame(self._taken(read_frame(path, reading), path))
 
     def _taken(self, frame: pl.DataFrame, file: Path | str) -> pl.DataFrame:
-        """Give a frame as engines take it: a column without any value is one of text."""
+        """Convert a frame to what engines take: a column without any value becomes one of text."""
         self.check_schema(frame.schema, file)
         return frame.cast({pl.Null: pl.String})
 
@@ -239,11 +239,11 @@ class RemoteEngine:
                 raise InputError.of(expected, file=file, value=name)
 
     def table_of_frame(self, frame: pl.DataFrame) -> Any:
-        """Give the table of a frame."""
+        """Return the table of a frame."""
         return self.backend.create_table(fresh_name(), frame.to_arrow(), temp=True)
 
     def table_of_parts(self, paths: Sequence[Path]) -> Any:
-        """Give the table of Parquet files that this program wrote."""
+        """Return the table of Parquet files that this program wrote."""
         return self.table_of_frame(pl.concat(pl.read_parquet(path) for path in paths))
 
     def keep(self, expression: Any, place: Path) -> Any:  # noqa: ARG002 - Engines that read files keep them there.
@@ -255,7 +255,7 @@ class RemoteEngine:
         return (ibis.literal("0x") + digits).cast("int64")
 
     def labels(self, frame: pl.DataFrame) -> Any:
-        """Give the small table of a recoding."""
+        """Return the small table of a recoding."""
         return ibis.memtable(frame.to_arrow())
 
     def fetch(self, expression: Any) -> pl.DataFrame:
@@ -337,7 +337,7 @@ class DuckDBEngine(RemoteEngine):
         return self.backend.read_parquet(str(file))
 
     def write(self, expression: Any, out: Path) -> None:
-        """Let DuckDB write the file."""
+        """Write the file with DuckDB."""
         if out.suffix == ".gz":
             super().write(expression, out)
             return
@@ -370,7 +370,7 @@ class PostgresEngine(RemoteEngine):
         return self._more_rows(self.backend.create_table(fresh_name(), schema=schema, temp=True), frame)
 
     def _analyzed(self, table: Any) -> Any:
-        """Let the planner know a temporary table, which the server's own analysis leaves out."""
+        """Analyze a temporary table for the planner, which the server's own analysis leaves out."""
         with self.backend.con.cursor() as cursor:
             cursor.execute(f'ANALYZE "{table.get_name()}"')
         return table
@@ -404,7 +404,7 @@ class PostgresEngine(RemoteEngine):
         return tokumei_digits(digits)
 
     def labels(self, frame: pl.DataFrame) -> Any:
-        """Give the small table of a recoding."""
+        """Return the small table of a recoding."""
         return self.table_of_frame(frame)
 
 
@@ -414,7 +414,7 @@ def tokumei_digits(digits: str) -> int:  # type: ignore[empty-body]
 
 
 def _alike(left: Any, right: Any, values: pl.Series) -> list[Any]:
-    """Give what must be true where two columns agree, missing values included, given the values of the second.
+    """Return the conditions under which two columns agree, missing values included, by the values of the second.
 
     Where there are missing values they are compared as flags, beside values in whose place something else stands:
     PostgreSQL joins by hashing where things are equal, and one pair after the other where they are "not distinct".
@@ -445,7 +445,7 @@ def checked_schema(path: Path) -> pl.Schema:
 
 
 def with_text_for_nothing(table: Any, schema: Mapping[str, pl.DataType]) -> Any:
-    """Give the columns of a file in their order; one without any value, whose type is unknown, as missing text."""
+    """Return the columns of a file in their order; one without any value, whose type is unknown, as missing text."""
     missing = ibis.null().cast("string")
     return table.select(*(missing.name(name) if kind == pl.Null else table[name] for name, kind in schema.items()))
 
@@ -461,7 +461,7 @@ def checked_shape(path: Path, delimiter: str | None) -> tuple[str, list[str]]:
 
 
 def fresh_name() -> str:
-    """Give a table name nobody else uses."""
+    """Return a table name nobody else uses."""
     return f"tokumei_{secrets.token_hex(8)}"
 
 
@@ -471,7 +471,7 @@ def empty_as_missing(table: Any) -> Any:
 
 
 def plain_types(frame: pl.DataFrame, file: str = "frame", columns: Sequence[str] = ()) -> pl.DataFrame:
-    """Give whole numbers, floats and decimals one type each, so that engines agree on the classes they found.
+    """Convert whole numbers, floats and decimals to one type each, so that engines agree on classes.
 
     columns: what the first columns are called in the file.
     """

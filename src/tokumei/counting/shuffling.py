@@ -121,7 +121,7 @@ def _shuffled(frame: pl.DataFrame, random: np.random.Generator) -> pl.DataFrame:
 
 
 def _blocks(rows: pl.LazyFrame, n_bytes: int) -> Iterator[pl.DataFrame]:
-    """Give the rows in blocks of about so many bytes."""
+    """Yield the rows in blocks of about so many bytes."""
     held: list[pl.DataFrame] = []
     size = 0
     for batch in rows.collect_batches(maintain_order=False, engine="streaming"):
@@ -137,7 +137,7 @@ def _blocks(rows: pl.LazyFrame, n_bytes: int) -> Iterator[pl.DataFrame]:
 
 
 def _again(first: pl.DataFrame, second: pl.DataFrame, others: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Give the two blocks that were looked at, and all others."""
+    """Yield the two blocks that were looked at, and all others."""
     yield first
     yield second
     yield from others

@@ -81,7 +81,7 @@ class SparkEngine(RemoteEngine):
         """Leave the session running: it takes seconds to start and ends with the process."""
 
     def table_of_file(self, path: Path, reading: Reading) -> Any:
-        """Let Spark read Parquet, and plain CSV whose shape was checked."""
+        """Read Parquet with Spark, and plain CSV whose shape was checked."""
         if reading == AS_IT_IS and (path.is_dir() or path.suffix == ".parquet"):
             schema = checked_schema(path)
             self.check_schema(schema, path)
@@ -126,7 +126,7 @@ class SparkEngine(RemoteEngine):
         return conv(digits, 16, 10).cast("int64")
 
     def labels(self, frame: pl.DataFrame) -> Any:
-        """Give the small table of a recoding."""
+        """Return the small table of a recoding."""
         return self.table_of_frame(frame)
 
     def fetch(self, expression: Any) -> pl.DataFrame:
@@ -134,7 +134,7 @@ class SparkEngine(RemoteEngine):
         return as_frame(self._spark_frame(expression).toArrow())
 
     def write(self, expression: Any, out: Path) -> None:
-        """Let Spark write a folder of Parquet files, or parts that are joined to one CSV file."""
+        """Write with Spark a folder of Parquet files, or parts that are joined to one CSV file."""
         self._write(self._spark_frame(expression), out)
 
     def write_shuffled(self, expression: Any, out: Path) -> None:
@@ -150,7 +150,7 @@ class SparkEngine(RemoteEngine):
         self._write(dealt.drop("tokumei_order"), out)
 
     def write_made(self, combinations: pl.DataFrame, out: Path) -> None:
-        """Let the cluster make the rows: which part has how many of which combination is drawn here."""
+        """Make the rows on the cluster; how many of each combination a part has is drawn here."""
         from pyspark.sql import functions
 
         lines, sizes = lines_of(combinations)

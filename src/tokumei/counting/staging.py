@@ -146,7 +146,7 @@ class _Counted:
         return left_out
 
     def roles(self, source: Path | str) -> tuple[str, ...]:
-        """Give the columns that the history has; one that is empty in some rows alone is refused."""
+        """Return the columns that the history has; one that is empty in some rows alone is refused."""
         for role, n_filled in self.filled.items():
             is_shared = role == "time" and not self.has_own_times
             if 0 < n_filled < self.n_kept and not is_shared:
@@ -207,7 +207,7 @@ def _is_read_in_blocks(source: Path | str, reading: Reading) -> bool:
 
 
 def _amounts(source: Path | str, reading: Reading, kind: str) -> dict[str, pl.DataFrame]:
-    """Give what prices and quantities stand for that are written as people do, by all their texts."""
+    """Return the values of prices and quantities that are written as people do, by all their texts."""
     reading = _reading(source, reading, kind)
     if not _is_read_in_blocks(source, reading):
         return {}
@@ -222,7 +222,7 @@ def _amounts(source: Path | str, reading: Reading, kind: str) -> dict[str, pl.Da
 
 @dataclass(frozen=True)
 class _LineOf:
-    """Tells the line of a row of a block; cells that span lines are not counted."""
+    """Finds the line of a row of a block; cells that span lines are not counted."""
 
     first: int
 
@@ -231,7 +231,7 @@ class _LineOf:
 
 
 def _plain(block: pl.DataFrame, first: int) -> pl.DataFrame:
-    """Give a block as whole numbers, floats and text, with numbered rows."""
+    """Return a block as whole numbers, floats and text, with numbered rows."""
     return block.select(
         pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias("row"),
         "customer",
@@ -245,7 +245,7 @@ def _plain(block: pl.DataFrame, first: int) -> pl.DataFrame:
 
 
 def _months(dates: pl.Series) -> pl.DataFrame:
-    """Give the month of each date, and the first and last day of it."""
+    """Return the month of each date, and the first and last day of it."""
     numbers = dates.cast(pl.Int32)
     # Looked up by the day: to take dates apart costs more than all the rest.
     least, most = ((0 if end is None else int(end)) for end in (numbers.min(), numbers.max()))  # type: ignore[arg-type]
@@ -260,6 +260,6 @@ def _months(dates: pl.Series) -> pl.DataFrame:
 
 
 def as_history_columns(frame: pl.DataFrame, roles: tuple[str, ...]) -> pl.DataFrame:
-    """Give rows of an engine the types of a history again."""
+    """Restore the types of a history in rows of an engine."""
     kinds: dict[str, Any] = {"date": pl.col("date").cast(pl.Int32).cast(pl.Date), "time": pl.col("time").cast(pl.Time)}
     return frame.select(kinds.get(role, pl.col(role)) for role in roles)

@@ -58,7 +58,7 @@ class RangeCells:
         return RangeCells(self.kind.filter(mask), self.low.filter(mask), self.high.filter(mask))
 
     def contains(self, values: pl.Series) -> pl.Series:
-        """Tell for each cell whether it may stand for the value beside it."""
+        """Whether each cell may stand for the value beside it."""
         return ((self.low <= values) & (values <= self.high)).fill_null(True)
 
     def to_text(self, write: Callable[[pl.Expr], pl.Expr]) -> pl.Series:
@@ -97,12 +97,12 @@ class SetCells:
         return SetCells(self.kind.filter(mask), self.members.filter(mask))
 
     def contains(self, values: pl.Series) -> pl.Series:
-        """Tell for each cell whether it may stand for the value beside it."""
+        """Whether each cell may stand for the value beside it."""
         frame = pl.DataFrame({"members": self.members, "value": values})
         return frame.select(pl.col("members").list.contains(pl.col("value")).fill_null(True))["members"]
 
     def sizes(self) -> pl.Series:
-        """Give the number of values each cell may stand for; missing where it may be any."""
+        """Return the number of values each cell may stand for; missing where it may be any."""
         return self.members.list.len()
 
     def to_text(self) -> pl.Series:

@@ -28,7 +28,7 @@ AS_TEXT = {True: "Int64, as text", False: "Float64, as text"}
 
 
 def describe_frame(frame: pl.LazyFrame) -> dict[str, Any]:
-    """Give the number of rows and for each column its type, missing and distinct values, ends and commonest value.
+    """Summarize a frame: its rows, and for each column its type, missing and distinct values, ends and mode.
 
     Text that is a number in every row is described as numbers: 9 is less than 10.
     """
@@ -47,7 +47,7 @@ def describe_frame(frame: pl.LazyFrame) -> dict[str, Any]:
 
 
 def tell_blanks(columns: Iterable[Mapping[str, Any]]) -> None:
-    """Say in a note which columns have blanks at the ends of their name, or of a value that is shown."""
+    """Note which columns have blanks at the ends of their name, or of a value that is shown."""
     shown = ("name", "least", "greatest", "commonest")
     texts = {one["name"]: [one[fact] for fact in shown if isinstance(one[fact], str)] for one in columns}
     found = [repr(name) for name, some in texts.items() if any(text != text.strip(BLANK) for text in some)]
@@ -86,7 +86,7 @@ def _describe(some: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _facts(values: pl.Series, n_rows: int) -> Iterable[tuple[Any, ...]]:
-    """Give the facts of each column that has a value; the columns stand below each other.
+    """Return the facts of each column that has a value; the columns stand below each other.
 
     Each cell becomes the place of its value among all distinct ones, in order: then the facts are counts of integers.
     """
@@ -139,7 +139,7 @@ def _texts(values: pl.Series) -> list[str]:
 
 
 def _numbers(distinct: pl.Series) -> tuple[Positions, Mask, Mask]:
-    """Give the order of ordered texts by the numbers they write, and which write a number or a whole one."""
+    """Return the order of ordered texts by the numbers they write, and which write a number or a whole one."""
     if distinct.dtype != pl.String:
         none = np.zeros(len(distinct), bool)
         return np.arange(len(distinct)), none, none

@@ -17,7 +17,7 @@ MIDNIGHT = dt.time(0)
 
 
 def as_frame(data: Any) -> pl.DataFrame:
-    """Give a Polars frame of a Polars, pandas or Arrow object, or of a mapping of columns."""
+    """Convert a Polars, pandas or Arrow object, or a mapping of columns, to a Polars frame."""
     frame = _frame_of(data)
     check_no_patterns(frame.columns)
     return frame
@@ -42,7 +42,7 @@ def _frame_of(data: Any) -> pl.DataFrame:
 
 
 def kind_of(data: Any) -> str:
-    """Say what frames the caller works with: pandas (with numbers for names), arrow or else polars."""
+    """Return what frames the caller works with: pandas (with numbers for names), arrow or else polars."""
     module = type(data).__module__.partition(".")[0]
     if module == "pandas" and any(is_number(name) for name in getattr(data, "columns", ())):
         return NUMBERED_PANDAS
@@ -55,7 +55,7 @@ def is_number(name: Any) -> bool:
 
 
 def as_lazy(data: Any) -> pl.LazyFrame:
-    """Give a lazy frame of anything `as_frame` accepts, without collecting one that is lazy already."""
+    """Return a lazy frame of anything `as_frame` accepts, without collecting one that is lazy already."""
     if not isinstance(data, pl.LazyFrame):
         return as_frame(data).lazy()
     check_no_patterns(data.collect_schema().names())

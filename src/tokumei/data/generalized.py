@@ -67,7 +67,7 @@ class GeneralizedHistory:
         )
 
     def contains(self, history: History) -> pl.DataFrame:
-        """Tell for each cell whether it may stand for the value of the same row of the original."""
+        """Whether each cell may stand for the value of the same row of the original."""
         frame = history.frame
         return pl.DataFrame(
             {

@@ -116,7 +116,7 @@ class History:
         return cls(read_columns_of_history(as_frame(data), Source(name), columns or {}), name)
 
     def with_more(self, carried: pl.DataFrame | None, left_out: Iterable[str] = ()) -> History:
-        """Give the history with columns that it carries along, and the names of those that are left out."""
+        """Return the history with columns that it carries along, and the names of those that are left out."""
         made = History(self.frame, self.name)
         for name, value in (("kind", self.kind), ("carried", carried), ("left_out", tuple(left_out))):
             object.__setattr__(made, name, value)
@@ -205,7 +205,7 @@ def free_prefix(prefix: str, names: pl.Series) -> str:
 
 
 def period_of(date: pl.Expr) -> pl.Expr:
-    """Give the month of a date as a count of months."""
+    """Return the month of a date as a count of months."""
     return date.dt.year().cast(pl.Int32) * 12 + date.dt.month().cast(pl.Int32) - 1
 
 

@@ -54,7 +54,7 @@ def read_columns_of_history(
     carried: Sequence[str] = (),
     amounts: Mapping[str, pl.DataFrame] | None = None,
 ) -> pl.DataFrame:
-    """Give a frame the columns of SCHEMA; what is absent is missing in every row, and what is left out is said.
+    """Convert a frame to the columns of SCHEMA; what is absent is missing in every row, and noted.
 
     amounts: what the texts of prices and quantities stand for, where these are not all rows: what a comma in an amount
     stands for is only told by all together.
@@ -103,14 +103,14 @@ def read_columns_of_history(
 
 
 def nothing(name: str, kind: pl.DataType, n_rows: int) -> pl.Series:
-    """Give a column that is missing in every row."""
+    """Return a column that is missing in every row."""
     return pl.Series(name, [None], dtype=kind).new_from_index(0, n_rows)
 
 
 def find_columns(
     names: Sequence[str], columns: Mapping[str, str], file: str, carried: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Tell which column of a file has which role: as declared, else by its own name."""
+    """Match the columns of a file to roles: as declared, else by their own names."""
     faults = FaultList(file)
     for role, name in columns.items():
         if name and name not in names:
@@ -137,7 +137,7 @@ def find_columns(
 
 
 def left_over(names: Sequence[str], columns: Mapping[str, str], carried: Sequence[str]) -> list[str]:
-    """Give the columns of a file that are none of the history's and not carried, either."""
+    """Return the columns of a file that are none of the history's and not carried, either."""
     used = {*(columns.get(role, role) for role in SCHEMA), *carried}
     return [name for name in names if name not in used]
 
@@ -165,7 +165,7 @@ def _check_whole(frame: pl.DataFrame, found: Mapping[str, str], read: Mapping[st
 
 
 def in_every_row(role: str) -> Text:
-    """Say what is expected where a cell is empty in a column that is not."""
+    """Describe what is expected where a cell is empty in a column that is not."""
     wanted = Text("{an} {role} in every row", an="an" if role[0] in "aeiou" else "a", role=role)
     if role in NEEDED:
         return wanted
@@ -187,7 +187,7 @@ def _without_empty_text(cells: pl.Series) -> pl.Series:
 
 
 def _as_names(cells: pl.Series) -> pl.Series:
-    """Give names as text; a number that other programs made a fraction of, since some are missing, as it was."""
+    """Return names as text; numbers that became fractions beside missing values are restored."""
     if cells.dtype.is_float():
         whole = cells.cast(pl.Int64, strict=False)
         if (whole == cells).all():
@@ -207,7 +207,7 @@ def _as_numbers(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 
 def written_amounts(cells: pl.Series, file: str) -> pl.DataFrame | None:
-    """Give the amounts that all texts of a column write, as 7,18 € or $1,200.50, and say so.
+    """Return the amounts that all texts of a column write, as 7,18 € or $1,200.50, with a note.
 
     None where all are plain numbers, or some are neither.
     """
@@ -222,7 +222,7 @@ def written_amounts(cells: pl.Series, file: str) -> pl.DataFrame | None:
 
 
 def as_quantity(numbers: pl.Series) -> pl.Series:
-    """Give quantities as whole numbers where all are, else as they are."""
+    """Return quantities as whole numbers where all are, else as they are."""
     whole = numbers.cast(pl.Int64, strict=False)
     return whole if (whole == numbers).all() and whole.null_count() == numbers.null_count() else numbers
 

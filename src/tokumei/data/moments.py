@@ -62,7 +62,7 @@ def read_moments(cells: pl.Series, date_format: str | None = None) -> Moments:
 
 
 def dates_expected(cells: pl.Series, date_format: str | None = None) -> str:
-    """Say what a date looks like and, where they are all written in another usual way, which format reads them."""
+    """Describe what a date looks like and, if all follow another usual form, which format reads them."""
     if date_format is not None:
         plain = read_moments(cells)
         also = "" if plain.is_bad.any() else "; all are read without it"
@@ -109,7 +109,7 @@ def _declared(text: pl.Series, date_format: str) -> Moments:
 
 
 def _as_text(cells: pl.Series) -> pl.Series:
-    """Give cells as text; whole numbers without a point, so that 20101231.0 is a date."""
+    """Return cells as text; whole numbers without a point, so that 20101231.0 is a date."""
     if cells.dtype.is_float() and (cells == cells.round()).all():
         return cells.cast(pl.Int64, strict=False).cast(pl.String)
     return cells.cast(pl.String, strict=False)
@@ -128,6 +128,6 @@ def _read_each(text: pl.Series, kind: pl.Date | pl.Time, formats: tuple[str, ...
 
 
 def _unless_midnight(time: pl.Series) -> pl.Series | None:
-    """Give the times, or None if they say nothing: a date alone, or one that a program wrote as its first moment."""
+    """Return the times, or None if they say nothing: a date alone, or one that a program wrote as its first moment."""
     present = time.drop_nulls()
     return None if present.is_empty() or (present.cast(pl.Int64) == 0).all() else time

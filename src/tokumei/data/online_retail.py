@@ -61,7 +61,7 @@ def with_smallest_customers(history: History, n_customers: int) -> History:
 
 
 def _with_uci_types(frame: pl.DataFrame) -> pl.DataFrame:
-    """Give the columns one spelling and one type each; a cell that has no such value is a fault."""
+    """Convert the columns to one spelling and one type each; a cell that has no such value is a fault."""
     named = frame.rename(_names_found(frame))
     typed = named.with_columns(
         InvoiceNo=_as_text("InvoiceNo"),
@@ -96,12 +96,12 @@ def _names_found(frame: pl.DataFrame) -> dict[str, str]:
 
 
 def _as_text(column: str) -> pl.Expr:
-    """Give numbers as text, without the .0 that a column with missing values gets in other programs."""
+    """Return numbers as text, without the .0 that a column with missing values gets in other programs."""
     return pl.col(column).cast(pl.String).str.strip_suffix(".0")
 
 
 def _as_whole(column: str) -> pl.Expr:
-    """Give whole numbers, also those written with a .0; any other number reads as nothing."""
+    """Return whole numbers, also those written with a .0; any other number reads as nothing."""
     number = pl.col(column).cast(pl.Float64, strict=False)
     whole = number.cast(pl.Int64, strict=False)
     return pl.when(whole == number).then(whole)

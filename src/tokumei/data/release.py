@@ -30,7 +30,7 @@ class Recipe:
     found: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the recipe for JSON."""
+        """Return the recipe for JSON."""
         return {name: value for name, value in asdict(self).items() if name != "found" or value}
 
 

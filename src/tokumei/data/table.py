@@ -76,7 +76,7 @@ class Table:
             check_column(column, self.frame.columns, "numeric", self.name)
 
     def with_written_moments(self) -> Table:
-        """Give the table with all moments and times of day as text of one form, for whoever compares values alone."""
+        """Return the table with all moments and times of day as text of one form, for comparisons of values alone."""
         moments = pl.selectors.datetime().dt.to_string("%Y-%m-%d %H:%M:%S%.9f")
         written = self.frame.with_columns(moments, pl.selectors.time().dt.to_string("%H:%M:%S%.9f"))
         if written.schema == self.frame.schema:
@@ -86,7 +86,7 @@ class Table:
         return found
 
     def line_of(self, row: int) -> int | None:
-        """Give the line of a row in the text file it came from, counted from 1; of a frame or another file the row."""
+        """Return the line of a row in its text file, counted from 1; of a frame or another file the row."""
         if Path(self.name).is_file() and format_of(self.name) in TEXT_SUFFIXES:
             # Read again, since only whoever has to say what is wrong asks.
             return read_text_frame(self.name, self.reading).line_of(row)
@@ -116,13 +116,13 @@ class Table:
         return cls(as_frame(data), quasi_identifiers, sensitive, name=name)
 
     def with_frame(self, frame: pl.DataFrame) -> Table:
-        """Give the same roles for other rows, or for columns of other types."""
+        """Return a table with the same roles for other rows, or for columns of other types."""
         other = Table(frame, roles=self.roles, hierarchies=self.hierarchies, numeric=self.numeric, name=self.name)
         other.kind = self.kind
         return other
 
     def columns_with(self, role: Role) -> list[str]:
-        """Give the columns of a role in the order of the frame."""
+        """Return the columns of a role in the order of the frame."""
         return [column for column in self.frame.columns if self.roles[column] is role]
 
     @property
@@ -136,7 +136,7 @@ class Table:
         return self.columns_with(Role.SENSITIVE)
 
     def distinct(self, column: str) -> pl.Series:
-        """Give the distinct values of a column, in no order, found once for all who ask."""
+        """Return the distinct values of a column, in no order, found once for all callers."""
         if column not in self._distinct:
             self._distinct[column] = self.frame[column].unique()
         return self._distinct[column]
@@ -147,7 +147,7 @@ class Table:
         return self.frame.height
 
     def to_frame(self) -> Any:
-        """Give the rows as a frame of the kind they came as; those of a file as Polars."""
+        """Return the rows as a frame of the kind they came as; those of a file as Polars."""
         return as_kind(self.frame, self.kind)
 
     def __len__(self) -> int:
@@ -205,7 +205,7 @@ def with_moments_as_text(frame: pl.DataFrame, columns: list[str]) -> pl.DataFram
 
 
 def _listed(names: Iterable[str | int] | None, what: str) -> list[str]:
-    """Give names as a list; a single text is a name, not its letters."""
+    """Return names as a list; a single text is a name, not its letters."""
     if names is None:
         return []
     if not isinstance(names, (str, int)) and not isinstance(names, Iterable):

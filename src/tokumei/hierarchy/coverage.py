@@ -78,19 +78,19 @@ def check_hierarchy(hierarchy: Hierarchy, values: pl.Series | None = None) -> Hi
 
 
 def missing_values(hierarchy: Hierarchy, values: pl.Series) -> pl.Series:
-    """Give the values of a column that the hierarchy lacks, each once, in order; missing ones need no leaf."""
+    """Return the values of a column that the hierarchy lacks, each once, in order; missing ones need no leaf."""
     column = _as_compared(values)
     distinct = pl.DataFrame({"value": column.drop_nulls().unique()})
     return distinct.join(_read_leaves(hierarchy, column.dtype), on="value", how="anti")["value"].sort()
 
 
 def _as_compared(values: pl.Series) -> pl.Series:
-    """Give a column as recodings compare it: categories by their text."""
+    """Return a column as recodings compare it: categories by their text."""
     return values.cast(pl.String) if isinstance(values.dtype, (pl.Categorical, pl.Enum)) else values
 
 
 def _read_leaves(hierarchy: Hierarchy, dtype: pl.DataType) -> pl.DataFrame:
-    """Give each leaf as text and as a value of the type, which is missing where it cannot be read."""
+    """Return each leaf as text and as a value of the type, which is missing where it cannot be read."""
     leaves = pl.Series("leaf", list(hierarchy.leaves), pl.String)
     return pl.DataFrame({"leaf": leaves, "value": read_as(leaves, dtype)})
 

@@ -79,7 +79,7 @@ def has_hierarchy(folder: Path | str, attribute: str) -> bool:
 
 
 def _find_delimiter(head: bytes) -> str:
-    """Give the delimiter under which the file looks most like a hierarchy.
+    """Return the delimiter under which the file looks most like a hierarchy.
 
     Counting marks is not enough here: labels such as `[20, 25)` hold as many commas as the line has semicolons.
     """

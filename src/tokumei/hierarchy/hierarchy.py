@@ -169,12 +169,12 @@ class Hierarchy:
             raise InputError.of(Text("a level from 0 to {n}", n=self.height), column=self.attribute, value=level)
 
     def labels_at(self, level: int) -> list[str]:
-        """Give the label of each leaf at a level."""
+        """Return the label of each leaf at a level."""
         self.check_level(level)
         return [self.levels[level].labels[code] for code in self.levels[level].codes]
 
     def recoding(self, level: int) -> Recoding:
-        """Give what happens to the values at a level."""
+        """Return the recoding of the values at a level."""
         return Recoding(
             self.attribute,
             pl.Series("value", list(self.leaves), pl.String),
@@ -183,27 +183,27 @@ class Hierarchy:
         )
 
     def label_of_missing(self, level: int) -> str | None:
-        """Give what a missing value becomes at a level: it stays missing until nothing is said of any."""
+        """Return the label of a missing value at a level: it stays missing until nothing is said of any."""
         return self.levels[level].labels[0] if self.says_nothing(level) else None
 
     def codes_with_missing(self, level: int) -> npt.NDArray[np.int64]:
-        """Give the index of each leaf's label at a level, and at last that of a missing value."""
+        """Return the index of each leaf's label at a level, and last that of a missing value."""
         found = self.levels[level]
         return np.append(found.codes, 0 if self.says_nothing(level) else len(found)).astype(np.int64)
 
     def n_labels_with_missing(self, level: int) -> int:
-        """Give the number of labels of a level, the missing value being one of its own where it stands apart."""
+        """Return the number of labels of a level, counting the missing value where it stands apart."""
         return len(self.levels[level]) + (not self.says_nothing(level))
 
     def with_top(self) -> Hierarchy:
-        """Give the hierarchy with a coarsest level that says nothing, added if there is none."""
+        """Return the hierarchy with a coarsest level that says nothing, added if there is none."""
         if self.has_single_top:
             return self
         top = Level.of([SUPPRESSED] * len(self.leaves))
         return Hierarchy(self.attribute, (*self.levels, top))
 
     def from_level(self, level: int) -> Hierarchy:
-        """Give the hierarchy whose leaves are the labels of a level; coarser levels that follow from it stay."""
+        """Return the hierarchy whose leaves are the labels of a level; coarser levels that follow from it stay."""
         self.check_level(level)
         base = self.levels[level]
         first_leaf = np.unique(base.codes, return_index=True)[1]
@@ -215,7 +215,7 @@ class Hierarchy:
         return Hierarchy.of_levels(self.attribute, columns)
 
     def named(self, attribute: str) -> Hierarchy:
-        """Give the same hierarchy for another attribute."""
+        """Return the same hierarchy for another attribute."""
         return Hierarchy(attribute, self.levels)
 
 

@@ -21,7 +21,7 @@ ITEM = "item"
 
 
 def item_hierarchy(given: Any) -> Hierarchy | None:
-    """Give the item hierarchy of what was handed over: one, its file, or either by the column item; None if none."""
+    """Return the item hierarchy that was given: one, its file, or either by the column item; None if none."""
     if isinstance(given, Mapping):
         for column in given:
             if column != ITEM:
@@ -36,7 +36,7 @@ def item_hierarchy(given: Any) -> Hierarchy | None:
 
 
 def level_of(history: History, hierarchy: Hierarchy) -> int:
-    """Tell at which level the items of a history stand: the finest that has them all."""
+    """Return the level at which the items of a history stand: the finest that has them all."""
     items = set(history.kept[ITEM].drop_nulls())
     levels = [set(level.labels) for level in hierarchy.levels]
     for number, labels in enumerate(levels):

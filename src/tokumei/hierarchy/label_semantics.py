@@ -80,7 +80,7 @@ class LeafSets:
         return out
 
     def contain(self, labels: Ints, indices: Ints) -> Bools:
-        """Tell for each label, beside it an index, whether it may stand for it."""
+        """Whether each label may stand for the index beside it."""
         if not len(self.label):
             return np.zeros(len(labels), bool)
         stride = self.n_indices + 1
@@ -90,7 +90,7 @@ class LeafSets:
         return found
 
     def rows(self, indices: Ints, labels: Ints | None = None) -> Bools:
-        """Tell for each index, a row in ascending order, which labels, or which of these, may stand for it."""
+        """Return for each index, in ascending order, which labels, or which of these, may stand for it."""
         label, first, end, n_labels = self.label, self.first, self.end, self.n_labels
         if labels is not None:
             column_of = np.full(n_labels, -1, np.int64)
@@ -104,14 +104,14 @@ class LeafSets:
         return np.cumsum(steps[:-1], axis=0, dtype=np.int8).astype(bool)
 
     def reach(self, low: int, high: int) -> Bools:
-        """Tell for each label whether it may stand for an index from low to high."""
+        """Return for each label whether it may stand for an index from low to high."""
         out = np.zeros(self.n_labels, bool)
         out[self.label[(self.first <= high) & (self.end > low)]] = True
         return out
 
 
 def told_apart(sets: Sequence[LeafSets]) -> Ints:
-    """Give for each index one that stands for it: the first of those that the same labels of all these sets have.
+    """Return a representative of each index: the first one that the same labels of all these sets contain.
 
     Where labels have leaves in common, only neighbors are found to be alike.
     """
@@ -182,7 +182,7 @@ class Vocabulary:
         return {number: index for index, (_, number) in enumerate(self._numbers)}
 
     def indices(self, values: pl.Series, rows: Ints | None = None, *, file: str | None = None) -> Ints:
-        """Give the index of each value, or of those of some rows; one that is no leaf is an InputError of the file."""
+        """Return the index of each value, or of those of some rows; one that is no leaf is an InputError."""
         if isinstance(values.dtype, (pl.Categorical, pl.Enum)):
             values = values.cast(pl.String)
         table = self._indices_of_numbers(values) if self.is_numeric else self._indices_of_leaves(values.dtype)
@@ -198,13 +198,13 @@ class Vocabulary:
         return indices if rows is None else indices[rows]
 
     def _indices_of_leaves(self, dtype: pl.DataType) -> pl.DataFrame:
-        """Give the index of each leaf, read as the type of a column."""
+        """Return the index of each leaf, read as the type of a column."""
         leaves = pl.Series(list(self.hierarchy.leaves), dtype=pl.String)
         table = pl.DataFrame({"value": read_as(leaves, dtype), "index": self.index_of_leaf})
         return table.drop_nulls("value").unique("value", keep="first", maintain_order=True)
 
     def _indices_of_numbers(self, values: pl.Series) -> pl.DataFrame:
-        """Give the index of each value that is the number of a leaf, however it is written."""
+        """Return the index of each value that is the number of a leaf, however it is written."""
         distinct = values.drop_nulls().unique()
         indices: list[int | None] = []
         for text in distinct.cast(pl.String):
@@ -213,7 +213,7 @@ class Vocabulary:
         return pl.DataFrame({"value": distinct, "index": pl.Series(indices, dtype=pl.Int64)})
 
     def leaf_sets(self, labels: Sequence[str | None]) -> LeafSets:
-        """Give what each label stands for; one that means nothing in this column is an InputError."""
+        """Return what each label stands for; one that means nothing in this column is an InputError."""
         runs, unknown = [], []
         for label in labels:
             meaning = self._runs_of(label)
@@ -229,7 +229,7 @@ class Vocabulary:
         return LeafSets.of(self.n_leaves + 1, runs)
 
     def read(self, cells: pl.Series, *, file: str | None = None) -> tuple[Ints, LeafSets]:
-        """Give for each released cell the number of its label, and what the labels stand for, in their order.
+        """Return the number of each released cell's label, and what the labels stand for, in their order.
 
         A label that means nothing is an InputError of the file.
         """
@@ -243,7 +243,7 @@ class Vocabulary:
             raise error if file is None else error.within(file) from None
 
     def _runs_of(self, label: str | None) -> Runs | None:
-        """Give the runs of a label, None if it has no meaning; a range without a leaf has a meaning and no run."""
+        """Return the runs of a label, None if it has no meaning; a range without a leaf has a meaning and no run."""
         if label is None:
             return [(self.n_leaves, self.n_leaves + 1)]
         if label == SUPPRESSED:
@@ -264,7 +264,7 @@ class Vocabulary:
         return None if member.startswith("{") else self._runs_of(member)
 
     def _of_mask(self, label: str) -> Runs | None:
-        """Give the runs of the leaves that agree with a label such as 130** wherever it is not masked."""
+        """Return the runs of the leaves that agree with a label such as 130** wherever it is not masked."""
         kept = tuple(at for at, character in enumerate(label) if character != SUPPRESSED)
         if len(kept) == len(label) or not kept:
             return None
@@ -282,7 +282,7 @@ class Vocabulary:
         return {}
 
     def _of_levels(self, label: str) -> Runs | None:
-        """Give the runs of a label of the hierarchy: of several levels that have it, of all."""
+        """Return the runs of a label of the hierarchy: of several levels that have it, of all."""
         if label not in self._levels_of:
             return None
         found = [self._leaves_at(level, code) for level, code in self._levels_of[label]]
@@ -298,7 +298,7 @@ class Vocabulary:
         return [(0, self.n_leaves + 1)] if is_all else runs
 
     def _of_numbers(self, label: str) -> Runs | None:
-        """Give the run of a number or a range of them."""
+        """Return the run of a number or a range of them."""
         if not self.is_numeric or len(label) > LONGEST_LABEL:
             return None
         number = read_number(label)
@@ -345,7 +345,7 @@ class Vocabulary:
 
 
 def _looked_up(values: pl.Series, table: pl.DataFrame) -> pl.Series:
-    """Give the index that a table has for each value, missing for a value that it does not have."""
+    """Return the index that a table has for each value, missing for a value that it does not have."""
     if values.dtype == pl.String:
         # An enumeration has the place of each text among those that it knows; to join with these takes twice as long.
         return table["index"].gather(values.cast(pl.Enum(table["value"]), strict=False).to_physical())
@@ -354,7 +354,7 @@ def _looked_up(values: pl.Series, table: pl.DataFrame) -> pl.Series:
 
 
 def meanings(hierarchy: Hierarchy, labels: pl.Series | Sequence[str | None], *, is_numeric: bool = False) -> Bools:
-    """Tell which leaves, a row each and the missing value last, each label, a column each, stands for."""
+    """Return which leaves (rows, the missing value last) each label (columns) stands for."""
     vocabulary = Vocabulary(hierarchy, is_numeric)
     sets = vocabulary.leaf_sets(list(labels))
     held: Bools = sets.rows(np.arange(sets.n_indices))[np.append(vocabulary.index_of_leaf, vocabulary.n_leaves)]
@@ -362,7 +362,7 @@ def meanings(hierarchy: Hierarchy, labels: pl.Series | Sequence[str | None], *, 
 
 
 def _sortable(number: Fraction) -> Sortable:
-    """Give a number as it compares quickly: by the nearest float, and exactly only where two share it."""
+    """Return a key that compares quickly: the nearest float, and the exact number where two share it."""
     return float(number), number
 
 

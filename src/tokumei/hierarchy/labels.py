@@ -126,7 +126,7 @@ def _read_bound(mark: str, text: str) -> NumberRange | None:
 
 
 def set_members(label: str) -> list[str] | None:
-    """Give the members of a set, as `{a;b}` or `{a, b}`; None for any other label.
+    """Return the members of a set, as `{a;b}` or `{a, b}`; None for any other label.
 
     >>> set_members("{a;b}"), set_members("{a, b}"), set_members("a")
     (['a', 'b'], ['a', 'b'], None)

@@ -73,7 +73,7 @@ class Lattice:
         )
 
     def class_count(self, node: Node) -> int:
-        """Give the number of classes a node can have: the product of its levels' value counts."""
+        """Return the number of classes a node can have: the product of its levels' value counts."""
         return math.prod(n_labels[level] for level, n_labels in zip(node, self._n_labels, strict=True))
 
     @cached_property
@@ -81,7 +81,7 @@ class Lattice:
         return [[len(level) for level in hierarchy.levels] for hierarchy in self.hierarchies]
 
     def height(self, node: Node) -> int:
-        """Give the number of steps from the bottom to a node on the longest way."""
+        """Return the number of steps from the bottom to a node on the longest way."""
         return sum(self.ranks[index][level] for index, level in enumerate(node))
 
     @cached_property
@@ -94,7 +94,7 @@ class Lattice:
         return tuple(tuple(layer) for layer in layers)
 
     def coarser_neighbors(self, node: Node) -> list[Node]:
-        """Give the nodes one step up: one attribute at a directly coarser level."""
+        """Return the nodes one step up: one attribute at a directly coarser level."""
         return [
             (*node[:index], level, *node[index + 1 :])
             for index, hierarchy in enumerate(self.hierarchies)
@@ -102,7 +102,7 @@ class Lattice:
         ]
 
     def finer_neighbors(self, node: Node) -> list[Node]:
-        """Give the nodes one step down: one attribute at a directly finer level."""
+        """Return the nodes one step down: one attribute at a directly finer level."""
         return [
             (*node[:index], level, *node[index + 1 :])
             for index, hierarchy in enumerate(self.hierarchies)
@@ -117,7 +117,7 @@ class Lattice:
         )
 
     def node(self, levels: Mapping[str, int]) -> Node:
-        """Give the node of levels by attribute; an attribute not named stays at its values."""
+        """Return the node of levels by attribute; an attribute not named stays at its values."""
         for attribute, level in levels.items():
             if attribute not in self.attributes:
                 raise InputError.of(
@@ -128,7 +128,7 @@ class Lattice:
         return tuple(levels.get(attribute, 0) for attribute in self.attributes)
 
     def levels(self, node: Node) -> dict[str, int]:
-        """Give the level of each attribute at a node."""
+        """Return the level of each attribute at a node."""
         return dict(zip(self.attributes, node, strict=True))
 
     @cached_property

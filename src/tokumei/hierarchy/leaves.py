@@ -42,7 +42,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def leaf_texts(attribute: str, values: pl.Series) -> list[str]:
-    """Give each value once as text that reads back as the column's type, in the type's own order.
+    """Return each value once as text that reads back as the column's type, in the type's own order.
 
     Missing values are left out: a recoding lets them be.
     """
@@ -61,12 +61,12 @@ def leaf_texts(attribute: str, values: pl.Series) -> list[str]:
 
 
 def number_leaves(attribute: str, values: pl.Series) -> list[tuple[Fraction, str]]:
-    """Give the number and the text of each value, smallest first; what is no number is an InputError."""
+    """Return the number and the text of each value, smallest first; what is no number is an InputError."""
     return read_all(attribute, _texts_of_numbers(attribute, values), read_number, FINITE)
 
 
 def number_texts(attribute: str, values: pl.Series) -> tuple[Floats, list[str]]:
-    """Give the float nearest to each value and its text in the order of `number_leaves`, without their fractions."""
+    """Return the nearest float and the text of each value in the order of `number_leaves`, without fractions."""
     texts = _texts_of_numbers(attribute, values)
     floats = read_floats(texts)
     if np.isnan(floats).any():
@@ -85,7 +85,7 @@ def _texts_of_numbers(attribute: str, values: pl.Series) -> list[str]:
 
 
 def numbers_of(hierarchy: Hierarchy) -> Floats:
-    """Give the number that each leaf is; one that is no number, or too large to measure widths, is an InputError."""
+    """Return the number that each leaf is; one that is no number, or too large to measure widths, is an InputError."""
     numbers = read_floats(hierarchy.leaves)
     is_refused = ~(np.abs(numbers) <= LARGEST_NUMBER)
     if is_refused.any():
@@ -114,7 +114,7 @@ def read_number(text: str) -> Fraction | None:
 
 
 def read_floats(texts: Sequence[str]) -> Floats:
-    """Give the floats nearest to what `read_number` reads, all at once; NaN for what is no finite number."""
+    """Return the floats nearest to what `read_number` reads, all at once; NaN for what is no finite number."""
     is_number = pl.Series(texts, dtype=pl.String).str.contains(f"^(?:{NUMBER.pattern})$").to_numpy()
     numbers = np.full(len(texts), np.nan)
     numbers[is_number] = [float(text) for text, is_one in zip(texts, is_number.tolist(), strict=True) if is_one]
@@ -128,7 +128,7 @@ def are_numbers(texts: Sequence[str]) -> bool:
 
 
 def exactly(number: float) -> Fraction:
-    """Give the fraction that a number is written as: a tenth for 0.1, not the float nearest to it."""
+    """Return the fraction that a number is written as: a tenth for 0.1, not the float nearest to it."""
     return Fraction(repr(number))
 
 
@@ -151,7 +151,7 @@ def hierarchy_of(attribute: str, columns: Sequence[Sequence[str]]) -> Hierarchy:
 
 
 def check_covers(hierarchy: Hierarchy, values: pl.Series) -> Hierarchy:
-    """Give the hierarchy back if it holds all values of the column; else an InputError names those it lacks."""
+    """Return the hierarchy if it holds all values of the column; else an InputError names those it lacks."""
     missing = missing_values(hierarchy, values)
     if len(missing):
         raise no_label(hierarchy.attribute, missing)
@@ -167,7 +167,7 @@ def unreadable(attribute: str, texts: Sequence[str], expected: str) -> InputErro
 
 
 def read_each(read: Callable[[str], Meaning | None], texts: Iterable[str]) -> list[Meaning] | None:
-    """Give what each text stands for, in their order; None as soon as one cannot be read."""
+    """Return what each text stands for, in their order; None as soon as one cannot be read."""
     found: list[Meaning] = []
     for text in texts:
         meaning = read(text)
@@ -180,7 +180,7 @@ def read_each(read: Callable[[str], Meaning | None], texts: Iterable[str]) -> li
 def read_all(
     attribute: str, texts: Sequence[str], read: Callable[[str], T | None], expected: str
 ) -> list[tuple[T, str]]:
-    """Give what each text stands for beside it, smallest first; an InputError names those that cannot be read."""
+    """Return each text with its meaning, smallest first; an InputError names those that cannot be read."""
     leaves, refused = [], []
     for text in texts:
         meaning = read(text)

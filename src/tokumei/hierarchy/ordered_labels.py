@@ -65,7 +65,7 @@ class _Range:
 
 
 def order_labels(texts: Sequence[str]) -> OrderedLabels | None:
-    """Give labels in the order of what they say; None where they have none."""
+    """Return labels in the order of what they say; None where they have none."""
     plain = {text: _plain(text) for text in texts}
     apart = [text for text in texts if plain[text].casefold() in NO_ANSWER]
     # One or two labels without any number, as "no income" among amounts, are kept apart, too.
@@ -192,14 +192,14 @@ def _ignoring(text: str) -> str:
 
 
 def _unit(before: str, after: str) -> str:
-    """Give the unit that stands around a number, in one writing: years as year, and ages as they are counted."""
+    """Return the unit that stands around a number, in one writing: years as year, and ages as they are counted."""
     unit = after.strip().casefold().removesuffix(".")
     unit = ORDINALS[-1] if unit in ORDINALS else unit
     return f"{before.strip().casefold()}|{unit[:-1] if len(unit) > 2 and unit.endswith('s') else unit}"
 
 
 def _in_one_unit(ranges: Sequence[_Range]) -> list[_Range] | None:
-    """Give ranges in one unit; None where they are of several measures. A label without a unit is in that of others."""
+    """Return ranges in one unit; None if they are of several measures. A label without a unit takes that of others."""
     units = {one.unit for one in ranges if one.unit != "|"}
     if len(units) <= 1:
         return list(ranges)

@@ -25,7 +25,7 @@ ReadDate = Callable[[str], dt.date | None]
 
 
 def date_reader(texts: Sequence[str]) -> ReadDate | None:
-    """Give what reads every text of a column as a day; None where they are no dates, or their order cannot be told.
+    """Return a reader for every text of a column as a day; None if they are no dates, or their order is unclear.
 
     >>> date_reader(["31/12/2020", "03/04/2020"])("03/04/2020"), date_reader(["12/31/2020", "03/04/2020"])("03/04/2020")
     (datetime.date(2020, 4, 3), datetime.date(2020, 3, 4))
@@ -37,13 +37,13 @@ def date_reader(texts: Sequence[str]) -> ReadDate | None:
 
 
 def read_days(texts: Sequence[str]) -> list[dt.date] | None:
-    """Give the day of every text of a column; None as for `date_reader`."""
+    """Return the day of every text of a column; None as for `date_reader`."""
     found = _read_by_one(texts)
     return None if found is None else found[1]
 
 
 def date_leaves(attribute: str, values: pl.Series) -> list[tuple[dt.date, str]]:
-    """Give the date and the text of each value, earliest first; what is no date is an InputError."""
+    """Return the date and the text of each value, earliest first; what is no date is an InputError."""
     texts = [] if values.dtype.is_float() or values.dtype == pl.Boolean else leaf_texts(attribute, values)
     days = read_days(texts)
     if not texts or (values.dtype.is_numeric() and days is None):
@@ -88,7 +88,7 @@ def _read_compact(text: str) -> dt.date | None:
 
 
 def _day_first_or_last(texts: Sequence[str]) -> ReadDate | None:
-    """Tell by all texts whether the day or the month comes first; with dots it is the day."""
+    """Decide by all texts whether the day or the month comes first; with dots it is the day."""
     parts = []
     for text in texts:
         found = _DAY_OR_MONTH_FIRST.fullmatch(text)
@@ -117,7 +117,7 @@ def _read(text: str, *, day: int, month: int) -> dt.date | None:
 
 
 def _year(digits: str) -> int:
-    """Give the year; of two digits alone, the one of the hundred years from CENTURY_FROM on.
+    """Return the year; of two digits alone, the one of the hundred years from CENTURY_FROM on.
 
     >>> _year("1985"), _year("85"), _year("07")
     (1985, 1985, 2007)

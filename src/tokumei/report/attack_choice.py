@@ -22,7 +22,7 @@ def by_strength(names: Sequence[str]) -> list[str]:
 
 
 def fitting_attacks(history: History, names: Sequence[str] | None = None) -> tuple[list[str], dict[str, Text]]:
-    """Give the attacks that a history allows, the strongest first, and why others are left out."""
+    """Return the attacks that a history allows, the strongest first, and why others are left out."""
     possible, left_out = [], {}
     for name in by_strength(list(HISTORY_ATTACKS) if names is None else names):
         absent = lacks(history, HISTORY_ATTACKS.make(name), name)
@@ -36,7 +36,7 @@ def fitting_attacks(history: History, names: Sequence[str] | None = None) -> tup
 def within_time(
     names: Sequence[str], history: History, knowledge: Mapping[str, History], minutes: float, *, n_releases: int = 1
 ) -> tuple[list[str], dict[str, Text]]:
-    """Give as many attacks as fit in the time, the strongest first, and how long each of the others would take.
+    """Return the attacks that fit in the time, the strongest first, and how long each other would take.
 
     What an attack takes is estimated on the original: a release has about as many rows and at least as many names.
     """

@@ -80,7 +80,7 @@ def _labels(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def _box(x: float, y: float, text: str, side: str) -> Box:
-    """Give about what a label covers on one side of its dot: left, right, top and bottom, in pixels."""
+    """Return about what a label covers on one side of its dot: left, right, top and bottom, in pixels."""
     look, width = SIDES[side], LETTER * len(text)
     x, y = x + look.get("dx", 0), y + look.get("dy", 0)
     left = x - {"left": 0.0, "center": 0.5, "right": 1.0}[look["align"]] * width

@@ -32,12 +32,12 @@ class Document:
     blocks: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
 
     def say(self, text: str, **values: Any) -> str:
-        """Give a text in the language of the document, with its {values} put in."""
+        """Translate a text into the language of the document, with its {values} put in."""
         told = self.words.get(text, text)
         return told.format(**{name: shown(value) for name, value in values.items()}) if values else told
 
     def tell(self, text: str) -> str:
-        """Give a sentence of the library in the language of the document, as far as that has words for its form."""
+        """Translate a sentence of the library into the language of the document, if that has words for its form."""
         said = text.in_words(self.forms) if isinstance(text, Text) else self.forms.get(text)
         return text if said is None else said
 
@@ -59,14 +59,14 @@ class Document:
         self.blocks.append(("figure", (svg, self.say(caption))))
 
     def to_page(self) -> Page:
-        """Give it as one HTML page."""
+        """Build the document as one HTML page."""
         page = Page(self.title, self.language)
         for kind, parts in self.blocks:
             getattr(page, kind)(*parts)
         return page
 
     def to_markdown(self) -> str:
-        """Give it as Markdown; figures, whose numbers stand in tables too, are left out."""
+        """Build the document as Markdown; figures, whose numbers stand in tables too, are left out."""
         lines = [f"# {_plain(self.title)}", ""]
         for kind, parts in self.blocks:
             if kind == "heading":

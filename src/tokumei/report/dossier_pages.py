@@ -49,7 +49,7 @@ def table_document(dossier: Mapping[str, Any], *, language: str = "en") -> Docum
 
 
 def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-    """Say in five sentences what the person who decides has to know."""
+    """Summarize in five sentences what the person who decides has to know."""
     n_rows, k = found["before"]["rows"], found["after"]["k"]
     known = [name for name, role in found["roles"].items() if role == "quasi-identifier"]
     document.heading("For the person who decides")
@@ -92,7 +92,7 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
 
 
 def _singling_out(document: Document, attacks: Sequence[Mapping[str, Any]]) -> None:
-    """Say how many people the labels single out, where an attack looked for that."""
+    """Report how many people the labels single out, where an attack looked for that."""
     for attack in attacks:
         score = attack["scores"].get("singled-out")
         if score is not None and score.get("interval") and score.get("baseline") is not None:

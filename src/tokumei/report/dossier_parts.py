@@ -23,7 +23,7 @@ def new_document(dossier: Mapping[str, Any], language: str) -> Document:
 
 
 def add_decision(document: Document, dossier: Mapping[str, Any]) -> None:
-    """Say whether all bounds hold, who decides, and until when."""
+    """Report whether all bounds hold, who decides, and until when."""
     failed = [bound_words(document, one) for one in dossier["bounds"] if not one["holds"]]
     if failed:
         document.paragraph("Not all bounds hold: {failed}.", failed="; ".join(failed))
@@ -38,7 +38,7 @@ def add_decision(document: Document, dossier: Mapping[str, Any]) -> None:
 
 
 def add_preparations(document: Document, prepared: Sequence[Mapping[str, str]]) -> None:
-    """Say what was done to single columns first, where anything was."""
+    """Report what was done to single columns first, where anything was."""
     if prepared:
         rows = [[one["column"], document.say(one["by"])] for one in prepared]
         caption = "Changed first; everything below compares with the columns after that."
@@ -53,14 +53,14 @@ def add_bounds(document: Document, promised: Sequence[Mapping[str, Any]], bounds
 
 
 def bound_words(document: Document, bound: Mapping[str, Any]) -> str:
-    """Say a bound in the language of the document."""
+    """Describe a bound in the language of the document."""
     ends = [("{of} at least {end}", bound["least"]), ("{of} at most {end}", bound["most"])]
     name = document.say(bound["of"])
     return "; ".join(document.say(text, of=name, end=f"{end:g}") for text, end in ends if end is not None)
 
 
 def _whole(value: Any) -> Any:
-    """Give a number that counts something without a fraction."""
+    """Return a count without a fraction."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -80,7 +80,7 @@ def add_attacks(document: Document, attacks: Sequence[Mapping[str, Any]]) -> Non
 
 
 def attacker_words(document: Document, attack: Mapping[str, Any]) -> str:
-    """Say who attacks, and what they know: columns of a table, or a share of all purchases."""
+    """Describe who attacks, and what they know: columns of a table, or a share of all purchases."""
     known = attack["known"]
     if isinstance(known, (int, float)):
         return document.say(
@@ -129,7 +129,7 @@ def add_law_and_evidence(document: Document, dossier: Mapping[str, Any]) -> None
 
 
 def _item(document: Document, one: Mapping[str, Any]) -> list[str]:
-    """Give one item of a law; its evidence is a sentence with what was found put in."""
+    """Return one item of a law; its evidence is a sentence with what was found put in."""
     evidence = document.say(one["said"], **one["values"])
     item = document.say(one["asks"]) + (f" ({document.say(one['who'])})" if one["who"] else "")
     return [one["article"], item, document.say(one["finding"]), evidence]

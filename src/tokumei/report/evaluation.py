@@ -28,7 +28,7 @@ STRONG_ATTACKS = (*SAMPLE_ATTACKS, "tfidf", "row-counts", "linkage")
 
 
 def default_attacks(history: History) -> tuple[str, ...]:
-    """Give the attacks that are tried if none are named; that on days alone where a history has nothing else."""
+    """Return the default attacks; that on days alone where a history has nothing else."""
     can = [name for name in SAMPLE_ATTACKS if not lacks(history, HISTORY_ATTACKS.make(name), name)]
     return STRONG_ATTACKS if can else (*STRONG_ATTACKS, "same-day")
 
@@ -54,7 +54,7 @@ class Evaluation:
         return max((self.utility[name].value for name in CONTEST_UTILITIES if name in self.utility), default=None)
 
     def why_left_out(self, names: Sequence[str]) -> str:
-        """Say in a few words why none of some measures or attacks could be taken."""
+        """Explain briefly why none of some measures or attacks could be taken."""
         return "; ".join(dict.fromkeys(self.left_out[name] for name in names if name in self.left_out))
 
     @property
@@ -68,12 +68,12 @@ class Evaluation:
         return str(max(self.attacks["known"], key=int))
 
     def best_attack(self, known: str, by: str = "found") -> tuple[str, float]:
-        """Give the attack that finds most with some knowledge by one of the counts, and the share it finds."""
+        """Return the attack that finds most with some knowledge by one of the counts, and the share it finds."""
         at = self.attacks.filter(pl.col("known") == known).sort(by, descending=True, maintain_order=True)
         return str(at["attack"][0]), float(at[by][0])
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the evaluation for JSON."""
+        """Return the evaluation for JSON."""
         return {
             "utility": {name: score.value for name, score in self.utility.items()},
             "attacks": self.attacks.to_dicts(),
@@ -173,7 +173,7 @@ def _shares(verdict: Verdict) -> dict[str, float]:
 
 
 def _found(guesses: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame:
-    """Give the customer of each month that was found, once a month however often it was guessed."""
+    """Return the customer of each month that was found, once a month however often it was guessed."""
     return (
         guesses.join(truth, on=["customer", "period", "pseudonym"], how="semi")
         .unique(["customer", "period"])
@@ -182,7 +182,7 @@ def _found(guesses: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame:
 
 
 def _exposed(found: Sequence[pl.DataFrame], truth: pl.DataFrame) -> pl.DataFrame:
-    """Give the share of each customer's months that were found, over all attacks; the most exposed first."""
+    """Return the share of each customer's months found by any attack, the most exposed first."""
     months = truth.group_by("customer").agg(months=pl.len())
     times = pl.concat(found).group_by("customer").agg(times=pl.len()) if found else months.select("customer", times=0)
     shares = months.join(times, on="customer", how="left").with_columns(

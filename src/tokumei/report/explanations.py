@@ -247,7 +247,7 @@ _ALL = RISKS | LOSSES | ATTACKS | SCORES | ATTACKERS
 
 
 def explain(name: str, language: str = "en") -> Explanation | None:
-    """Give what a number, an attack or an attacker is called and says; None for what nobody has put into words.
+    """Return the title and explanation of a measure, attack or attacker; None if there is none.
 
     >>> explain("uniques").title, explain("uniques", "ja").title
     ('Rows that are alone', '一意な行の割合')

@@ -115,7 +115,7 @@ def _field(name: str) -> str:
 
 
 def _color(points: pl.DataFrame, series: str, title: str | None, *, n_columns: int) -> Any:
-    """Give each series a color, in the order in which they first stand, with a legend below the figure."""
+    """Assign each series a color in order of appearance, with a legend below the figure."""
     import altair as alt
 
     return alt.Color(

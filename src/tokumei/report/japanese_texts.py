@@ -183,7 +183,7 @@ WORDS = {**KINDS, **FORMS, **COLUMNS, **PARTS, **EDITION_OPTIONS}
 
 
 def in_japanese(text: str) -> str | None:
-    """Say a sentence of the library in Japanese, by its form if it has one; None where there are no words for it.
+    """Translate a sentence of the library into Japanese by its form, if any; None where words are missing.
 
     >>> in_japanese(Text("{kind}: {reason}", kind=Text("ages"), reason=Text("its header says so")))
     '年齢：見出しがそう示しています'

@@ -66,7 +66,7 @@ def check_needs(history: HasColumns, part: object, name: str | None = None) -> N
 
 
 def needs_of(part: Any, name: str | None = None) -> tuple[str, ...]:
-    """Tell which columns a part needs, besides customer and date."""
+    """Return which columns a part needs, besides customer and date."""
     if name == "perturb" or part_name(part) == "perturb":
         used = {"item": part.items, "price": part.prices, "quantity": part.quantities}
         return tuple(column for column, amount in used.items() if amount)
@@ -86,7 +86,7 @@ def needs_of(part: Any, name: str | None = None) -> tuple[str, ...]:
 def measure_or_say_why(
     part: HistoryUtility, name: str, original: History, released: History, *, has_master: bool = False
 ) -> Score | Text:
-    """Give the score of a measure, or say why it cannot tell anything about the history."""
+    """Return the score of a measure, or why it cannot be taken of the history."""
     reason = why_left_out(original, part, name, has_master=has_master)
     if reason is not None:
         return reason
@@ -96,14 +96,14 @@ def measure_or_say_why(
 
 
 def score_or_why(score: Score) -> Score | Text:
-    """Give a score, or say why it tells nothing."""
+    """Return a score, or why it says nothing."""
     if score.inputs.get("rules") == 0:
         return Text("no items are bought together often enough for a rule")
     return score
 
 
 def why_not_compared(name: str, gone: Sequence[str], n_before: int, n_after: int) -> Text | None:
-    """Say which columns of its original a release does not have, or that it has other rows; None where it has all."""
+    """Explain which columns of its original a release lacks, or that it has other rows; None if neither."""
     if gone:
         return Text("the release has no {column}", column=_listed(gone))
     # How many rows are gone can be told of what was published, too, but not where rows were made up.
@@ -114,7 +114,7 @@ def why_not_compared(name: str, gone: Sequence[str], n_before: int, n_after: int
 
 
 def why_left_out(original: History, part: object, name: str, *, has_master: bool = False) -> Text | None:
-    """Say why a measure cannot tell anything about a history, or None where it can."""
+    """Explain why a measure cannot be taken of a history; None where it can."""
     kept = original.kept
     absent = lacks(original, part, name)
     return why_unmeasured(name, kept.height, absent, lambda: kept["item"].n_unique(), has_master=has_master)
@@ -123,7 +123,7 @@ def why_left_out(original: History, part: object, name: str, *, has_master: bool
 def why_unmeasured(
     name: str, n_rows: int, absent: Sequence[str], n_items: Callable[[], int], *, has_master: bool
 ) -> Text | None:
-    """Say why a measure cannot tell anything, wherever the rows are; items are counted only where that decides."""
+    """Explain why a measure cannot be taken, wherever the rows are; items are counted only if that decides."""
     if not n_rows:
         return Text("the history has no rows")
     if absent:
@@ -136,7 +136,7 @@ def why_unmeasured(
 
 
 def absent_in_words(absent: Sequence[str]) -> Text:
-    """Say which columns a history does not have."""
+    """Describe which columns a history lacks."""
     return Text("the history has no {column}", column=_listed(absent))
 
 

@@ -53,7 +53,7 @@ class Page:
         )
 
     def to_html(self) -> str:
-        """Give the whole page."""
+        """Build the whole page."""
         style = resources.files("tokumei.report").joinpath("page.css").read_text(encoding="utf-8")
         return (
             f'<!doctype html>\n<html lang="{escape(self.language, quote=True)}">\n<head>\n<meta charset="utf-8">\n'

@@ -122,6 +122,6 @@ def _color(series: list[str], field: str = "series", colors: Sequence[str] = COL
 
 
 def _n_columns(series: list[str]) -> int:
-    """Say how many entries of a legend fit beside each other."""
+    """Return how many entries of a legend fit beside each other."""
     longest = max(map(len, series), default=1)
     return max(1, min(len(series), LETTERS // (longest + 8)))

@@ -47,7 +47,7 @@ def read_grid(path: Path | str) -> dict[str, dict[str, Any]]:
 
 
 def default_grid(absent: Collection[str] = ()) -> dict[str, dict[str, Any]]:
-    """Give the ways that are tried when none are named, of a history that may lack some columns.
+    """Return the ways that are tried by default, of a history that may lack some columns.
 
     They combine how long a pseudonym lives, whether dates, times, quantities and prices are changed as far as the
     contest allows, and how many of the rows that give most away are deleted; and groups are permuted under bounds.
@@ -79,7 +79,7 @@ def _months(number: int) -> Text:
 
 
 def rolled_ways(file: str, hierarchy: Hierarchy) -> dict[str, dict[str, Any]]:
-    """Give the ways that roll items up: to each level that still says something, under yearly or monthly pseudonyms."""
+    """Return the ways that roll items up: to each level that still says something, under yearly or monthly names."""
     levels = [one for one in range(1, hierarchy.height + 1) if not hierarchy.says_nothing(one)]
     return {
         Text("items at level {m}, pseudonyms of {n}", m=level, n=_months(months)): {
@@ -95,7 +95,7 @@ def rolled_ways(file: str, hierarchy: Hierarchy) -> dict[str, dict[str, Any]]:
 def possible_ways(
     grid: Mapping[str, Mapping[str, Any]], original: History
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Text]]:
-    """Give the ways that a history allows, and why the others are left out."""
+    """Return the ways that a history allows, and why the others are left out."""
     possible, left_out = {}, {}
     for name, settings in grid.items():
         absent = [column for method in pipeline_of(settings).methods for column in lacks(original, method)]
@@ -172,7 +172,7 @@ def _measured(
 
 
 def _line(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what is compared of a way, with why its use or its attacks were left out; one reason keeps its form."""
+    """Return what is compared of a way, with why its use or its attacks were left out; one reason keeps its form."""
     reasons = list(dict.fromkeys(row["evaluation"].get("left_out", {}).values()))
     said = reasons[0] if len(reasons) == 1 else "; ".join(reasons)
     is_whole = row["utility"] is not None and row["found"] is not None

@@ -18,7 +18,7 @@ REMOVAL_TRIES = 10
 
 @contextmanager
 def atomic_path(target: Path | str) -> Iterator[Path]:
-    """Give a path near the target to write to; it takes the target's place only if all went well.
+    """Yield a path near the target to write to; it takes the target's place only if all went well.
 
     The path may become a file or a folder. It has the target's name, since writers look at suffixes, in a folder of its
     own: a writer that failed may go on in the background, and must find nowhere left to leave a file. A folder takes
@@ -70,7 +70,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def keep_private(draft: Path, target: Path, *, is_secret: bool = False) -> None:
-    """Let a file be read by no more people than the one that it replaces, and a secret one by its owner alone."""
+    """Restrict a file to the readers of the one that it replaces, and a secret one to its owner."""
     if not draft.is_file():
         return
     mode = stat.S_IMODE(draft.stat().st_mode)
@@ -80,7 +80,7 @@ def keep_private(draft: Path, target: Path, *, is_secret: bool = False) -> None:
 
 
 def draft_folder(target: Path) -> Path:
-    """Give the name of a hidden folder beside a target, which no other has."""
+    """Return the name of a hidden folder beside a target that no other process uses."""
     return target.with_name(f".{secrets.token_hex(6)}.{target.name}")
 
 

@@ -19,7 +19,7 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 
 
 def reading_beside(path: Path | str, reading: Reading, columns: Iterable[str]) -> Reading:
-    """Give the options that a file is read by: those given if it then has any of the columns, else none of them."""
+    """Return the options for reading a file: those given if it then has any of the columns, else none."""
     wanted = set(columns)
     if reading == AS_IT_IS:
         return reading

@@ -26,7 +26,7 @@ class ColumnType:
     takes_names: bool = False
 
     def optional(self) -> ColumnType:
-        """Give the same type with missing cells allowed."""
+        """Return the same type with missing cells allowed."""
         return replace(self, is_optional=True)
 
 

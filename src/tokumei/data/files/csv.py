@@ -43,7 +43,7 @@ class TextFrame:
     n_skipped: int = 0
 
     def line_of(self, row: int) -> int:
-        """Give the line of a row of the frame, counted from 1."""
+        """Return the line of a row of the frame, counted from 1."""
         return self.n_skipped + self.layout.line_of(row + self.has_header)
 
 
@@ -173,7 +173,7 @@ def check_delimiter(delimiter: str) -> str:
 
 
 def find_delimiter(data: bytes) -> str:
-    """Give the delimiter that the first line uses most outside quotes and brackets; a comma if it uses none."""
+    """Return the delimiter that the first line uses most outside quotes and brackets; a comma if it uses none."""
     unquoted = b"".join(first_record(data).split(b'"')[::2])
     # A generalized cell, as {a;b;c} or [1;2], has marks of its own; some put a whole line into brackets.
     for line in (BRACKETED.sub(b"", unquoted), unquoted):
@@ -193,7 +193,7 @@ def _is_trimmed(data: bytes, delimiter: str, path: Path) -> bool:
 
 
 def _tell_other_mark(data: bytes, names: Sequence[str], path: Path) -> None:
-    """Say in a note that a file of one column may be one of several, by a mark that its first two lines have alike."""
+    """Note that a file of one column may be one of several, by a mark that its first two lines share."""
     if len(names) > 1:
         return
     first = first_record(data)
@@ -260,7 +260,7 @@ def check_has_columns(wanted: Collection[str], names: Sequence[str], file: str |
 
 
 def _with_tabs_for_blanks(data: bytes) -> bytes:
-    """Give one tab for each run of blanks between cells, and none at the ends of lines."""
+    """Replace each run of blanks between cells by a tab, and strip the ends of lines."""
     trimmed = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data)
     return re.sub(rb"[ \t]+", b"\t", trimmed)
 

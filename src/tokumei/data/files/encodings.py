@@ -40,7 +40,7 @@ log = logging.getLogger("tokumei.notes")
 
 
 def find_encoding(data: bytes, *, is_whole: bool = True) -> str | None:
-    """Give the encoding of a text, or None if it cannot be told; one that is not whole may end inside a character."""
+    """Return the encoding of a text, or None if unclear; one that is not whole may end inside a character."""
     for mark, encoding in MARKS.items():
         if data.startswith(mark):
             return encoding
@@ -56,7 +56,7 @@ def find_encoding(data: bytes, *, is_whole: bool = True) -> str | None:
 
 
 def to_utf8(data: bytes, path: Path, encoding: str | None) -> bytes:
-    """Give a text as UTF-8; one in an encoding that had to be found is said in a note.
+    """Convert a text to UTF-8, with a note if the encoding had to be found.
 
     A text whose encoding is unknown stays as it is, for the check of its layout to say where the first odd byte stands.
     """
@@ -109,6 +109,6 @@ def _looks_like_euc(data: bytes, *, is_whole: bool) -> bool:
 
 
 def _sample(data: bytes) -> bytes:
-    """Give a piece from the first line on that has more than ASCII."""
+    """Return a piece from the first line on that has more than ASCII."""
     start = FOREIGN.search(data)
     return data[data.rfind(b"\n", 0, start.start() if start else 0) + 1 :][:SAMPLE]

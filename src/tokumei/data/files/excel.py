@@ -86,7 +86,7 @@ def read_excel(
 
 
 def _header(book: Any, sheet: str, skip_rows: int, columns: Sequence[str]) -> list[str]:
-    """Give the names that stand in the file, where the reader told repeated ones apart by numbers."""
+    """Return the names in the file, where the reader numbered repeated ones."""
     names = ["" if name.startswith(UNNAMED) else name for name in columns]
     if not any(NUMBERED.sub("", name) in names for name in names if NUMBERED.search(name)):
         return names
@@ -146,7 +146,7 @@ def _check_n_cells(archive: zipfile.ZipFile, path: Path) -> None:
 
 
 def _column_number(letters: bytes) -> int:
-    """Give the place of a column: A is 1, Z 26, AA 27."""
+    """Return the position of a column: A is 1, Z 26, AA 27."""
     number = 0
     for letter in letters:
         number = number * 26 + letter - ord("A") + 1

@@ -81,7 +81,7 @@ def scan_frame(path: Path | str, reading: Reading = AS_IT_IS) -> pl.LazyFrame:
 
 
 def _as_meant(frame: pl.LazyFrame, reading: Reading, path: Path | str) -> pl.LazyFrame:
-    """Give cells that stand for a missing value as missing, and all without blanks around them if that is asked for."""
+    """Replace cells that stand for a missing value, and strip blanks if that is asked for."""
     if reading.trim:
         check_header([name.strip(BLANK) for name in frame.collect_schema().names()], path)
         frame = trimmed(frame)
@@ -133,7 +133,7 @@ def check_can_be_written(path: Path | str) -> None:
 
 
 def format_of(path: Path | str) -> str:
-    """Give the suffix that says how to read a file, without .gz; a folder is read as Parquet."""
+    """Return the suffix that says how to read a file, without .gz; a folder is read as Parquet."""
     suffix = PARQUET if is_folder(path) else _suffix_of(path)
     if suffix not in (*TEXT_SUFFIXES, PARQUET, EXCEL):
         raise _unknown_suffix((PARQUET, EXCEL), file=path, value=Path(path).suffix)
@@ -141,7 +141,7 @@ def format_of(path: Path | str) -> str:
 
 
 def ending_of(name: str, **where: Any) -> str:
-    """Give the ending of a name, with .gz, that says how to read an upload; an InputError lists those there are."""
+    """Return the ending of an upload's name, with .gz; an InputError lists those that can be read."""
     found = next((one for one in sorted(READ, key=len, reverse=True) if name.lower().endswith(one)), None)
     if found is None:
         raise _unknown_suffix((PARQUET, EXCEL), **where)
@@ -149,7 +149,7 @@ def ending_of(name: str, **where: Any) -> str:
 
 
 def _suffix_of(path: Path | str) -> str:
-    """Give the last suffix, in lower case; the one before where .gz only says that a text is packed."""
+    """Return the last suffix in lower case; the one before where .gz only says that a text is packed."""
     name = Path(path).name.lower()
     unpacked = Path(name.removesuffix(".gz")).suffix
     return unpacked if unpacked in TEXT_SUFFIXES else Path(name).suffix

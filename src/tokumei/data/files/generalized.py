@@ -104,7 +104,7 @@ def write_generalized(text: pl.DataFrame, path: Path | str, form: str = TABLE, *
 
 
 def published_text(text: pl.DataFrame) -> pl.DataFrame:
-    """Give what is published of text cells: the rows that are left, sorted, so that their order tells nothing."""
+    """Return what is published of text cells: the rows that are left, sorted, so that their order reveals nothing."""
     left = text.filter(pl.col("customer") != "*")
     return left.sort(pl.concat_str(pl.all(), separator=","))
 

@@ -46,7 +46,7 @@ GENERALIZED = re.compile(r"\*|\[[^;\]]*;[^;\]]*\]|\{[^}]*\}")
 
 
 def form_of(path: Path | str, reading: Reading = AS_IT_IS) -> str:
-    """Tell the form of a file: `table`, or that of a contest by its name."""
+    """Return the form of a file: `table`, or that of a contest by its name."""
     if reading.format is not None:
         return reading.format
     path = Path(path)
@@ -173,7 +173,7 @@ def check_form_of_release(form: str, *, is_generalized: bool) -> None:
 
 
 def form_of_release(form: str, asked: str | None = None, *, is_generalized: bool = False) -> str:
-    """Give the form of a release of a file of some form: as asked, the same where it has such releases, or a table."""
+    """Return the form of a file's release: as asked, the same where it has such releases, or a table."""
     if asked is not None:
         check_form_of_release(asked, is_generalized=is_generalized)
         return asked
@@ -215,7 +215,7 @@ def _history_of(frame: pl.DataFrame, source: Source, reading: Reading) -> Histor
 
 
 def reading_of_release(path: Path | str, reading: Reading) -> Reading:
-    """Give how a release, or what is known, is read beside an original that is read so.
+    """Return how a release, or what is known, is read beside an original that is read so.
 
     A table with the names of a history is read by them, and a contest's file by its form, whatever the original is.
     """
@@ -232,13 +232,13 @@ def reading_of_release(path: Path | str, reading: Reading) -> Reading:
 
 
 def format_of_name(path: Path | str) -> str:
-    """Give the suffix that says how a file is written."""
+    """Return the suffix that says how a file is written."""
     name = Path(path).name.lower().removesuffix(".gz")
     return Path(name).suffix
 
 
 def first_cells(path: Path) -> list[str]:
-    """Give the cells of the first line of a text file; none if it is no UTF-8."""
+    """Return the cells of the first line of a text file; none if it is no UTF-8."""
     head = first_bytes(check_is_file(path)).removeprefix(b"\xef\xbb\xbf")
     try:
         head[: 1 << 16].decode("utf-8")

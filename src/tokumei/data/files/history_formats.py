@@ -60,7 +60,7 @@ def format_names() -> list[str]:
 
 
 def history_format(name: str, *needed: str) -> HistoryFormat:
-    """Give the format of a name, which has the functions needed; a contest has not every kind of file."""
+    """Return the format of a name that has the functions needed; a contest has not every kind of file."""
     if name not in format_names():
         raise UnknownPart("format of histories", name, format_names())
     found = _module(name)

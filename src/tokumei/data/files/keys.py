@@ -57,7 +57,7 @@ def is_signed_by(public: str, content: bytes, signature: str) -> bool:
 
 
 def fingerprint(public: str) -> str:
-    """Give the short form of a public key that people compare."""
+    """Return the short form of a public key that people compare."""
     return digest_of(public.encode())[:16]
 
 

@@ -41,7 +41,7 @@ class Layout:
     extra_lines: Positions
 
     def line_of(self, record: int) -> int:
-        """Give the line, counted from 1, on which a record starts; the header is record 0."""
+        """Return the line, counted from 1, on which a record starts; the header is record 0."""
         n_long_before = int(np.searchsorted(self.long_records, record))
         return record + 1 + (int(self.extra_lines[n_long_before - 1]) if n_long_before else 0)
 
@@ -233,7 +233,7 @@ class LayoutPass:
             self.ragged.append((self._line_at(start, records), int(n_cells[record]), text))
 
     def _add_ragged(self) -> None:
-        """Say once for the whole file what is wrong with every line in the same way."""
+        """Report once what is wrong with every line in the same way."""
         forms = ONE_CELL if self.n_columns == 1 else CELLS
         form, values = forms.plain, {"n": self.n_columns or 0, "delimiter": self.delimiter}
         if self.ragged and len(self.cell_counts) == 1:
@@ -275,7 +275,7 @@ class LayoutPass:
             self.extra_lines.append(n_lines[is_long] - 1)
 
     def _add_endless_record(self, tail: bytes) -> None:
-        """Say why a record does not end: a quote left open, or a line without end."""
+        """Report why a record does not end: a quote left open, or a line without end."""
         self.is_stopped = True
         opened = opening_quote(tail)
         if opened is None:

@@ -12,7 +12,7 @@ LONGEST = 40
 
 
 def with_missing(frame: pl.LazyFrame, null_values: Sequence[str]) -> pl.LazyFrame:
-    """Give cells that stand for a missing value as missing, whatever the kind of their column.
+    """Replace cells that stand for a missing value, whatever the type of their column.
 
     Numbers are compared as numbers of their column's own kind, so that -9 stands for -9.0 too and a long integer for
     no other; dates and the like by their text. NaN, however it is written, stands for what is no number.
@@ -38,7 +38,7 @@ def with_missing(frame: pl.LazyFrame, null_values: Sequence[str]) -> pl.LazyFram
 
 
 def _numbers_of_kind(texts: Iterable[str], kind: pl.DataType) -> pl.Series:
-    """Give the texts that are numbers of a column's kind; one that the kind cannot hold exactly is left out."""
+    """Return the texts that are numbers of a column's type; one that it cannot hold exactly is left out."""
     numbers = [number for text in texts if (number := _read_decimal(text)) is not None]
     if kind.is_float():
         return pl.Series([float(number) for number in numbers], dtype=kind)

@@ -28,7 +28,7 @@ def guarded(
     pages: Iterable[str] = (),
     force: bool = False,
 ) -> Iterator[dict[str, Path]]:
-    """Give a draft to write for each output; they get their names together at the end, or none if anything fails.
+    """Provide a draft for each output; all get their names at the end, or none if anything fails.
 
     Outputs go by the option that names them, and those that are None are left out. Inputs are files, or folders with
     all that is in them; what is no path that exists, such as a table of a database, is passed over. Links are followed.
@@ -118,7 +118,7 @@ def _check_is_no_input(given: Path, target: Path, read: Mapping[Any, str]) -> No
 
 
 def _read_files(inputs: Iterable[Any]) -> dict[Any, str]:
-    """Give all files that are read, by their place and by their number on the disk, with the name to call them by."""
+    """Return all files that are read, by path and by number on the disk, with the name to call them by."""
     found: dict[Any, str] = {}
     for given in inputs:
         if not isinstance(given, (str, Path)):
@@ -144,7 +144,7 @@ def _within(folder: Path) -> Iterator[Path]:
 
 
 def _identities(path: Path) -> list[Any]:
-    """Give what tells a file from all others: its place and, if it exists, its number on its disk."""
+    """Return what distinguishes a file from all others: its path and, if it exists, its number on its disk."""
     try:
         status = path.stat()
     except OSError:

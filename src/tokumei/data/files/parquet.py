@@ -74,13 +74,13 @@ def write_parts(frame: pl.DataFrame | pl.LazyFrame, folder: Path | str) -> None:
 
 
 def is_glob(path: Path | str) -> bool:
-    """Tell whether a path names Parquet files by a pattern, and no file or folder by itself."""
+    """Whether a path names Parquet files by a pattern, and no file or folder by itself."""
     text = str(path)
     return any(mark in text for mark in "*?[") and text.lower().endswith(".parquet") and not Path(path).exists()
 
 
 def part_files(path: Path | str) -> list[Path]:
-    """Give the file itself, or the part files of a folder or glob; each was seen to start and end as Parquet does."""
+    """Return the file itself, or the part files of a folder or glob; each starts and ends as Parquet does."""
     if is_glob(path):
         base = base_folder(path)
         found = list(base.glob(str(Path(path).relative_to(base))))
@@ -98,7 +98,7 @@ def part_files(path: Path | str) -> list[Path]:
 
 
 def base_folder(path: Path | str) -> Path:
-    """Give the folder below which files are partitioned: the one read, or that of a file, or of a pattern."""
+    """Return the folder below which files are partitioned: the one read, or that of a file, or of a pattern."""
     if not is_glob(path):
         return Path(path) if is_folder(path) else Path(path).parent
     whole = Path(path).parts
@@ -106,7 +106,7 @@ def base_folder(path: Path | str) -> Path:
 
 
 def partition_of(part: Path, base: Path) -> dict[str, str | None]:
-    """Give the values that a part file has by the folders it is in, as Hive names them: year=2024/town=%E6%B4%A5.
+    """Return the values that a part file has by its folders, as Hive names them: year=2024/town=%E6%B4%A5.
 
     They are text, as all cells whose type nobody declared.
 

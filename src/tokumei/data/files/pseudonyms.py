@@ -60,7 +60,7 @@ def write_pseudonyms(
 
 
 def judged_periods(history: History, form: str = TABLE) -> list[int]:
-    """Give the months in which guesses are judged: those of a contest's table, else all of the history's."""
+    """Return the months in which guesses are judged: those of a contest's table, else all of the history's."""
     months: tuple[str, ...] = () if form == TABLE else getattr(history_format(form), "PERIODS", ())
     return [_period(month, form) for month in months] or history.periods
 

@@ -104,7 +104,7 @@ class Reading:
             raise InputError.of("a file, which is read so", value=", ".join(self.as_dict()))
 
     def as_dict(self) -> dict[str, Any]:
-        """Give what differs from a file that is read as it is, for JSON."""
+        """Return what differs from a file that is read as it is, for JSON."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
         kept = {name: value for name, value in found.items() if value != getattr(AS_IT_IS, name)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}

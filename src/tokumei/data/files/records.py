@@ -81,7 +81,7 @@ class Records:
 
 
 def _between(quotes: Positions, marks: Positions) -> Mask | None:
-    """Tell which marks stand where an odd number of quotes opens; None where none does, as beside empty cells."""
+    """Return the marks where an odd number of quotes opens; None where there are none, as beside empty cells."""
     lengths = np.diff(np.searchsorted(marks, quotes), prepend=0, append=len(marks))
     return np.repeat(np.arange(len(lengths)) % 2 == 1, lengths) if lengths[1::2].any() else None
 

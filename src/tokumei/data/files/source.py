@@ -21,13 +21,13 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def is_gzip(path: Path) -> bool:
-    """Tell by the first bytes, since a name can lie."""
+    """Whether a file is gzipped, by its first bytes, since a name can lie."""
     with path.open("rb") as handle:
         return handle.read(2) == GZIP_MAGIC
 
 
 def is_folder(path: Path | str) -> bool:
-    """Tell whether a path is that of a folder; one that cannot be looked at is none."""
+    """Whether a path is a folder's; one that cannot be looked at is none."""
     try:
         return Path(path).is_dir()
     except OSError:
@@ -35,7 +35,7 @@ def is_folder(path: Path | str) -> bool:
 
 
 def check_is_file(path: Path | str) -> Path:
-    """Give the path of a readable file, or say what is wrong with it."""
+    """Return the path of a readable file, or raise what is wrong with it."""
     path = Path(path)
     try:
         if path.is_dir():
@@ -95,7 +95,7 @@ def _unpacked(path: Path, limit: int) -> Iterator[bytes]:
 
 
 def _fingerprint(path: Path) -> tuple[int, int, int] | None:
-    """Give size, time and identity of a file; None when it is gone."""
+    """Return size, time and identity of a file; None when it is gone."""
     try:
         status = path.stat()
     except FileNotFoundError:

@@ -86,7 +86,7 @@ QUANTITY = ColumnType(
 
 
 def one_of(*values: str) -> ColumnType:
-    """Give the type of a column that holds only these values."""
+    """Return the type of a column that holds only these values."""
     return ColumnType(choice_of(values), f"^({'|'.join(values)})$", _text)
 
 

@@ -96,7 +96,7 @@ class Section:
         return self.where.fault(expected, self.name, key, value, self.number)
 
     def get(self, key: str, expected: str, kinds: type | tuple[type, ...], default: Any = _REQUIRED) -> Any:
-        """Give the value of a key; one of another type is an error, as is a missing one without a default."""
+        """Return the value of a key; an error if it has another type, or is missing without a default."""
         self.asked.add(key)
         if key not in self.found:
             if default is _REQUIRED:
@@ -109,28 +109,28 @@ class Section:
         return value
 
     def text(self, key: str, default: Any = _REQUIRED, *, expected: str = "text") -> str:
-        """Give a text that is not empty."""
+        """Return a text that is not empty."""
         value: str = self.get(key, expected, str, default)
         if key in self.found and not (value.strip() and len(value) <= LONGEST_TEXT):
             raise self.fault(f"{expected} of 1 to {LONGEST_TEXT:,} characters", key, value)
         return value
 
     def maybe_text(self, key: str, expected: str) -> str | None:
-        """Give a text, of blanks too, or nothing where the key is missing."""
+        """Return a text, even of blanks, or None where the key is missing."""
         value: str | None = self.get(key, expected, str, None)
         if value is not None and not 0 < len(value) <= LONGEST_TEXT:
             raise self.fault(expected, key, value)
         return value
 
     def choice(self, key: str, known: Collection[str], default: Any = _REQUIRED) -> str:
-        """Give one of some words."""
+        """Return one of some words."""
         value: str = self.get(key, choice_of(known), str, default)
         if value not in known:
             raise self.fault(_wanted(value, known), key, value)
         return value
 
     def number_between(self, key: str, least: float, most: float, default: Any = _REQUIRED) -> float:
-        """Give a number within bounds."""
+        """Return a number within bounds."""
         expected = Text("a number from {n:g} to {m:g}", n=least, m=most)
         value = self.get(key, expected, (int, float), default)
         if not least <= value <= most:
@@ -138,7 +138,7 @@ class Section:
         return float(value)
 
     def whole(self, key: str, least: int, most: int, default: Any = _REQUIRED) -> int:
-        """Give a whole number within bounds."""
+        """Return a whole number within bounds."""
         expected = Text("a whole number from {n:,} to {m:,}", n=least, m=most)
         value: int = self.get(key, expected, int, default)
         if not least <= value <= most:
@@ -146,12 +146,12 @@ class Section:
         return value
 
     def flag(self, key: str, default: bool) -> bool:
-        """Give true or false."""
+        """Return true or false."""
         value: bool = self.get(key, "true or false", bool, default)
         return value
 
     def names(self, key: str, default: Any = _REQUIRED, *, known: Collection[str] | None = None) -> tuple[str, ...]:
-        """Give a list of different names, each one of the known where there is a list."""
+        """Return a list of distinct names, each of the known ones where these are listed."""
         values = self.get(key, 'a list of names such as ["a", "b"]', list, default)
         for value in values:
             if not isinstance(value, str) or not value:
@@ -163,7 +163,7 @@ class Section:
         return tuple(values)
 
     def section(self, key: str) -> Section:
-        """Give a section within this one, empty where it is missing."""
+        """Return a section within this one, empty where it is missing."""
         found = self.get(key, f"a section [{self.name}.{key}]", dict, {})
         return Section(self.where, f"{self.name}.{key}", found)
 

@@ -10,7 +10,7 @@ BLANK = " \t\u00a0\u3000"
 
 
 def trimmed(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Give names and texts without blanks at their ends; a text of blanks alone is missing."""
+    """Strip blanks from the ends of names and texts; a text of blanks alone is missing."""
     kinds = frame.collect_schema()
     texts = [name for name, kind in kinds.items() if kind in (pl.String, pl.Categorical, pl.Enum)]
     cells = (pl.col(name).cast(pl.String).str.strip_chars(BLANK) for name in texts)

@@ -29,7 +29,7 @@ OVERLAP = 1 << 16
 
 
 def check_cells(path: Path, sheet: str) -> None:
-    """Say in a note which cells of a sheet show errors, and refuse formulas whose values are not in the file."""
+    """Note which cells of a sheet show errors, and refuse formulas whose values are not in the file."""
     errors: dict[str, None] = {}
     formulas: dict[str, None] = {}
     with zipfile.ZipFile(path) as archive:
@@ -56,7 +56,7 @@ def check_cells(path: Path, sheet: str) -> None:
 
 
 def _part_of(archive: zipfile.ZipFile, sheet: str) -> str:
-    """Give the name of the part of the archive that holds a sheet; empty where the workbook does not say."""
+    """Return the name of the archive's part that holds a sheet; empty where the workbook does not say."""
     try:
         book, links = archive.read("xl/workbook.xml"), archive.read("xl/_rels/workbook.xml.rels")
     except KeyError:

@@ -94,12 +94,12 @@ BY_AGE: tuple[tuple[int, int], ...] = (
 
 
 def prefecture_counts() -> npt.NDArray[np.int64]:
-    """Give the residents as a table of prefectures × sexes."""
+    """Return the residents as a table of prefectures × sexes."""
     return np.array(list(BY_PREFECTURE.values()))
 
 
 def age_shares(sex: int) -> npt.NDArray[np.float64]:
-    """Give the share of each single year of age from 0 to 99 among one sex."""
+    """Return the share of each single year of age from 0 to 99 among one sex."""
     groups = np.array(BY_AGE, dtype=np.float64)[:, sex]
     young = np.repeat(groups[:-1] / GROUP_YEARS, GROUP_YEARS)
     # Even within a group, but the last is open: its years thin out.

@@ -135,7 +135,7 @@ def make_master(customers: Sequence[str] | pl.Series, *, seed: int) -> pl.DataFr
 
 
 def _without_uniques(master: pl.DataFrame, traits: list[str]) -> pl.DataFrame:
-    """Give everybody who is alone with some traits those of others: as many in common as can be, then the first."""
+    """Replace unique combinations of traits by those of others: as many in common as can be, then the first."""
     rows = master.select(traits).rows()
     counts = Counter(rows)
     changed: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -303,7 +303,7 @@ def _draw_baskets(rows_of: Ints, customers: Ints, rng: np.random.Generator) -> t
 
 
 def _calendar() -> tuple[Floats, Ints]:
-    """Give the weight of each day of the year and its month, counted from the first."""
+    """Return the weight of each day of the year and its month, counted from the first."""
     dates = [FIRST_DAY + datetime.timedelta(days) for days in range(365)]
     is_open = [not CLOSED[0] <= date <= CLOSED[1] for date in dates]
     weights = np.array([WEEKDAYS[date.weekday()] for date in dates]) * is_open

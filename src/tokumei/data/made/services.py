@@ -82,7 +82,7 @@ def make_services(n_services: int = 20, *, seed: int) -> Iterator[tuple[str, pl.
 
 
 def service_names(n_services: int) -> list[str]:
-    """Give the names of the largest services."""
+    """Return the names of the largest services."""
     return [f"S{service:04}" for service in range(1, n_services + 1)]
 
 

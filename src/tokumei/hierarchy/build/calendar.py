@@ -38,7 +38,7 @@ class Calendar:
         return hierarchy_of(attribute, [[text for _, text in leaves], *days, *above])
 
     def _labels(self, year: int, month: int) -> list[str]:
-        """Give the labels of a month: itself, its quarter, year and decade."""
+        """Return the labels of a month: itself, its quarter, year and decade."""
         decade = year // 10 * 10
         labels = [f"{year:04}-{month:02}", f"{year:04}-Q{(month + 2) // 3}", f"{year:04}"]
         return [*labels, f"{decade:04}-{decade + 9:04}"] if self.decades else labels

@@ -73,7 +73,7 @@ class FromData:
         return not has_codes and are_numbers(texts)
 
     def told(self, attribute: str, values: pl.Series) -> str:
-        """Say what the values of a column are read as."""
+        """Describe what the values of a column are read as."""
         if self._is_of_numbers(attribute, values):
             return f"numbers, in {self.groups} intervals that are joined in pairs"
         texts = leaf_texts(attribute, values)
@@ -82,7 +82,7 @@ class FromData:
         return told_of_labels(order_labels(texts), self.fan_out)
 
     def _in_order(self, texts: list[str]) -> OrderedLabels:
-        """Give labels in their order; those that have none are all apart."""
+        """Return labels in their order; those that have none are all apart."""
         if self.read_as == "text":
             return OrderedLabels(texts, [], "letters")
         return order_labels(texts) or OrderedLabels([], texts, "nothing")
@@ -135,7 +135,7 @@ class FromData:
 
 
 def told_of_labels(ordered: OrderedLabels | None, fan_out: int) -> Text:
-    """Say in which order labels are, and how they are joined."""
+    """Describe the order of labels, and how they are joined."""
     if ordered is None:
         return Text("unordered: the value or nothing")
     joined = Text("pairs") if fan_out == 2 else Text("groups of {n}", n=fan_out)

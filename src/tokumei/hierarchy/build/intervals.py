@@ -106,7 +106,7 @@ class Grid:
         return "" if self.top is None else f"≥{number_label(self.top)}"
 
     def index(self, number: Fraction) -> int | str:
-        """Give the interval of a number, counted from the start, or the label of the end it lies beyond."""
+        """Return the interval of a number, counted from the start, or the label of the end it lies beyond."""
         if self.bottom is not None and number < self.bottom:
             return self.below
         if self.top is not None and number >= self.top:
@@ -114,7 +114,7 @@ class Grid:
         return (number - self.start) // self.width
 
     def indices(self, numbers: Floats, texts: Sequence[str]) -> list[int | str]:
-        """Give the intervals of many numbers; only those near an edge, where floats may err, are computed exactly."""
+        """Return the intervals of many numbers; only those near an edge, where floats may err, are computed exactly."""
         start, width = float(self.start), float(self.width)
         with np.errstate(over="ignore", invalid="ignore"):
             steps = (numbers - start) / width
@@ -136,7 +136,7 @@ class Grid:
         return indices
 
     def label(self, index: int | str, n_joined: int, is_whole: bool) -> str:
-        """Give the label of so many intervals joined to one, cut at the ends."""
+        """Return the label of so many intervals joined to one, cut at the ends."""
         if isinstance(index, str):
             return index
         low = self.start + index * n_joined * self.width

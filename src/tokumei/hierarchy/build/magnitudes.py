@@ -62,7 +62,7 @@ class Magnitudes:
 
 
 def _power_below(number: float) -> int:
-    """Give the power of ten that a number reaches: 3 for 1000 and 9999; 0 for 0."""
+    """Return the power of ten that a number reaches: 3 for 1000 and 9999; 0 for 0."""
     if not number:
         return 0
     power = math.floor(math.log10(number))
@@ -71,7 +71,7 @@ def _power_below(number: float) -> int:
 
 
 def _edges(least: int, top: int, joined: int, steps: Iterable[int] = (1,)) -> list[Fraction]:
-    """Give the edges of intervals, mirrored at 0; every so many powers of ten are joined, from the least up."""
+    """Return the edges of intervals, mirrored at 0; every so many powers of ten are joined, from the least up."""
     powers = range(least, top + joined + 1, joined)
     above = [Fraction(10) ** power * step for power in powers for step in steps]
     return [*(-edge for edge in reversed(above)), Fraction(0), *above]

@@ -61,7 +61,7 @@ class Leaf:
     line: int
 
     def padded(self, depth: int) -> tuple[str, ...]:
-        """Give the labels with the last one repeated until there are so many."""
+        """Return the labels with the last one repeated until there are so many."""
         return self.labels + self.labels[-1:] * (depth - len(self.labels))
 
 
