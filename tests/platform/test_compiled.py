@@ -24,7 +24,7 @@ from tokumei.platform.contests.models import Contest, Kind, Participation, State
 from tokumei.platform.contests.services import changed_teams, contests, joining, scoreboard
 from tokumei.platform.notices.models import Notice, NoticeKind
 from tokumei.platform.notices.services import UNREAD, n_unread
-from tokumei.platform.once import once, remember
+from tokumei.platform.page_cache import cache_while_reading, find_once
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Team
 
@@ -139,18 +139,18 @@ def test_what_is_found_is_kept_for_one_page_that_is_read_and_no_longer() -> None
         return len(asked)
 
     def twice(_: HttpRequest) -> HttpResponse:
-        return HttpResponse(f"{once(('it',), find)} {once(('it',), find)} {once(('it', 2), find)}")
+        return HttpResponse(f"{find_once(('it',), find)} {find_once(('it',), find)} {find_once(('it', 2), find)}")
 
     def answered(method: str) -> bytes:
         request = getattr(RequestFactory(), method)("/")
         request.user = AnonymousUser()
-        return bytes(remember(twice)(request).content)  # type: ignore[attr-defined]
+        return bytes(cache_while_reading(twice)(request).content)  # type: ignore[attr-defined]
 
     assert answered("get") == b"1 1 2"
     assert answered("get") == b"3 3 4"
     # Whoever changes something sees it at once.
     assert answered("post") == b"5 6 7"
-    assert once(("it",), find) == 8
+    assert find_once(("it",), find) == 8
 
 
 def test_page_after_a_change_shows_the_change(contest: Contest, log_in: LogIn, alice: User, team: Team) -> None:

@@ -23,7 +23,7 @@ def run(function: str, asked: dict[str, Any], seconds: float) -> ChildAnswer:
     )
 
 
-def test_jobs_of_tests_stand_back_for_nobody() -> None:
+def test_jobs_of_tests_keep_their_priority() -> None:
     assert run("tell_priority", {}, 60).result == {"nice": os.nice(0)}
 
 
@@ -34,10 +34,10 @@ def test_work_has_less_of_the_processors_than_pages(monkeypatch: pytest.MonkeyPa
     assert run("tell_priority", {}, 60).result == {"nice": min(os.nice(0) + 10, 19)}
 
 
-def test_time_that_a_job_stood_back_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_that_a_job_was_delayed_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("doze", {"seconds": 30}, 0.01).failure == process.TIMEOUT
     # While this machine was busy with others for a minute.
-    monkeypatch.setattr(process, "stood_back", lambda pid: 60.0)
+    monkeypatch.setattr(process, "seconds_delayed", lambda pid: 60.0)
     monkeypatch.setattr(process, "MOST_WAITING", 10_000)
     assert run("doze", {"seconds": 0.1}, 0.01).result == {}
     # But not for ever.
@@ -45,9 +45,9 @@ def test_time_that_a_job_stood_back_is_not_counted(monkeypatch: pytest.MonkeyPat
     assert run("doze", {"seconds": 30}, 0.01).failure == process.TIMEOUT
 
 
-def test_time_that_a_process_stood_back_is_what_linux_counts() -> None:
-    assert process.stood_back(os.getpid()) >= 0.0
-    assert process.stood_back(0) == 0.0
+def test_delay_of_a_process_is_what_linux_counts() -> None:
+    assert process.seconds_delayed(os.getpid()) >= 0.0
+    assert process.seconds_delayed(0) == 0.0
 
 
 def test_niceness_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

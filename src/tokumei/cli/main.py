@@ -26,7 +26,7 @@ from tokumei.core.errors import TokumeiError
 
 # Modules and tables are made once and stay: to look through them for circles seven hundred objects at a time, as
 # Python does by default, takes a tenth of a short command.
-OBJECTS_BETWEEN_LOOKS = 50_000
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
 @cache
@@ -41,18 +41,18 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _look_seldom_for_circles() -> None:
+def _raise_gc_threshold() -> None:
     """Run the garbage collector seldom, and not at exit, which frees everything anyway."""
-    gc.set_threshold(OBJECTS_BETWEEN_LOOKS, *gc.get_threshold()[1:])
-    atexit.register(_skip_last_look)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
+    atexit.register(_skip_last_collection)
 
 
-def _multiply_by_one_thread() -> None:
+def _use_one_thread_for_matrices() -> None:
     """Use one thread for matrix products, unless it is set: ours are small, and threads mostly wait for each other."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def _skip_last_look() -> None:
+def _skip_last_collection() -> None:
     # DuckDB counts what is left of its objects at the very end, and complains of it on the terminal.
     if "duckdb" not in sys.modules:
         gc.freeze()
@@ -61,8 +61,8 @@ def _skip_last_look() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; an error ends in one clear message and the exit code of its kind."""
     if arguments is None:
-        _look_seldom_for_circles()
-        _multiply_by_one_thread()
+        _raise_gc_threshold()
+        _use_one_thread_for_matrices()
     given = list(sys.argv[1:] if arguments is None else arguments)
     wants_json = "--json" in given
     for stream in (sys.stdout, sys.stderr):

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
 from tokumei.platform.errors import DiskFull, NotReady, TooMany
 from tokumei.platform.files.space import is_out_of_space
-from tokumei.platform.telling import in_words
+from tokumei.platform.messages import describe_error
 
 log = logging.getLogger("tokumei.pages")
 
@@ -52,7 +52,7 @@ def page_for(request: HttpRequest, error: TokumeiError) -> HttpResponse:
     """Render the page of an error that is meant for a user."""
     status = status_of(error)
     # Whatever was not found, the page is the same.
-    return not_found(request) if status == 404 else error_page(request, status, said=in_words(error))
+    return not_found(request) if status == 404 else error_page(request, status, said=describe_error(error))
 
 
 def error_page(request: HttpRequest, status: int, *, said: str = "") -> HttpResponse:

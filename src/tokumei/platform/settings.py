@@ -90,7 +90,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "tokumei.platform.middleware.speak_language",
     "tokumei.platform.zones.keep_time",
-    "tokumei.platform.once.remember",
+    "tokumei.platform.page_cache.cache_while_reading",
     "django.contrib.messages.middleware.MessageMiddleware",
     "tokumei.platform.middleware.ErrorsAsPages",
     "axes.middleware.AxesMiddleware",

@@ -15,7 +15,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError, TokumeiError
 from tokumei.platform.api.services import NotLoggedIn
 from tokumei.platform.error_pages import bad_request, not_found, status_of
-from tokumei.platform.telling import without_folders
+from tokumei.platform.messages import without_folders
 
 
 def handle_errors(api: NinjaAPI) -> None:

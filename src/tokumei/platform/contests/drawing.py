@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
-from tokumei.platform.jobs.process import little_environment, stand_back
+from tokumei.platform.jobs.process import little_environment, lower_priority
 
 if TYPE_CHECKING:
     import polars as pl
@@ -85,7 +85,7 @@ def _start() -> subprocess.Popen[bytes]:
         # Only as one of its own can it stand back alone. It ends when nobody holds the other end any more.
         start_new_session=True,
     )
-    stand_back(process.pid)
+    lower_priority(process.pid)
     return process
 
 

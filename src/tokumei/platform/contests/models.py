@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from tokumei.platform.files.shared import local
-from tokumei.platform.said import SaidField
+from tokumei.platform.messages import SentenceField
 
 
 def new_folder_key() -> str:
@@ -81,7 +81,7 @@ class Contest(models.Model):
     key = models.CharField(max_length=64, blank=True)
     # Why the contest could not be prepared, published or closed, as an English sentence; its organizer reads it.
     trouble = models.TextField(blank=True)
-    trouble_details = SaidField(blank=True)
+    trouble_details = SentenceField(blank=True)
     board = models.CharField(max_length=10, choices=Board.choices, default=Board.LIVE)
     board_frozen_at = models.DateTimeField(null=True, blank=True)
     # Exact scores leak the truth: teams see this many digits.

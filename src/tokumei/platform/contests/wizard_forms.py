@@ -20,7 +20,7 @@ from tokumei.core.registry import Option, part_options, read_option
 from tokumei.data.files.reading import Reading
 from tokumei.platform.contests.forms import TAKEN, BoardForm, LimitsForm, MomentField, ScheduleForm, TextsForm
 from tokumei.platform.contests.models import Board, Contest, Counts
-from tokumei.platform.telling import in_words, told
+from tokumei.platform.messages import describe_error, translated
 
 WHAT, DATA, RULES, DETAILS, PEOPLE, FINISH = STEPS = ("what", "data", "rules", "details", "people", "finish")
 OWN_TABLE, OWN_HISTORY = "own-table", "own-history"
@@ -95,7 +95,7 @@ class DataForm(forms.Form):
         try:
             given["how"] = Reading.of_lines("\n".join(lines))
         except TokumeiError as error:
-            self.add_error("reading", in_words(error))
+            self.add_error("reading", describe_error(error))
         return given
 
 
@@ -111,7 +111,7 @@ class OptionsForm(forms.Form):
                 label=one.name,
                 required=False,
                 max_length=500,
-                help_text=told(one.help),
+                help_text=translated(one.help),
                 widget=forms.TextInput(attrs={"placeholder": _written(one.default), "spellcheck": "false"}),
             )
 
@@ -127,12 +127,12 @@ class OptionsForm(forms.Form):
                     # Lists stay lists through JSON; the edition makes them tuples again.
                     found[one.name] = list(read) if isinstance(read, tuple) else read
             except TokumeiError as error:
-                self.add_error(OPTION + one.name, in_words(error))
+                self.add_error(OPTION + one.name, describe_error(error))
         if not self.errors:
             try:
                 EDITIONS.make(self.edition, **{name: _tuple(value) for name, value in found.items()})
             except TokumeiError as error:
-                self.add_error(None, in_words(error))
+                self.add_error(None, describe_error(error))
         return {"edition": self.edition, "options": found, "own_toml": ""}
 
 
@@ -157,7 +157,7 @@ class OwnRulesForm(forms.Form):
             edition = parse_setting(text)
             terms = edition.terms
         except TokumeiError as error:
-            raise ValidationError(in_words(error)) from None
+            raise ValidationError(describe_error(error)) from None
         if source_of(edition) is not None and not self.has_file:
             raise ValidationError(_("The text names a data file: send it in the step before, or take out source."))
         if not terms.title.strip():

@@ -16,10 +16,10 @@ from tokumei.platform.accounts.forms import DisplayNameField
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.models import TEXT_LENGTH, PublishedOffer, Recipient
 from tokumei.platform.exchange.services.offers import TAKEN
+from tokumei.platform.messages import describe_error
 from tokumei.platform.names import check_text
 from tokumei.platform.teams.models import Team
 from tokumei.platform.teams.services import teams_of
-from tokumei.platform.telling import in_words
 
 
 class PlainTextField(forms.CharField):
@@ -230,7 +230,7 @@ class HostForm(NewOfferForm):
             for text in listed:
                 read_criterion(text)
         except TokumeiError as error:
-            raise ValidationError(in_words(error)) from None
+            raise ValidationError(describe_error(error)) from None
         if not listed:
             raise ValidationError(_("Give at least one criterion."))
         return listed

@@ -15,8 +15,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from tokumei.platform.files.shared import local
+from tokumei.platform.messages import SentenceDecoder, SentenceField
 from tokumei.platform.names import DISPLAY_NAME_LENGTH
-from tokumei.platform.said import SaidDecoder, SaidField
 from tokumei.platform.teams.models import Team
 
 TEXT_LENGTH = 2_000
@@ -54,7 +54,7 @@ class PublishedOffer(models.Model):
     words = models.TextField(blank=True)
     state = models.CharField(max_length=10, choices=OfferState.choices, default=OfferState.OPEN)
     # Why a hosted offer could not be made; its team reads it.
-    trouble = SaidField(blank=True)
+    trouble = SentenceField(blank=True)
     is_hosted = models.BooleanField(default=False)
     digest = models.CharField(max_length=64, blank=True)
     public_key = models.CharField(max_length=100, blank=True)
@@ -67,7 +67,7 @@ class PublishedOffer(models.Model):
     folder_key = models.CharField(max_length=32, default=new_key, editable=False)
     # What integer programs prove of all that is out, and when they were last run; its team reads it.
     attacked = models.DateTimeField(null=True, blank=True)
-    attack = models.JSONField(default=dict, blank=True, decoder=SaidDecoder)
+    attack = models.JSONField(default=dict, blank=True, decoder=SentenceDecoder)
     created = models.DateTimeField(default=timezone.now, editable=False)
     # The row is the tombstone of an offer that was removed: when, and the log's last head.
     removed = models.DateTimeField(null=True, blank=True)

@@ -76,7 +76,7 @@ def run(
         start_new_session=True,
     ) as process:
         try:
-            stand_back(process.pid)
+            lower_priority(process.pid)
             _ask(process, {"function": function, "asked": dict(asked), "limits": limits})
             return _hear(process, seconds, beat, is_stopping)
         finally:
@@ -90,7 +90,7 @@ def little_environment() -> dict[str, str]:
     return {name: os.environ[name] for name in PASSED_ON if name in os.environ} | THREADS
 
 
-def stand_back(pid: int) -> None:
+def lower_priority(pid: int) -> None:
     """Lower the process's priority from its first moment, so that pages go first."""
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + NICENESS)
@@ -122,7 +122,7 @@ def _hear(process: subprocess.Popen[bytes], seconds: float, beat: Beat, is_stopp
         if is_stopping():
             raise Interrupted
         now = time.monotonic()
-        if now >= ends_at and now >= ends_at + min(stood_back(process.pid), MOST_WAITING * seconds):
+        if now >= ends_at and now >= ends_at + min(seconds_delayed(process.pid), MOST_WAITING * seconds):
             return ChildAnswer(failure=TIMEOUT)
         if now - beaten_at >= (BEAT_SECONDS if progress is None else LOOK_SECONDS):
             if not beat(progress):
@@ -130,7 +130,7 @@ def _hear(process: subprocess.Popen[bytes], seconds: float, beat: Beat, is_stopp
             beaten_at, progress = now, None
 
 
-def stood_back(pid: int) -> float:
+def seconds_delayed(pid: int) -> float:
     """Return the seconds a process was ready while others had the processors; 0 where nobody counts them."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9

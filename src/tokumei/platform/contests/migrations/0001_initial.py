@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 import tokumei.platform.contests.models
-import tokumei.platform.said
+import tokumei.platform.messages
 
 
 class Migration(migrations.Migration):
@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                 ("heads", models.JSONField(blank=True, default=dict)),
                 ("key", models.CharField(blank=True, max_length=64)),
                 ("trouble", models.TextField(blank=True)),
-                ("trouble_details", tokumei.platform.said.SaidField(blank=True)),
+                ("trouble_details", tokumei.platform.messages.SentenceField(blank=True)),
                 (
                     "board",
                     models.CharField(

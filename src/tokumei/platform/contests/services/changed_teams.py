@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from tokumei.platform.compiled import CompiledQuery
 from tokumei.platform.contests.models import Contest, Participation
-from tokumei.platform.once import once
+from tokumei.platform.page_cache import find_once
 
 
 class ChangedTeam(NamedTuple):
@@ -36,7 +36,7 @@ CHANGED = CompiledQuery(
 
 def changed_teams(contest: Contest) -> list[ChangedTeam]:
     """List them, mostly none; every page of a contest needs them for one thing or another."""
-    return once(("changed teams", contest.pk), lambda: [ChangedTeam(*row) for row in CHANGED(contest.pk)])
+    return find_once(("changed teams", contest.pk), lambda: [ChangedTeam(*row) for row in CHANGED(contest.pk)])
 
 
 def disqualified(contest: Contest) -> list[ChangedTeam]:

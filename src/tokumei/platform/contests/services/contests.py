@@ -31,7 +31,7 @@ from tokumei.platform.contests.services.removal import remove_files
 from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.files.uploads import BLOCK, telling_full_disk
 from tokumei.platform.jobs.queue import begin, begin_again
-from tokumei.platform.once import once
+from tokumei.platform.page_cache import find_once
 
 LONGEST_TOML = 100_000
 BY_SLUG = CompiledQuery(
@@ -76,7 +76,7 @@ def is_organizer(contest: Contest, user: User | None) -> bool:
         return False
     if user.is_superuser or contest.organizer_id == user.pk:
         return True
-    return user.pk in once(("co-organizers", contest.pk), lambda: {row[0] for row in CO_ORGANIZERS(contest.pk)})
+    return user.pk in find_once(("co-organizers", contest.pk), lambda: {row[0] for row in CO_ORGANIZERS(contest.pk)})
 
 
 def create_contest(

@@ -19,7 +19,7 @@ from tokumei.platform.compiled import CompiledQuery, columns_of, made
 from tokumei.platform.contests.models import Contest, ContestInvitation, Participation, Phase, RosterEntry
 from tokumei.platform.contests.services.actions import record
 from tokumei.platform.contests.services.contests import is_organizer, visible_contests
-from tokumei.platform.once import once
+from tokumei.platform.page_cache import find_once
 from tokumei.platform.teams.models import Membership, Role, Team
 
 INVITATION_DAYS = 14
@@ -48,7 +48,7 @@ def participation_of(contest: Contest, user: User | None) -> Participation | Non
         found.team = made(Team, rows[0][n_columns:])
         return found
 
-    participation = once(("participation", contest.pk, user.pk), find)
+    participation = find_once(("participation", contest.pk, user.pk), find)
     if participation is not None:
         participation.contest = contest
     return participation

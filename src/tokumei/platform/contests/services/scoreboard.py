@@ -27,7 +27,7 @@ from tokumei.platform.contests.services.phase_work import (
     counting_releases,
     scored_guesses,
 )
-from tokumei.platform.once import once
+from tokumei.platform.page_cache import find_once
 
 Made = TypeVar("Made")
 
@@ -158,7 +158,7 @@ def name_of(what: str, contest: Contest, seen: object) -> str:
 
 def version_of(contest: Contest) -> tuple[object, ...]:
     """Return a cache version that changes when a submission is scored or chosen, or a team comes or goes."""
-    scored = once(("scored", contest.pk), lambda: SCORED(contest.pk))
+    scored = find_once(("scored", contest.pk), lambda: SCORED(contest.pk))
     return contest.folder_key, *map(tuple, scored), *changed_teams(contest)
 
 

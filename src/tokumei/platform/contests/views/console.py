@@ -24,7 +24,7 @@ from tokumei.platform.contests.services import contests, joining, steering
 from tokumei.platform.contests.services.statistics import statistics_of
 from tokumei.platform.contests.services.tables import TABLES, as_csv
 from tokumei.platform.contests.views.finding import BEFORE_ATTACKS, find, frame
-from tokumei.platform.telling import in_words as said
+from tokumei.platform.messages import describe_error
 
 ON_A_PAGE = 50
 MOVES = {
@@ -113,7 +113,7 @@ def limits(request: UserRequest, contest: Contest) -> HttpResponse:
         try:
             steering.change_limits(contest, request.user, **form.cleaned_data)
         except InputError as error:
-            form.add_error("guesses_on_one", said(error))
+            form.add_error("guesses_on_one", describe_error(error))
         else:
             messages.success(request, _("The limits are changed."))
             return redirect("contests:organize", contest=contest.slug)

@@ -25,8 +25,8 @@ from tokumei.platform.contests.views.finding import find, find_one, frame, is_ca
 from tokumei.platform.contests.words import fault_lines, knowledge_levels, name_in_words, score_tables
 from tokumei.platform.error_pages import status_of
 from tokumei.platform.files.incoming import uploads_of
+from tokumei.platform.messages import describe_error
 from tokumei.platform.teams.models import Team
-from tokumei.platform.telling import in_words
 
 ON_A_PAGE = 30
 # Said by the script that shows how far an upload is: it wants to know where to go next, not a page.
@@ -217,9 +217,9 @@ def take(request: HttpRequest, route: str, submit: Callable[[], str]) -> HttpRes
         made = submit()
     except TokumeiError as error:
         if not is_scripted:
-            messages.error(request, in_words(error))
+            messages.error(request, describe_error(error))
             return redirect(next_page(request) if "next" in request.POST else request.path)
-        return JsonResponse({"message": in_words(error)}, status=status_of(error))
+        return JsonResponse({"message": describe_error(error)}, status=status_of(error))
     if is_scripted:
         return JsonResponse({"location": reverse(route, args=[made])})
     return redirect(route, made)

@@ -38,7 +38,7 @@ from tokumei.platform.contests.wizard_forms import (
 from tokumei.platform.contests.words import fault_groups
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.jobs import reasons
-from tokumei.platform.telling import in_words
+from tokumei.platform.messages import describe_error
 from tokumei.platform.workbench.handing_over import HandedOver, handed_over
 from tokumei.platform.workbench.words import TYPES
 
@@ -125,7 +125,7 @@ def step(request: UserRequest, draft: ContestDraft, step: str) -> HttpResponse:
             return _page(request, draft, step, form=form, fault=fault)
         return _go(request, draft, step, go, form)
     except TokumeiError as error:
-        return _page(request, draft, step, form=form, fault=in_words(error))
+        return _page(request, draft, step, form=form, fault=describe_error(error))
 
 
 def _save(request: UserRequest, draft: ContestDraft, step: str) -> tuple[forms.Form | None, str]:
@@ -144,7 +144,7 @@ def _save(request: UserRequest, draft: ContestDraft, step: str) -> tuple[forms.F
         if form is not None:
             drafts.save_answers(draft, kept(form))
     except InputError as error:
-        return make_form(step, draft.answers, look=look, typed=request.POST), in_words(error)
+        return make_form(step, draft.answers, look=look, typed=request.POST), describe_error(error)
     return form, ""
 
 

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 import tokumei.platform.exchange.models
-import tokumei.platform.said
+import tokumei.platform.messages
 
 
 class Migration(migrations.Migration):
@@ -106,7 +106,7 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("trouble", tokumei.platform.said.SaidField(blank=True)),
+                ("trouble", tokumei.platform.messages.SentenceField(blank=True)),
                 ("is_hosted", models.BooleanField(default=False)),
                 ("digest", models.CharField(blank=True, max_length=64)),
                 ("public_key", models.CharField(blank=True, max_length=100)),
@@ -119,7 +119,10 @@ class Migration(migrations.Migration):
                     models.CharField(default=tokumei.platform.exchange.models.new_key, editable=False, max_length=32),
                 ),
                 ("attacked", models.DateTimeField(blank=True, null=True)),
-                ("attack", models.JSONField(blank=True, decoder=tokumei.platform.said.SaidDecoder, default=dict)),
+                (
+                    "attack",
+                    models.JSONField(blank=True, decoder=tokumei.platform.messages.SentenceDecoder, default=dict),
+                ),
                 ("created", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ("removed", models.DateTimeField(blank=True, null=True)),
                 (

@@ -24,7 +24,7 @@ from tokumei.platform.exchange.services import looking, recipients, requesting, 
 from tokumei.platform.exchange.services.offers import document_of, text_of
 from tokumei.platform.exchange.views.finding import find, find_own_request, frame, levels_of, sliders
 from tokumei.platform.files.incoming import uploads_of
-from tokumei.platform.telling import in_words
+from tokumei.platform.messages import describe_error
 
 ON_A_PAGE = 30
 
@@ -87,7 +87,7 @@ def ask(request: UserRequest, published: PublishedOffer) -> HttpResponse:
         except TooMany:
             raise
         except TokumeiError as error:
-            form.add_error(None, in_words(error))
+            form.add_error(None, describe_error(error))
         else:
             messages.success(request, _("The request is sent."))
             return redirect("exchange:request", key=made.key)
@@ -118,7 +118,7 @@ def ask_signed(request: UserRequest, published: PublishedOffer) -> HttpResponse:
     except TooMany:
         raise
     except TokumeiError as error:
-        messages.error(request, in_words(error))
+        messages.error(request, describe_error(error))
         return redirect("exchange:ask", published=published.slug)
     messages.success(request, _("The request is sent."))
     return redirect("exchange:request", key=made.key)

@@ -25,8 +25,8 @@ from tokumei.platform.exchange.services import hosted_answers, hosting, offers, 
 from tokumei.platform.exchange.services import learning as lessons
 from tokumei.platform.exchange.views.finding import find, find_desk_request, frame
 from tokumei.platform.files.incoming import uploads_of
+from tokumei.platform.messages import describe_error
 from tokumei.platform.teams.services import teams_of
-from tokumei.platform.telling import in_words
 from tokumei.platform.workbench.handing_over import handed_over
 
 ON_A_PAGE = 30
@@ -62,7 +62,7 @@ def publish(request: UserRequest) -> HttpResponse:
         except TooMany:
             raise
         except TokumeiError as error:
-            form.add_error(None, in_words(error))
+            form.add_error(None, describe_error(error))
         else:
             messages.success(request, _("The offer is published. Start your own process now, to answer requests."))
             return redirect("exchange:desk", published=made.slug)
@@ -104,7 +104,7 @@ def host(request: UserRequest) -> HttpResponse:
         except TooMany:
             raise
         except TokumeiError as error:
-            form.add_error(None, in_words(error))
+            form.add_error(None, describe_error(error))
         else:
             messages.success(request, _("The offer is being made; it is published when that is done."))
             return redirect("exchange:desk", published=made.slug)
@@ -169,7 +169,7 @@ def trust(request: UserRequest, published: PublishedOffer) -> HttpResponse:
         try:
             recipients.trust(published, request.user, **form.cleaned_data)
         except TokumeiError as error:
-            form.add_error("username", in_words(error))
+            form.add_error("username", describe_error(error))
         else:
             messages.success(request, _("Saved."))
             return redirect("exchange:desk", published=published.slug)

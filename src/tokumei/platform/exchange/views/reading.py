@@ -19,8 +19,8 @@ from tokumei.platform.exchange.services.offers import document_of, visible_offer
 from tokumei.platform.exchange.services.recipients import criteria_for
 from tokumei.platform.exchange.views.finding import find, find_logged, frame, levels_of, sliders, viewer
 from tokumei.platform.files.incoming import uploads_of
+from tokumei.platform.messages import describe_error
 from tokumei.platform.pages.slots import PageSection
-from tokumei.platform.telling import in_words
 
 ON_A_PAGE = 20
 ON_HOME = 4
@@ -83,7 +83,7 @@ def join(request: HttpRequest, published: PublishedOffer) -> HttpResponse:
                     found_offer, form.cleaned_data["attribute"], form.cleaned_data["values"], content
                 )
             except TokumeiError as error:
-                form.add_error(None, in_words(error))
+                form.add_error(None, describe_error(error))
     hierarchy = None
     if connections:
         place = found_offer.lattice.attributes.index(connections[0].attribute)

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from tokumei.platform.marked_text import to_html
-from tokumei.platform.telling import told
+from tokumei.platform.messages import translated
 
 register = template.Library()
 
@@ -30,5 +30,5 @@ def spoken(thing: object, name: str) -> str:
 @register.filter
 def library(text: str | None) -> str:
     """Show a sentence of the library in the reader's language; one that is not known there is marked as English."""
-    said, is_japanese = told(text or ""), (get_language() or "").startswith("ja")
+    said, is_japanese = translated(text or ""), (get_language() or "").startswith("ja")
     return said if not is_japanese or said != text else format_html('<span lang="en">{}</span>', said)

@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from tokumei.core.errors import InputError, NotFound
 from tokumei.platform.access import UserRequest
 from tokumei.platform.jobs.models import Outcome
-from tokumei.platform.telling import in_words
+from tokumei.platform.messages import describe_error
 from tokumei.platform.workbench import editing, services
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
@@ -52,7 +52,7 @@ def edited(request: UserRequest, piece: Piece, change: editing.Change, to: str, 
     try:
         services.edit(piece, change)
     except InputError as error:
-        messages.error(request, in_words(error))
+        messages.error(request, describe_error(error))
         return redirect(back, piece=piece.key)
     services.start(piece, services.LOOK)
     return redirect(to, piece=piece.key)

@@ -16,7 +16,7 @@ from tokumei.attack.registry import HISTORY_ATTACKS
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_options
 from tokumei.platform.access import UserRequest, access
-from tokumei.platform.telling import in_words
+from tokumei.platform.messages import describe_error
 from tokumei.platform.workbench import drawing, editing, services
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
@@ -123,7 +123,7 @@ def protect(request: UserRequest, piece: Piece) -> HttpResponse:
         try:
             services.edit(piece, change)
         except InputError as error:
-            messages.error(request, in_words(error))
+            messages.error(request, describe_error(error))
             return redirect("workbench:protect", piece=piece.key)
         wants_frontier = "try" in request.POST
         services.start(piece, services.FRONTIER if wants_frontier else services.RELEASE)

@@ -18,7 +18,7 @@ from tokumei.anonymize.unseen import Unseen
 from tokumei.core.errors import InputError
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.files.incoming import uploads_of
-from tokumei.platform.telling import in_words
+from tokumei.platform.messages import describe_error
 from tokumei.platform.workbench import drawing, services
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
@@ -143,7 +143,7 @@ def next_file(request: UserRequest, piece: Piece) -> HttpResponse:
     try:
         services.take_next(piece, uploads_of(request).get("file"), unseen)
     except InputError as error:
-        messages.error(request, in_words(error))
+        messages.error(request, describe_error(error))
     return redirect("workbench:take_home", piece=piece.key)
 
 

@@ -17,7 +17,7 @@ from tokumei.platform.access import UserRequest, access
 from tokumei.platform.accounts.models import User
 from tokumei.platform.error_pages import status_of
 from tokumei.platform.files.incoming import uploads_of
-from tokumei.platform.telling import in_words
+from tokumei.platform.messages import describe_error
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench import services, studio
 from tokumei.platform.workbench.models import Piece
@@ -40,10 +40,10 @@ def new(request: UserRequest) -> HttpResponse:
         piece = _begin(request)
     except TokumeiError as error:
         if SCRIPTED in request.headers:
-            return JsonResponse({"message": in_words(error)}, status=status_of(error))
+            return JsonResponse({"message": describe_error(error)}, status=status_of(error))
         if not isinstance(error, InputError):
             raise
-        shown = _shown(request) | {"error": in_words(error)}
+        shown = _shown(request) | {"error": describe_error(error)}
         return render(request, "workbench/start.html", shown, status=status_of(error))
     address = reverse("workbench:columns", args=[piece.key])
     return JsonResponse({"location": address}) if SCRIPTED in request.headers else redirect(address)

@@ -1,4 +1,4 @@
-"""What is asked several times for one page, and asked of the database once.
+"""A cache for one page: what several of its parts ask, the database is asked once.
 
 Only while a page is read: a request that changes something always looks anew, and so does all that is no request.
 """
@@ -17,7 +17,7 @@ Found = TypeVar("Found")
 _known: ContextVar[dict[tuple[object, ...], Any] | None] = ContextVar("known", default=None)
 
 
-def once(name: tuple[object, ...], find: Callable[[], Found]) -> Found:
+def find_once(name: tuple[object, ...], find: Callable[[], Found]) -> Found:
     """Return what was found under this name while this page was made, or find it."""
     known = _known.get()
     if known is None:
@@ -28,10 +28,10 @@ def once(name: tuple[object, ...], find: Callable[[], Found]) -> Found:
     return found
 
 
-def remember(handle: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Cache what is found until the page is made."""
+def cache_while_reading(handle: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Cache what is found while a page is made; a middleware."""
 
-    def remembered(request: HttpRequest) -> HttpResponseBase:
+    def cached(request: HttpRequest) -> HttpResponseBase:
         if request.method not in {"GET", "HEAD"}:
             return handle(request)
         token = _known.set({})
@@ -40,4 +40,4 @@ def remember(handle: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[Htt
         finally:
             _known.reset(token)
 
-    return remembered
+    return cached
