@@ -157,7 +157,7 @@ def test_alpha_weighs_added_rows_and_the_clusters_are_told() -> None:
         ({"clusters": "best", "alpha": 0.0}, "option alpha: found '0.0', expected a weight above 0"),
     ):
         with pytest.raises(InputError, match=expected):
-            Dummies(**options).assign(sets, seed=1)  # type: ignore[arg-type]
+            Dummies(**options).assign(sets, seed=1)
 
 
 def test_formulas_give_the_example_of_the_paper() -> None:

@@ -18,6 +18,7 @@ from tokumei.core.seeds import generator
 from tokumei.data.files.generalized import read_generalized
 from tokumei.data.made.retail import make_retail
 from tokumei.job.measure_history import measure_history
+from tokumei.measure.registry import HistoryUtility
 from tokumei.measure.sampling import DrawnCells
 from tokumei.measure.utility._item_cf import ItemItem
 from tokumei.measure.utility.statistic import Statistic
@@ -173,7 +174,8 @@ def test_draws_give_the_mean_use_of_values_within_the_cells(shop: Path) -> None:
     original, cells = tk.History(shop / "T.parquet"), read_generalized(shop / "G.csv")
     drawn = DrawnCells.of(original, cells)
     plain = [drawn.draw(generator(7, "draws", number)) for number in range(4)]
-    for key, part in {"top-items": TopItems(5), "statistic": Statistic()}.items():
+    parts: dict[str, HistoryUtility] = {"top-items": TopItems(5), "statistic": Statistic()}
+    for key, part in parts.items():
         values = [part.measure(original, one).value for one in plain]
         score = found["scores"][key]
         assert score["value"] == pytest.approx(np.mean(values))
