@@ -60,11 +60,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_report_says_five_sentences_first_and_names_every_part(folder: Path) -> None:
+def test_report_says_six_sentences_first_and_names_every_part(folder: Path) -> None:
     text = (folder / "out" / "report.md").read_text(encoding="utf-8")
     first = text.split("## ")[1].strip().split("\n\n")
     assert first[0] == "For the person who decides"
-    assert len(first) == 6
+    assert len(first) == 7
     for part in (
         "What was done",
         "recounted",

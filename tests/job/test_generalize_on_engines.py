@@ -163,7 +163,7 @@ def test_form_of_the_contest_is_kept_and_can_be_asked_for(tmp_path: Path, capsys
     assert made[0][0].startswith(b"*,*,*,*,*\r\n") or b"/" in made[0][0].splitlines()[0]
     # A release of the contest is a history of its form, whose own release has it, too.
     (tmp_path / "T.csv").write_bytes(b"1,2011/2/3,A1,1.5,2\r\n2,2011/2/4,A2,1.5,2\r\n")
-    asked = [tmp_path / "T.csv", *words, "--set", "k=2", "--out", tmp_path / "B.csv"]
+    asked = [tmp_path / "T.csv", *words, "--set", "k=2", "--set", "ranges=tight", "--out", tmp_path / "B.csv"]
     code, found = tokumei_here(capsys, "anonymize", "history", *asked)
     assert code == 0, found
     assert b",[2011/2/3;2011/2/4],{A1;A2},1.5,2\r\n" in (tmp_path / "B.csv").read_bytes()

@@ -8,9 +8,11 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
+from tests.journey.commands import tokumei_json
 
 import tokumei as tk
 from tokumei.contest.editions.pwscup2017.files import read_history
+from tokumei.data.made.retail import make_retail
 from tokumei.job.judge_history import judge_files
 from tokumei.job.knowledge_history import ABOVE_ONE
 
@@ -154,3 +156,29 @@ def test_theory_above_one_is_shown_as_no_chance_with_a_word_why() -> None:
     shown = " ".join(str(vars(section)) for section in found.sections())
     assert shown.count("above 1: no chance") == len(above)
     assert ABOVE_ONE in shown
+
+
+def test_generalized_release_says_which_ranges_it_has_and_what_tight_ones_give_away(tmp_path: Path) -> None:
+    shop = tk.History(make_retail(12, seed=1))
+    grid, tight = (tk.anonymize(shop, method="generalize", k=2, seed=1, **o) for o in ({}, {"ranges": "tight"}))
+    assert (grid.facts["ranges"], tight.facts["ranges"]) == ("grid", "tight")
+    assert grid.recipe.options["steps"][-1]["options"]["ranges"] == "grid"
+    assert len(grid.sections()) == 1
+    assert "both ends of each range" in str(tight.sections()[-1])
+    # A pipeline that says nothing of ranges runs as before and says which it made.
+    pipeline = {"seed": 1, "step": [{"method": "generalize", "k": 2}]}
+    assert tk.anonymize(shop, pipeline=pipeline).facts["ranges"] == "grid"
+    alone = {}
+    for name, release in {"grid": grid, "tight": tight}.items():
+        found = tk.attack(shop, release, "generalized")
+        alone[name] = found.to_dict()["singled_out"]
+        assert "fits exactly one purchase" in str(found.sections()[1])
+        release.save(tmp_path / f"{name}.csv")
+        words = ["attack", "history", "generalized", "--knowledge", tmp_path / "T.parquet", "--release"]
+        shop.frame.write_parquet(tmp_path / "T.parquet")
+        seen = tokumei_json(*words, tmp_path / f"{name}.csv", "--out", tmp_path / f"{name}-guesses.csv")
+        assert seen["singled_out"] == pytest.approx(alone[name])
+    assert alone["tight"]["occurs"] == 1
+    assert alone["grid"]["occurs"] < 0.6
+    assert alone["tight"]["end"] > 2 * alone["grid"]["end"]
+    assert alone["grid"]["end"] < alone["grid"]["anywhere"] + 0.1

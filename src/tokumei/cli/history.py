@@ -84,6 +84,7 @@ def anonymize_history(
     from tokumei.job.anonymize_history import anonymize_history as anonymize
     from tokumei.job.anonymize_history import generalizes, steps_of
     from tokumei.job.histories import history_of
+    from tokumei.job.history_release import release_sections
 
     if (method is None) == (pipeline is None):
         raise InputError.of("either --method or --pipeline; 'tokumei parts history-anonymizer' lists the methods")
@@ -128,8 +129,7 @@ def anonymize_history(
             )
             done.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"))
             result = {**done.to_dict(), "out": str(out)}
-    # A seed is a name, not an amount.
-    show(Answer(result, [Facts({**result, "seed": str(result["seed"])})]), json=json)
+    show(Answer(result, release_sections(result)), json=json)
 
 
 def _plan(
@@ -276,13 +276,14 @@ def attack_history(
         done.write(drafts["--out"], form)
     result: dict[str, Any] = {**done.to_dict(), "out": str(out)}
     if truth is None:
-        show(Answer(result), json=json)
+        show(Answer(result, [Facts({**done.facts, "out": str(out)}), *done.sections()[1:]]), json=json)
         return
     # The test is that which the guesses were chosen for.
     test: dict[str, Any] = {name: typed[name] for name in ("p", "alpha") if done.are_pairs and name in typed}
     judged = judge_files(out, truth, release, reading=reading, engine=engine, **test)
     success = {name: one for name, one in judged.to_dict().items() if name != "customers"}
-    show(Answer({**result, "success": success}, [Facts(result), *judged.sections()]), json=json)
+    sections = [Facts({**done.facts, "out": str(out)}), *done.sections()[1:], *judged.sections()]
+    show(Answer({**result, "success": success}, sections), json=json)
 
 
 @dataclass(frozen=True)

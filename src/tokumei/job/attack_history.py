@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tokumei.attack.judge import Verdict, judge
+from tokumei.attack.range_ends import SingledOut, singled_out
 from tokumei.attack.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.core.cost import GIGABYTE, Cost
 from tokumei.core.errors import InputError
@@ -50,14 +51,18 @@ class Guesses(Result):
     facts: Mapping[str, Any]
     success: Mapping[str, Any] | None = None
     frame_kind: str = "polars"
+    # What the cells of a generalized release give away by themselves.
+    singled_out: SingledOut | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the facts as `tokumei attack history --json` prints them."""
-        return {**self.facts, **({} if self.success is None else {"success": self.success})}
+        """Return the facts as `tokumei attack history --json` prints them."""
+        more: dict[str, Any] = {} if self.singled_out is None else {"singled_out": self.singled_out.as_dict()}
+        return {**self.facts, **more, **({} if self.success is None else {"success": self.success})}
 
     def sections(self) -> Sequence[Section]:
-        """Give the facts, and how right the guesses are."""
-        return [Facts(self.facts), *([] if self.success is None else [success_rows(self.success)])]
+        """Return the facts, what cells give away, and how right the guesses are."""
+        cells = [] if self.singled_out is None else singled_out_rows(self.singled_out)
+        return [Facts(self.facts), *cells, *([] if self.success is None else [success_rows(self.success)])]
 
     def to_frame(self) -> Any:
         """Give the guesses."""
@@ -184,6 +189,18 @@ def success_rows(success: Mapping[str, Any]) -> Rows:
     return Rows(["success", "value", "guessing blindly", "95 % interval"], rows)
 
 
+def singled_out_rows(found: SingledOut) -> list[Section]:
+    """Return how often the cells of a generalized release single a purchase out, as a table for people."""
+    rows = [
+        ["the end of a range fits exactly one purchase", found.end],
+        ["any value of the same ranges does", found.anywhere],
+        ["an item of a set fits exactly one purchase", found.item],
+        ["an item of a set fits any purchase", found.occurs],
+    ]
+    known = [row for row in rows if row[1] is not None]
+    return [Rows(["with the other cells of the row", "share"], known)] if known else []
+
+
 def made_attack(attack: Any, options: dict[str, Any]) -> Any:
     """Make the attack of a name; options as typed on a command line are read by it."""
     if not isinstance(attack, str):
@@ -210,9 +227,11 @@ def _attack_generalized(
     cells = cells.filter(~cells.is_deleted)
     with step(f"attacking by {attack}"):
         guesses = part.guess(original, cells).select("pseudonym", "customer")
+    with step("comparing ranges with purchases"):
+        found = singled_out(original, cells)
     facts = {
         "attack": attack,
         "guesses": guesses.height,
         "seconds": round(time.perf_counter() - started, 3),
     }
-    return Guesses(guesses, original.customers, facts, None, original.kind)
+    return Guesses(guesses, original.customers, facts, None, original.kind, found)

@@ -14,7 +14,7 @@ import polars as pl
 
 from tokumei.attack.truth import published, truth_of
 from tokumei.core.errors import InputError
-from tokumei.core.result import Facts, Result, Section, as_kind
+from tokumei.core.result import Facts, Result, Section, Sentence, as_kind
 from tokumei.core.wording import counted
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.generalized import cells_of, write_generalized
@@ -25,6 +25,11 @@ from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 
+TIGHT_CELLS = (
+    "Ranges and sets are tight: both ends of each range, and every item of a set, are purchases of the group, so that "
+    "some of them can be singled out. 'tokumei attack history generalized' tells how many; --set ranges=grid hides "
+    "them."
+)
 CONTEST_ITEM = re.compile("[A-Z0-9]{1,9}")
 
 
@@ -93,8 +98,8 @@ class HistoryRelease(Result):
         return dict(self.facts)
 
     def sections(self) -> Sequence[Section]:
-        """Give the facts; a seed is a name, not an amount."""
-        return [Facts({**self.facts, "seed": str(self.facts["seed"])})]
+        """Return the facts, and what tight ranges give away."""
+        return release_sections(self.facts)
 
     def __repr__(self) -> str:
         said = f"{counted(self.facts['rows'], 'row')}, {self.facts['released']:,} released, by {self.facts['method']}"
@@ -156,6 +161,12 @@ class HistoryRelease(Result):
             done = report_history(self.original, self, seed=self.seed, **options)
             done.page().write(drafts["out"])
         return done
+
+
+def release_sections(facts: Mapping[str, Any]) -> list[Section]:
+    """Return the facts of a release, and what tight ranges give away; a seed is a name, not an amount."""
+    said: list[Section] = [Facts({**facts, "seed": str(facts["seed"])})]
+    return [*said, Sentence(TIGHT_CELLS)] if facts.get("ranges") == "tight" else said
 
 
 def check_items_fit(items: Iterable[str], name: str) -> None:

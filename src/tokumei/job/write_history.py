@@ -29,7 +29,7 @@ from tokumei.anonymize.pipeline import Pipeline
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
-from tokumei.core.result import Facts, Result, Section
+from tokumei.core.result import Result, Section
 from tokumei.core.wording import counted
 from tokumei.counting.chance import drawn_numbers
 from tokumei.counting.draws import key_of
@@ -44,7 +44,7 @@ from tokumei.data.files.reading import Reading
 from tokumei.data.release import Recipe
 from tokumei.job.anonymize_history import generalizes
 from tokumei.job.histories_on_engine import bound
-from tokumei.job.history_release import check_items_fit
+from tokumei.job.history_release import check_items_fit, release_sections
 from tokumei.job.resuming import kept_seed, resumable
 from tokumei.job.write_generalized import write_generalized_rows
 from tokumei.report.needs import check_needs
@@ -68,8 +68,8 @@ class WrittenHistory(Result):
         return dict(self.facts)
 
     def sections(self) -> Sequence[Section]:
-        """Give the facts; a seed is a name, not an amount."""
-        return [Facts({**self.facts, "seed": str(self.facts["seed"])})]
+        """Return the facts, and what tight ranges give away."""
+        return release_sections(self.facts)
 
     def __repr__(self) -> str:
         said = f"{counted(self.facts['rows'], 'row')}, {self.facts['released']:,} released, by {self.facts['method']}"
@@ -154,7 +154,7 @@ def _generalized(
         write_generalized_rows(rows, drafts, form)
     n_made_up, n_names = changed.staged.n_rows - history.staged.n_rows, len(rows.pseudonyms)
     told = {"released": rows.n_released(), "made_up": n_made_up, "customers": len(_customers(history))}
-    return {**told, "pseudonyms": n_names, **changed.found}, recipe
+    return {**told, "pseudonyms": n_names, **changed.found, **recipe.found}, recipe
 
 
 def _check_asked(reading: Reading, form: str, forms: Sequence[str]) -> None:

@@ -49,7 +49,7 @@ def table_document(dossier: Mapping[str, Any], *, language: str = "en") -> Docum
 
 
 def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-    """Summarize in five sentences what the person who decides has to know."""
+    """Add the six sentences that the person who decides has to know."""
     n_rows, k = found["before"]["rows"], found["after"]["k"]
     known = [name for name, role in found["roles"].items() if role == "quasi-identifier"]
     document.heading("For the person who decides")

@@ -112,6 +112,8 @@ STEPS = {
     "Customers with the most rows that are NOT protected, but written as they are.": (
         "保護せず、そのまま書き出す行の多い顧客の数。"
     ),
+    "Whether ranges and sets consist of public cells and parts of the item list, or of the values of the group "
+    "(tight).": ("範囲と集合を公開の区切りと商品一覧の区分で作る（grid）か、組の値そのもので作る（tight）か。"),
     "Delete items of customers until each combination of up to m items is bought by at least k customers or none.": (
         "m 個以下のどの商品の組も、k 人以上が買うか誰も買わない状態になるまで商品を削除します。"
     ),

@@ -19,6 +19,9 @@ import numpy as np
 from tokumei.anonymize.generalizing.purchases import N_COLUMNS, Floats, Indices, Purchases
 from tokumei.data.files.generalized import LARGEST_SET
 
+# Items that follow each other in alphabetical order are a public part: of two of them both would have to occur.
+ITEMS_A_PART = 3
+
 
 @dataclass(frozen=True)
 class Alignment:
@@ -89,7 +92,14 @@ def seconds_of(lines: Floats, rows: Floats, block: int | None) -> Floats:
 def joining_costs(purchases: Purchases, aligned: Indices, rows: Indices) -> Floats:
     """Give what each aligned line costs in all its cells when a row joins it: lines × rows."""
     n_members = aligned.shape[1] + 1
-    costs = _item_costs(purchases.items[aligned], purchases.items[rows])
+    items, parts = purchases.items, purchases.parts
+    if parts is None:
+        costs = _item_costs(items[aligned], items[rows])
+    else:
+        is_same = (items[aligned] == items[aligned[:, :1]]).all(axis=1)[:, None] & (
+            items[aligned[:, :1]] == items[rows]
+        )
+        costs = np.where(is_same, 0.0, _item_costs(parts[aligned], parts[rows], ITEMS_A_PART))
     for values, width in zip(purchases.values, purchases.width, strict=True):
         new, old = values[rows], values[aligned]
         if n_members == 2:
@@ -105,8 +115,8 @@ def joining_costs(purchases: Purchases, aligned: Indices, rows: Indices) -> Floa
     return costs
 
 
-def _item_costs(old: Indices, new: Indices) -> Floats:
-    """Give the cost of the item sets: lines × rows."""
+def _item_costs(old: Indices, new: Indices, size: int = 1) -> Floats:
+    """Return the cost of sets of items, or of parts of so many items each: lines × rows."""
     n_members = old.shape[1] + 1
     ordered = np.sort(old, axis=1)
     n_items = 1 + (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
@@ -114,15 +124,19 @@ def _item_costs(old: Indices, new: Indices) -> Floats:
     for column in old.T:
         is_known |= column[:, None] == new
     sizes = n_items[:, None] + ~is_known
-    costs: Floats = n_members * (1 - 1 / np.arange(1, n_members + 1))
-    costs[LARGEST_SET:] = n_members
+    costs: Floats = n_members * (1 - 1 / (size * np.arange(1, n_members + 1)))
+    costs[LARGEST_SET // size :] = n_members
     found: Floats = costs[sizes - 1]
     return found
 
 
 def line_costs(values: Floats, width: float) -> Floats:
-    """Give what each line of aligned values of one column costs its members together as a range."""
-    low, high = values.min(axis=1), values.max(axis=1)
+    """Return what each line of aligned values of one column costs its members together as the least range."""
+    return range_costs(values.min(axis=1), values.max(axis=1), values, width)
+
+
+def range_costs(low: Floats, high: Floats, values: Floats, width: float) -> Floats:
+    """Return what each line of aligned values costs its members together in the range from `low` to `high`."""
     return _range_costs(low, high, values.sum(axis=1), (values**2).sum(axis=1), values.shape[1], width)
 
 

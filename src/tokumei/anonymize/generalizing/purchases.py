@@ -23,7 +23,8 @@ class Purchases:
     """Rows in units of each column's standard deviation, and which rows belong to which customer.
 
     `values` has a line for each column of GRID, `width` is the grid in the same units, `items` numbers the items.
-    `rows` holds for each customer the numbers of its rows, in the order of `customers`.
+    `rows` holds for each customer the numbers of its rows, in the order of `customers`. `parts` numbers the public
+    parts that the items are in, where sets consist of these.
     """
 
     values: Floats
@@ -31,12 +32,13 @@ class Purchases:
     items: Indices
     customers: list[str]
     rows: list[Indices]
+    parts: Indices | None = None
 
     @classmethod
     def of(cls, history: History) -> Purchases:
         """Take the purchases of a history; deleted rows belong to nobody."""
         frame = history.frame.with_row_index("row")
-        raw = np.stack([frame[column].to_physical().cast(pl.Float64).to_numpy() for column in GRID])
+        raw = numbers_of(frame)
         kept = history.frame["customer"].is_not_null().to_numpy()
         by_customer = frame.filter(pl.col("customer").is_not_null()).group_by("customer").agg("row").sort("customer")
         return cls.of_numbers(
@@ -78,3 +80,8 @@ class Purchases:
     def n_rows(self) -> Indices:
         """Number of rows of each customer."""
         return np.array([len(rows) for rows in self.rows], dtype=np.int64)
+
+
+def numbers_of(frame: pl.DataFrame) -> Floats:
+    """Return the columns of GRID as numbers, one line each."""
+    return np.stack([frame[column].to_physical().cast(pl.Float64).to_numpy() for column in GRID])

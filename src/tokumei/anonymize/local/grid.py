@@ -139,7 +139,13 @@ def public_grid(hierarchy: Hierarchy, rows: Ints, *, k: int, n_columns: int) -> 
     hierarchy: its leaves are numbers in ascending order.
     rows: how many rows have each leaf.
     """
-    exact = [_exact(leaf) for leaf in hierarchy.leaves]
+    return grid_of_numbers([_exact(leaf) for leaf in hierarchy.leaves], rows, k=k, n_columns=n_columns, given=hierarchy)
+
+
+def grid_of_numbers(
+    exact: Sequence[Fraction], rows: Ints, *, k: int, n_columns: int, given: Hierarchy | None = None
+) -> Grid:
+    """Choose the grid of numbers in ascending order, with how many rows have each."""
     numbers = np.array([float(one) for one in exact])
     low, high = _bulk(numbers, rows, k)
     n_rows = max(1, int(rows.sum()))
@@ -148,7 +154,7 @@ def public_grid(hierarchy: Hierarchy, rows: Ints, *, k: int, n_columns: int) -> 
     unit = _unit(exact)
     step = _step(wanted, high - low, unit)
     is_whole = unit.denominator == 1 and all(one.denominator == 1 for one in exact)
-    level = _near_level(hierarchy, numbers, float(step))
+    level = None if given is None else _near_level(given, numbers, float(step))
     if level is None:
         bounds = _bounds(step, low, high, exact[0], exact[-1])
     else:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from tokumei.anonymize.generalizing.public_cells import PublicCells, in_parts
 from tokumei.anonymize.generalizing.purchases import GRID, Floats, Indices, Purchases
 from tokumei.anonymize.generalizing.writing import write_groups
 from tokumei.anonymize.history.generalize import Generalize, draw_pseudonyms, whole_texts
@@ -86,6 +87,8 @@ def generalize(method: Generalize, history: EngineHistory, *, seed: int) -> Gene
     )
     method.check_options(len(customers))
     rows = _Rows(history, items, customers)
+    cells = method.public_cells(rows.raw, rows.owner >= 0, items.to_list())
+    rows.purchases = in_parts(rows.purchases, cells)
     groups, alignments = _decided(method, rows.purchases, seed, history.folder / "aligned.npz")
     pseudonyms = draw_pseudonyms(rows.purchases.customers, seed)
     folder = history.folder / "generalized"
@@ -95,7 +98,7 @@ def generalize(method: Generalize, history: EngineHistory, *, seed: int) -> Gene
     n_alike: Counter[bytes] = Counter()
     with step("writing cells", history.staged.n_rows) as bar:
         for number, some in enumerate(_batches(rows.purchases, groups)):
-            written = rows.written([groups[at] for at in some], [alignments[at] for at in some], pseudonyms)
+            written = rows.written([groups[at] for at in some], [alignments[at] for at in some], pseudonyms, cells)
             _deal(written, folder, number)
             # Who is not hidden comes first, and fits nobody else.
             hidden = {pseudonyms[customers[one]] for at in some if at >= method.unhidden for one in groups[at]}
@@ -153,7 +156,11 @@ class _Rows:
         )
 
     def written(
-        self, groups: Sequence[Sequence[int]], alignments: Sequence[Indices], pseudonyms: Mapping[str, str]
+        self,
+        groups: Sequence[Sequence[int]],
+        alignments: Sequence[Indices],
+        pseudonyms: Mapping[str, str],
+        public: PublicCells | None,
     ) -> pl.DataFrame:
         """Write the cells of some groups: `row` and the columns of a release, in the order of the rows."""
         purchases, members = self.purchases, [one for group in groups for one in group]
@@ -171,7 +178,7 @@ class _Rows:
             }
         )
         few = replace(purchases, values=purchases.values[:, at], items=purchases.items[at], rows=[])
-        cells = write_groups(original, few, [np.searchsorted(at, lines) for lines in alignments], names)
+        cells = write_groups(original, few, [np.searchsorted(at, lines) for lines in alignments], names, public)
         return text_of(cells).with_columns(row=pl.Series(at))
 
 

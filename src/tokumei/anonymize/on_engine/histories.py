@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -109,7 +109,8 @@ def generalize_on_engine(
         # Each cell counts as an item: who shares a cell fits whoever has one of the items in it.
         _check_shared(steps, lambda: rows.cells().unique().collect(engine="streaming"))
         bar.advance()
-    return history, rows, _recipe([*recipes, Recipe("generalize", asdict(method), own)], seed)
+    recipe = _recipe([*recipes, Recipe("generalize", asdict(method), own)], seed)
+    return history, rows, replace(recipe, found={"ranges": method.ranges})
 
 
 def _steps_of(pipeline: Pipeline) -> list[HistoryStep]:

@@ -95,7 +95,7 @@ def make_releases(original: History) -> Iterator[tuple[str, str, GeneralizedHist
     """Yield thirteen releases with their kind and name, in three kinds of rising strength."""
     # The first two differ only in the customers left out.
     for k, unhidden in ((2, 0), (2, 2), (3, 0), (3, 2), (4, 0)):
-        release = Generalize(k=k, rounds=0, unhidden=unhidden).anonymize(original, seed=SEED)
+        release = Generalize(k=k, rounds=0, unhidden=unhidden, ranges="tight").anonymize(original, seed=SEED)
         name = f"groups of {k}" + (f", {unhidden} left out" if unhidden else "")
         yield GROUPS, name, cells_of(release.frame, name)
     for share in (0.05, 0.1, 0.2, 0.4):

@@ -41,7 +41,7 @@ COARSE: Mapping[str, CoarseCells] = {
     "no-items": CoarseCells(dates=True, hides_items=True),
     "coarse": CoarseCells(dates=True, items=True, numbers=True),
 }
-GROUPED: Mapping[str, Generalize] = {f"generalize-{k}": Generalize(k=k) for k in (2, 3, 4, 5)}
+GROUPED: Mapping[str, Generalize] = {f"generalize-{k}": Generalize(k=k, ranges="tight") for k in (2, 3, 4, 5)}
 BLIND = "blind"
 # Weakest first.
 ATTACKS = (BLIND, "sum-of-quantities", "items-in-common", "generalized")
