@@ -123,7 +123,7 @@ def _asked(
             releases.append(PublishedCounts.of_frame(lattice, node, classes, k=k, held=judged))
         if number == N_REQUESTS // 2:
             try:
-                offer = tightened(offer, counted_nodes(offer, counted), "digest", b"lots")
+                offer = tightened(offer, counted_nodes(offer, counted), "digest", b"lots", table)
             except CannotAnonymize:
                 offer = replace(offer, revision=2)
     return offer, releases

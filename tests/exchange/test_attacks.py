@@ -24,7 +24,7 @@ from tokumei.exchange.cells import CellSpace
 from tokumei.exchange.counted_table import CountedTable, farthest
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, answer_request
-from tokumei.exchange.learning import answers_until_tightening, counted_nodes, tightened
+from tokumei.exchange.learning import answers_until_tightening, counted_nodes, steepened
 from tokumei.exchange.noise import drawn, extra_steps, noisy_ks, secret_of, small_nodes
 from tokumei.exchange.offer import Lots, Offer, Recipient, check_offer
 from tokumei.exchange.offering import SLOPES, OfferTerms, make_offer, measured_gamma, odds, read_release
@@ -441,7 +441,7 @@ def test_desks_of_one_table_have_other_names_and_the_same_lots(tmp_path: Path, k
 def test_a_steeper_formula_does_not_prove_that_a_node_fails() -> None:
     offer, table = offer_of(people(300, 3), 3, is_vetted=False)
     counted = counted_nodes(offer, {LATTICE.top: table.k(LATTICE.top)})
-    slopes = [tightened(offer, counted, "digest", bytes([number])).slope for number in range(60)]
+    slopes = [steepened(offer, counted, "digest", bytes([number])).slope for number in range(60)]
     # Nothing fails, and still half of the revisions are steeper.
     assert 15 < sum(slope > 0 for slope in slopes) < 45
     assert set(slopes) <= set(SLOPES)
@@ -478,7 +478,7 @@ def test_lots_make_a_refused_node_as_likely_to_hold_as_to_fail() -> None:
 def test_a_vetted_offer_is_not_made_steeper_for_nothing() -> None:
     offer, table = offer_of(people(200, 3), 3)
     counted = counted_nodes(offer, {at: table.k(at) for at in LATTICE})
-    assert {tightened(replace(offer, revision=each), counted, "", SECRET).slope for each in range(1, 20)} == {
+    assert {steepened(replace(offer, revision=each), counted, "", SECRET).slope for each in range(1, 20)} == {
         offer.slope
     }
 

@@ -32,7 +32,7 @@ def test_a_promise_that_failed_makes_the_formula_steeper_and_costs_chances() -> 
     before = lesson(offer, counted, 3)
     # k falls below 3 between 6 and 12 classes, and the law promises all 12: S₁ = S₂ = (3 − 2)(12 − 6).
     assert (before.quadrants.alpha, before.quadrants.gamma, before.s1, before.s2, before.n_lost) == (2, 1, 6, 6, 0)
-    repaired = tightened(offer, counted, "digest", SECRET)
+    repaired = tightened(offer, counted, "digest", SECRET, table)
     after = lesson(repaired, counted, 3)
     assert repaired.slope > 0
     assert (repaired.revision, repaired.previous) == (2, "digest")
@@ -47,11 +47,11 @@ def test_a_law_drawn_anew_uses_what_is_out_and_nothing_else() -> None:
     out = node({"age": 1, "sex": 0})
     other, _ = offer_of(women_and_men(8), 3, predictor="power-law", first_levels={"sex": 0}, is_vetted=False)
     assert offer.knowledge != other.knowledge
-    anew = refitted(offer, table, [Given(out, 3)], "digest")
+    anew = refitted(offer, table, [Given(out, 3)], "digest", SECRET)
     assert anew.knowledge["n_sampled"] == sum(LATTICE.is_coarser_or_equal(at, out) for at in LATTICE)
     margins, table = offer_of(people(200, 1), 3)
     with pytest.raises(InputError, match="a power law"):
-        refitted(margins, table, [Given(out, 3)], "digest")
+        refitted(margins, table, [Given(out, 3)], "digest", SECRET)
 
 
 def test_a_law_drawn_anew_does_not_tell_everybody_what_a_narrower_circle_was_given() -> None:
@@ -63,10 +63,10 @@ def test_a_law_drawn_anew_does_not_tell_everybody_what_a_narrower_circle_was_giv
     )
     out = node({"age": 0, "sex": 0})
     assert (two[1].k(out), three[1].k(out)) == (2, 3)
-    told = [refitted(*each, [Given(out, 2)], "digest").knowledge for each in (two, three)]
+    told = [refitted(*each, [Given(out, 2)], "digest", SECRET).knowledge for each in (two, three)]
     # One row of difference below k is not seen in what the formula follows from: the first release alone.
     assert told[0]["n_sampled"] == 2
-    assert refitted(*two, [Given(out, 10)], "digest").knowledge["n_sampled"] > 2
+    assert refitted(*two, [Given(out, 10)], "digest", SECRET).knowledge["n_sampled"] > 2
 
 
 @pytest.mark.parametrize("predictor", ["margins", "power-law"])

@@ -126,18 +126,23 @@ def learn(
     from tokumei.core.errors import NotAllowed
     from tokumei.data.files.keys import read_private
     from tokumei.exchange.desk import DeskFolder, remembered, revise
-    from tokumei.exchange.learning import answers_until_tightening, lesson, refitted, table_c, tightened
+    from tokumei.exchange.learning import answers_until_tightening, lesson, refitted, steepened, table_c, tightened
 
     opened, signing = DeskFolder(desk), read_private(key)
     made, signed = opened.offer()
     links = opened.private_log.read(signed.key)
     counted = table_c(made, links)
-    after = tightened(made, counted, signed.digest, opened.source["secret"])
+    secret = opened.source["secret"]
+    after = steepened(made, counted, signed.digest, secret)
     n_left = answers_until_tightening(made, links)
     if tighten and n_left:
         raise NotAllowed(f"The formula is made steeper every {made.tighten_every} answers: {n_left} more are to come.")
+    if tighten and not made.is_vetted:
+        with showing_progress():
+            after = tightened(made, counted, signed.digest, secret, opened.same_table())
     if refit:
-        after = refitted(made, opened.table(), remembered(links).given, signed.digest)
+        with showing_progress():
+            after = refitted(made, opened.same_table(), remembered(links).given, signed.digest, secret)
     lessons: dict[str, dict[str, Any]] = {
         one.name: {
             "k": one.k,
