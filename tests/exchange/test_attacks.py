@@ -464,13 +464,15 @@ def test_lots_make_a_refused_node_as_likely_to_hold_as_to_fail() -> None:
     assert odds(0.0, 0.02) == 0
     n_raised = n_raised_for_nothing = 0
     for seed in range(30):
-        offer, table = offer_of(people(80, seed), 3, predictor="power-law", epsilon=5.0, is_vetted=False)
-        gamma = measured_gamma(offer, table, SECRET)
-        if gamma.allowed / (1 - gamma.allowed) <= 0.9:
-            assert odds(gamma.allowed, offer.lots.allowed) <= 0.5
-        n_raised += offer.lots.allowed > 0.02
+        secret = bytes([seed]) * 32
+        offer, table = offer_of(people(80, seed), 3, predictor="power-law", epsilon=5.0, is_vetted=False, secret=secret)
+        gamma = measured_gamma(offer, table, secret)
+        for failing, share in ((gamma.allowed, offer.lots.allowed), (gamma.edge, offer.lots.discretion)):
+            if failing < 0.47:
+                assert odds(failing, share) <= 0.5
+        n_raised += offer.lots.discretion > 0.5
         # A larger lot proves no failure: it is larger now and then where nothing fails.
-        n_raised_for_nothing += gamma.allowed == 0 and offer.lots.allowed > 0.02
+        n_raised_for_nothing += gamma.edge == 0 and offer.lots.discretion > 0.5
     assert n_raised > n_raised_for_nothing > 0
     assert offer_of(people(80, 1), 3)[0].lots == Lots()
 

@@ -127,6 +127,7 @@ def learn(
     from tokumei.data.files.keys import read_private
     from tokumei.exchange.desk import DeskFolder, remembered, revise
     from tokumei.exchange.learning import answers_until_tightening, lesson, refitted, steepened, table_c, tightened
+    from tokumei.predict.methods.power_law import law_in_words
 
     opened, signing = DeskFolder(desk), read_private(key)
     made, signed = opened.offer()
@@ -160,15 +161,25 @@ def learn(
         for each in counted
     ]
     revision = after.revision if is_new else made.revision
-    values = {"counted": lines, "criteria": lessons, "revision": revision}
+    standing = after if is_new else made
+    lots = {"allowed": standing.lots.allowed, "discretion": standing.lots.discretion}
+    values: dict[str, Any] = {
+        "counted": lines,
+        "criteria": lessons,
+        "revision": revision,
+        "law": standing.law(standing.k_p),
+        "vetted": standing.is_vetted,
+        "lots": lots,
+    }
     rows = [[", ".join(str(level) for level in each.node), each.class_count, each.k, each.low] for each in counted]
     shown = [
         [name, each["k"], when, *each[when].values()] for name, each in lessons.items() for when in ("before", "after")
     ]
+    told_law = {} if values["law"] is None else {"law": law_in_words(values["law"], standing.k_p)}
     parts: list[Section] = [
         Rows([", ".join(made.lattice.attributes), "classes", "k", "promised"], rows, title="table C"),
         Rows(["criterion", "k", "", "slope", "α", "β", "γ", "δ", "S₁", "S₂", "N"], shown),
-        Facts({"revision": revision}),
+        Facts({"revision": revision, **told_law, "refused by lot": f"{lots['allowed']:.0%} of what is allowed"}),
     ]
     show(Answer(values, parts), json=json)
 

@@ -137,7 +137,8 @@ class FittedPowerLaw:
         """R: how closely ln k follows the line at the sampled nodes, 1 if exactly; None where all have one k."""
         explained = self.beta**2 * self.extent
         left = self.spread**2 * max(self.n_sampled - 2, 1)
-        return math.sqrt(explained / (explained + left)) if explained > 0 else None
+        # What is left of equal k is rounding.
+        return math.sqrt(explained / (explained + left)) if explained + left > 1e-20 else None
 
     def numbers(self, k: float, *, slope: float = 0.0) -> dict[str, float | None]:
         """List α, β and R of the law as it is turned by a slope, and the class count x at which it predicts k."""
