@@ -10,10 +10,12 @@ import polars as pl
 import pytest
 from tests.exchange.people import CELLS, LATTICE, SECRET, node, offer_of, people, planted
 
-from tokumei.core.errors import InputError
-from tokumei.exchange.answer import Given
+from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.exchange.answer import Desk, Given, answer
+from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.learning import counted_nodes, lesson, refitted, tightened
+from tokumei.exchange.offer import Lots, Offer
 from tokumei.exchange.watch import COPY, copies, likeness, partners, rows_of_first_release, sameness, tampering
 
 
@@ -32,7 +34,7 @@ def test_a_promise_that_failed_makes_the_formula_steeper_and_costs_chances() -> 
     before = lesson(offer, counted, 3)
     # k falls below 3 between 6 and 12 classes, and the law promises all 12: S₁ = S₂ = (3 − 2)(12 − 6).
     assert (before.quadrants.alpha, before.quadrants.gamma, before.s1, before.s2, before.n_lost) == (2, 1, 6, 6, 0)
-    repaired = tightened(offer, counted, "digest", SECRET)
+    repaired = tightened(offer, counted, "digest", SECRET, table)
     after = lesson(repaired, counted, 3)
     assert repaired.slope > 0
     assert (repaired.revision, repaired.previous) == (2, "digest")
@@ -47,11 +49,11 @@ def test_a_law_drawn_anew_uses_what_is_out_and_nothing_else() -> None:
     out = node({"age": 1, "sex": 0})
     other, _ = offer_of(women_and_men(8), 3, predictor="power-law", first_levels={"sex": 0}, is_vetted=False)
     assert offer.knowledge != other.knowledge
-    anew = refitted(offer, table, [Given(out, 3)], "digest")
+    anew = refitted(offer, table, [Given(out, 3)], "digest", SECRET)
     assert anew.knowledge["n_sampled"] == sum(LATTICE.is_coarser_or_equal(at, out) for at in LATTICE)
     margins, table = offer_of(people(200, 1), 3)
     with pytest.raises(InputError, match="a power law"):
-        refitted(margins, table, [Given(out, 3)], "digest")
+        refitted(margins, table, [Given(out, 3)], "digest", SECRET)
 
 
 def test_a_law_drawn_anew_does_not_tell_everybody_what_a_narrower_circle_was_given() -> None:
@@ -63,10 +65,74 @@ def test_a_law_drawn_anew_does_not_tell_everybody_what_a_narrower_circle_was_giv
     )
     out = node({"age": 0, "sex": 0})
     assert (two[1].k(out), three[1].k(out)) == (2, 3)
-    told = [refitted(*each, [Given(out, 2)], "digest").knowledge for each in (two, three)]
+    told = [refitted(*each, [Given(out, 2)], "digest", SECRET).knowledge for each in (two, three)]
     # One row of difference below k is not seen in what the formula follows from: the first release alone.
     assert told[0]["n_sampled"] == 2
-    assert refitted(*two, [Given(out, 10)], "digest").knowledge["n_sampled"] > 2
+    assert refitted(*two, [Given(out, 10)], "digest", SECRET).knowledge["n_sampled"] > 2
+
+
+def refusals(offer: Offer, table: CountedTable, desk: Desk, secret: bytes) -> tuple[Desk, int, int]:
+    """Ask for all nodes, the finest first; count refusals of what the rule allows, and those that mean a failure."""
+    n_refused = n_failed = 0
+    for at in sorted(LATTICE, key=LATTICE.class_count, reverse=True):
+        found = answer(offer, at, offer.k_p, desk=desk, table=table, secret=secret)
+        desk = found.desk
+        n_refused += found.reason in ("lot", "count")
+        n_failed += found.reason in ("lot", "count") and found.quadrant in ("gamma", "delta")
+    return desk, n_refused, n_failed
+
+
+@pytest.mark.parametrize("is_vetted", [True, False])
+def test_refusals_after_a_refit_mean_a_failure_half_of_the_time_at_most(is_vetted: bool) -> None:
+    n_drawn = n_served = refused = failed = 0
+    for seed in range(40):
+        secret = str(seed).encode()
+        offer, table = offer_of(people(150, seed), 3, predictor="power-law", is_vetted=is_vetted, secret=secret)
+        desk, _, _ = refusals(offer, table, Desk(), secret)
+        try:
+            anew = refitted(offer, table, desk.given, "digest", secret)
+        except CannotAnonymize:
+            continue
+        n_drawn += anew.knowledge != offer.knowledge
+        assert anew.is_vetted
+        after, n, m = refusals(anew, table, Desk(), secret)
+        refused, failed, n_served = refused + n, failed + m, n_served + len(after.given)
+    assert n_drawn >= 10
+    assert n_served >= 10
+    assert 2 * failed <= refused or failed == 0
+
+
+def test_a_refit_before_anything_is_given_says_what_it_lacks() -> None:
+    offer, table = offer_of(people(150, 1), 3, predictor="power-law")
+    with pytest.raises(CannotAnonymize, match="answer requests first"):
+        refitted(offer, table, [], "digest", SECRET)
+
+
+def test_the_node_at_the_edge_of_a_formula_nobody_vetted_is_refused_by_lot_as_at_discretion() -> None:
+    offer, _ = offer_of(people(150, 1), 3, predictor="power-law", is_vetted=False, lots=Lots(0.02, 0.5))
+    allowed = [at for at in LATTICE if offer.zone(at, 3).zone == "allowed"]
+    shares = {offer.predict(at).low < 6: offer.lot_share(at, 3) for at in allowed}
+    assert shares == {True: 0.5, False: 0.02}
+    vetted, _ = offer_of(people(150, 1), 3, predictor="power-law", lots=Lots(0.02, 0.5))
+    assert {vetted.lot_share(at, 3) for at in LATTICE if vetted.zone(at, 3).zone == "allowed"} == {0.02}
+
+
+def test_refusals_at_the_edge_mean_a_failure_half_of_the_time_at_most() -> None:
+    # Before, with the lots of all allowed nodes, 65 % of the refusals of the node at the edge meant a failure.
+    fails, refused = 0.0, 0.0
+    for seed in range(60):
+        secret = str(seed).encode()
+        offer, table = offer_of(
+            people(150, seed), 3, predictor="power-law", epsilon=5.0, is_vetted=False, secret=secret
+        )
+        allowed = [at for at in LATTICE if at != LATTICE.top and offer.zone(offer.joint(at), 3).zone == "allowed"]
+        if allowed:
+            edge = min(allowed, key=lambda at: (offer.predict(at).low, at))
+            has_failed = table.k(edge) < 3
+            fails += has_failed
+            refused += 1 if has_failed else offer.lot_share(edge, 3)
+    assert fails >= 5
+    assert fails <= refused / 2
 
 
 @pytest.mark.parametrize("predictor", ["margins", "power-law"])

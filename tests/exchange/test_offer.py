@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from tokumei.exchange.offer import KIND, VERSION, Offer, read_offer
 from tokumei.exchange.offer import offer_of as read_back
 from tokumei.exchange.request import make_request
 from tokumei.exchange.trying import connections, try_all, try_node
+from tokumei.exchange.zones import sentence
+from tokumei.predict.predictor import Prediction
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +96,60 @@ def test_trying_tells_zone_and_reason(offer: Offer) -> None:
         try_node(offer, LATTICE.top, criterion="x")
 
 
+def test_a_refusal_names_the_number_that_decided(offer: Offer) -> None:
+    for tried in try_all(offer):
+        if tried.reason == "small":
+            low, k = math.floor(tried.judged.low), math.floor(tried.judged.k)
+            assert tried.why == f"predicted {k:,}, its low end {low:,} is below 3"
+            assert low < 3
+    assert sentence("small", Prediction(95.7, 9.9, 1000), 10, "low") == "predicted 95, its low end 9 is below 10"
+    assert sentence("small", Prediction(9.9, 1, 12), 10, "k") == "predicted 9, which is below 10"
+    assert sentence("discretion", Prediction(12, 9, 20), 10, "low").endswith("is below 10: the provider decides")
+
+
+def test_an_offer_by_the_rule_of_the_thesis_serves_where_the_predicted_k_holds(key: PrivateKey) -> None:
+    frame = people(200, 1)
+    low, _ = offer_of(frame, predictor="power-law", is_vetted=False, epsilon=1.0)
+    by_k, _ = offer_of(frame, predictor="power-law", is_vetted=False, epsilon=1.0, rule="k")
+    assert low.fitted.knowledge == by_k.fitted.knowledge
+    served = [{at for at in LATTICE if one.zone(at, 3).zone == "allowed"} for one in (low, by_k)]
+    assert served[0] < served[1]
+    assert served[1] == {at for at in LATTICE if by_k.predict(at).k >= 3}
+    # It is published; that the low end decides goes without saying, as in every earlier offer.
+    assert read_back(by_k.signed(key)).rule == "k"
+    assert "rule" not in low.body()
+    body = by_k.body() | {"rule": "x"}
+    with pytest.raises(InputError, match="one of low, k"):
+        read_back(sign(KIND, VERSION, body, key))
+
+
+def test_what_a_law_is_fitted_on_can_be_chosen() -> None:
+    frame = people(400, 1)
+    usual, few, wide, cautious = (
+        offer_of(frame, predictor="power-law", is_vetted=False, **chosen)[0].knowledge
+        for chosen in ({}, {"n_nodes": 4}, {"largest": 24}, {"caution": 0.01})
+    )
+    assert few["n_sampled"] <= 4 < usual["n_sampled"] <= 12 < wide["n_sampled"]
+    assert (usual["caution"], cautious["caution"]) == (0.1, 0.01)
+    assert offer_of(frame, caution=0.2)[0].knowledge["caution"] == 0.2
+    with pytest.raises(InputError, match="an option of the power law"):
+        offer_of(frame, n_nodes=4)
+    with pytest.raises(InputError, match="one of low, k"):
+        offer_of(frame, rule="x")
+
+
+def test_the_law_of_an_offer_is_shown_as_it_is_turned() -> None:
+    offer, _ = offer_of(people(200, 1), predictor="power-law", is_vetted=False)
+    turned = replace(offer, slope=0.5)
+    law = turned.law(3)
+    assert law is not None
+    assert law["beta"] == pytest.approx(offer.knowledge["beta"] - 0.5)
+    # k − 1 = α x^β at the x that is told.
+    assert law["alpha"] * law["x_for_k"] ** law["beta"] == pytest.approx(2)
+    assert 0 < law["r"] <= 1
+    assert offer_of(people(200, 1))[0].law(3) is None
+
+
 def test_trying_with_what_is_known_to_be_out_joins_it(offer: Offer) -> None:
     alone = try_node(offer, node({"age": 2}))
     beside = try_node(offer, node({"age": 2}), given=[node({"age": 1})])
@@ -100,7 +158,7 @@ def test_trying_with_what_is_known_to_be_out_joins_it(offer: Offer) -> None:
 
 
 def test_a_request_is_made_only_where_the_formula_allows_it(offer: Offer) -> None:
-    with pytest.raises(NotAllowed, match="predicted k is too small"):
+    with pytest.raises(NotAllowed, match="predicted 1, its low end 1 is below 3"):
         make_request(offer, "digest", LATTICE.levels(LATTICE.bottom), signer="key", user="me", purpose="study")
     made = make_request(offer, "digest", LATTICE.levels(LATTICE.top), signer="key", user="me", purpose="study")
     assert made.criterion == "own"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from tokumei.core.errors import InputError
 from tokumei.counting.count import count_classes
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.methods.power_law import PowerLaw
+from tokumei.predict.methods.power_law import PowerLaw, law_in_words
 
 SEX = Hierarchy.of_levels("sex", [["m", "f"], ["*", "*"]])
 AGE = Hierarchy.of_levels("age", [["31", "35", "48", "49"], ["30s", "30s", "40s", "40s"], ["*"] * 4])
@@ -115,3 +116,19 @@ def test_band_holds_the_prediction_and_inverse_undoes_it(n_rows: int, points: li
     assert 1 <= prediction.low <= prediction.k <= prediction.high
     if law.beta < -0.01 and prediction.k > 1.001:
         assert law.inverse(prediction.k) == pytest.approx(x, rel=1e-6)
+
+
+def test_r_is_the_correlation_of_ln_k_and_ln_x_and_x_is_where_the_law_says_k() -> None:
+    lattice = Lattice.of([Hierarchy.of_levels("a", [list("xyz"), ["*"] * 3])])
+    x, k = [1, 2, 4, 9], [100, 30, 20, 4]
+    law = PowerLaw().fit_points(lattice, x, k)
+    assert law.correlation == pytest.approx(abs(np.corrcoef(np.log(x), np.log(k))[0, 1]))
+    numbers = law.numbers(10)
+    assert numbers["alpha"] * numbers["x_for_k"] ** numbers["beta"] + 1 == pytest.approx(10)
+    assert law_in_words(numbers, 10).startswith("k = ")
+    # All alike: it does not fall, so that no x is where k is 10, and nothing correlates.
+    flat = PowerLaw().fit_points(lattice, x, [5] * 4).numbers(10)
+    assert (flat["x_for_k"], flat["r"]) == (None, None)
+    # A law that hardly falls would need more classes than there are numbers.
+    slow = PowerLaw().fit_points(lattice, [1, 2], [1e9, 1e9 * (1 - 1e-7)]).numbers(2)
+    assert slow["x_for_k"] is None

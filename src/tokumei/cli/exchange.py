@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -82,6 +83,7 @@ def try_levels(
     """
     from tokumei.exchange.offer import read_offer
     from tokumei.exchange.trying import connections, try_all, try_node
+    from tokumei.predict.methods.power_law import law_in_words
 
     offer, signed = read_offer(file)
     if levels is None:
@@ -103,20 +105,31 @@ def try_levels(
         }
         for each in found
     ]
-    values = {"offer": signed.digest, "nodes": [each.as_dict() for each in tried], "connections": ways}
-    about = {"offer": offer.name, "by": offer.words.provider, "k": offer.criterion(criterion).k}
+    k = offer.criterion(criterion).k
+    law = offer.law(k)
+    values = {
+        "offer": signed.digest,
+        "rule": offer.rule,
+        "law": law,
+        "nodes": [each.as_dict() for each in tried],
+        "connections": ways,
+    }
+    about = {"offer": offer.name, "by": offer.words.provider, "k": k, "rule": offer.rule}
+    about |= {} if law is None else {"law": law_in_words(law, k)}
     show(Answer(values, [Facts(about), _tried(offer, tried), *_connected(ways)]), json=json)
 
 
 def _tried(offer: Any, tried: list[Any]) -> Rows:
-    """Return the table of nodes that were tried."""
+    """Give the table of nodes that were tried."""
+    from tokumei.predict.quadrants import deciding
+
     rows = [
         [
             ", ".join(str(level) for level in each.levels.values()),
             each.class_count,
             round(each.prediction.k),
             f"{each.prediction.low:,.0f}–{each.prediction.high:,.0f}",
-            round(each.judged.low),
+            math.floor(deciding(each.judged, each.rule)),
             each.zone,
             each.why,
         ]

@@ -126,18 +126,24 @@ def learn(
     from tokumei.core.errors import NotAllowed
     from tokumei.data.files.keys import read_private
     from tokumei.exchange.desk import DeskFolder, remembered, revise
-    from tokumei.exchange.learning import answers_until_tightening, lesson, refitted, table_c, tightened
+    from tokumei.exchange.learning import answers_until_tightening, lesson, refitted, steepened, table_c, tightened
+    from tokumei.predict.methods.power_law import law_in_words
 
     opened, signing = DeskFolder(desk), read_private(key)
     made, signed = opened.offer()
     links = opened.private_log.read(signed.key)
     counted = table_c(made, links)
-    after = tightened(made, counted, signed.digest, opened.source["secret"])
+    secret = opened.source["secret"]
+    after = steepened(made, counted, signed.digest, secret)
     n_left = answers_until_tightening(made, links)
     if tighten and n_left:
         raise NotAllowed(f"The formula is made steeper every {made.tighten_every} answers: {n_left} more are to come.")
+    if tighten and not made.is_vetted:
+        with showing_progress():
+            after = tightened(made, counted, signed.digest, secret, opened.same_table())
     if refit:
-        after = refitted(made, opened.table(), remembered(links).given, signed.digest)
+        with showing_progress():
+            after = refitted(made, opened.same_table(), remembered(links).given, signed.digest, secret)
     lessons: dict[str, dict[str, Any]] = {
         one.name: {
             "k": one.k,
@@ -155,15 +161,25 @@ def learn(
         for each in counted
     ]
     revision = after.revision if is_new else made.revision
-    values = {"counted": lines, "criteria": lessons, "revision": revision}
+    standing = after if is_new else made
+    lots = {"allowed": standing.lots.allowed, "discretion": standing.lots.discretion}
+    values: dict[str, Any] = {
+        "counted": lines,
+        "criteria": lessons,
+        "revision": revision,
+        "law": standing.law(standing.k_p),
+        "vetted": standing.is_vetted,
+        "lots": lots,
+    }
     rows = [[", ".join(str(level) for level in each.node), each.class_count, each.k, each.low] for each in counted]
     shown = [
         [name, each["k"], when, *each[when].values()] for name, each in lessons.items() for when in ("before", "after")
     ]
+    told_law = {} if values["law"] is None else {"law": law_in_words(values["law"], standing.k_p)}
     parts: list[Section] = [
         Rows([", ".join(made.lattice.attributes), "classes", "k", "promised"], rows, title="table C"),
         Rows(["criterion", "k", "", "slope", "α", "β", "γ", "δ", "S₁", "S₂", "N"], shown),
-        Facts({"revision": revision}),
+        Facts({"revision": revision, **told_law, "refused by lot": f"{lots['allowed']:.0%} of what is allowed"}),
     ]
     show(Answer(values, parts), json=json)
 

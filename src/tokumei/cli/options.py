@@ -23,6 +23,18 @@ HierarchiesOption = Annotated[
 EngineOption = Annotated[
     str, typer.Option("--engine", help="local, duckdb, spark, or an address as postgresql://host/db.")
 ]
+RuleOption = Annotated[
+    str, typer.Option("--rule", help="What must reach k: low, the low end of the band, or k itself, as in the thesis.")
+]
+LargestOption = Annotated[
+    int | None, typer.Option("--largest", min=2, help="Largest class count that the power law is fitted on.")
+]
+NNodesOption = Annotated[
+    int | None, typer.Option("--n-nodes", min=2, help="How many nodes the power law is fitted on, smallest first.")
+]
+CautionOption = Annotated[
+    float | None, typer.Option("--caution", min=0, max=0.5, help="Chance that k lies below the band, and above it.")
+]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace outputs that exist.")]
 DeskOption = Annotated[Path, typer.Option("--desk", metavar="DIR", help="The folder of the offer's desk.")]
 ProviderKeyOption = Annotated[Path, typer.Option("--key", metavar="NAME.key", help="The provider's key, to sign with.")]

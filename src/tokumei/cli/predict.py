@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from tokumei.cli.goals import HierarchyOption, hierarchies_of
-from tokumei.cli.options import EngineOption, HierarchiesOption, SourceArgument, level_pairs, names
+from tokumei.cli.options import (
+    CautionOption,
+    EngineOption,
+    HierarchiesOption,
+    LargestOption,
+    NNodesOption,
+    RuleOption,
+    SourceArgument,
+    level_pairs,
+    names,
+)
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_tables
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -29,6 +39,10 @@ def predict(
         list[str] | None, typer.Option("--levels", metavar="A=1,B=2", help="Only this node; all nodes if not given.")
     ] = None,
     k: Annotated[int, typer.Option("--k", min=1, help="The k that a release must have.")] = 2,
+    rule: RuleOption = "low",
+    largest: LargestOption = None,
+    n_nodes: NNodesOption = None,
+    caution: CautionOption = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Nodes to list.")] = LISTED,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
@@ -49,6 +63,10 @@ def predict(
             levels=None if levels is None else level_pairs(levels),
             limit=limit,
             hierarchies=hierarchies_of(hierarchies, hierarchy),
+            rule=rule,
+            largest=largest,
+            n_nodes=n_nodes,
+            caution=caution,
             engine=engine,
             reading=reading,
         )

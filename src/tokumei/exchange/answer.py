@@ -8,8 +8,9 @@ that was refused is refused as well, asking further does not tell either.
 
 What a refusal is worth to somebody who knows how good the formula is: of the nodes that are allowed a share γ fails,
 and a share of the others, the lot, is refused too, so that a refused node fails with chance γ / (γ + (1 − γ)·lot). The
-lots are made from the measured γ, so that this is a half at most. A vetted offer has no γ: there all refusals of what
-is allowed are lots. Even one who were sure of a failure would know that some class is too small, not which.
+lots are made from the measured γ, so that this is a half at most; where the rule allows a node by little, more fail,
+and as many are refused by lot as at discretion. A vetted offer has no γ: there all refusals of what is allowed are
+lots. Even one who were sure of a failure would know that some class is too small, not which.
 """
 
 from __future__ import annotations
@@ -117,8 +118,7 @@ def judge(offer: Offer, node: Node, k: int, desk: Desk, secret: bytes) -> Ruling
         return Ruling(False, "rule", zone, joints)
     if any(_is_refused(offer, each, desk.refused) for each in joints):
         return Ruling(False, "before", zone, joints)
-    shares = {"allowed": offer.lots.allowed, "discretion": offer.lots.discretion}
-    if any(lot(secret, each) < shares[where] for each, where in zip(joints, zones, strict=True)):
+    if any(lot(secret, each) < offer.lot_share(each.node, each.k) for each in joints):
         return Ruling(False, "lot", zone, joints)
     return Ruling(True, "", zone, joints)
 

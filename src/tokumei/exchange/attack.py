@@ -98,16 +98,17 @@ def attack(
     *,
     truth: Ints | None = None,
     most_programs: int = MOST_PROGRAMS,
+    earlier: Sequence[Offer] = (),
 ) -> Found:
     """Look for classes that are proven small by an offer and all its releases, to each circle of recipients.
 
     truth: the rows of each cell, for the provider alone. Only a class that is small in truth can be proven to be, so
-    that fewer need be looked at.
+    that fewer need be looked at. earlier: the revisions of the offer before.
     """
     nodes = list(offer.lattice)
     found: Found | None = None
     for k in sorted({one.k for one in offer.criteria}, reverse=True):
-        known = knowledge_of(offer, releases, k)
+        known = knowledge_of(offer, releases, k, earlier=earlier)
         program = Program(len(known.cells))
         program.learn(known, [0], known.n_rows)
         one = _Search(known.cells, program, 0, k, nodes, truth).run(most_programs, "the table")

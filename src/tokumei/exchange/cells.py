@@ -84,7 +84,7 @@ def cell_counts(cells: CellSpace, classes: pl.DataFrame) -> Ints:
 
 
 def merged_lattice(one: Lattice, other: Lattice) -> Lattice:
-    """Give the lattice with the attributes and the levels of both; attributes of one name must have the same values."""
+    """Make the lattice with the attributes and levels of both; attributes of one name must have the same values."""
     merged = []
     for name in dict.fromkeys([*one.attributes, *other.attributes]):
         both = [
@@ -98,13 +98,14 @@ def merged_lattice(one: Lattice, other: Lattice) -> Lattice:
         columns: dict[tuple[int, ...], list[str]] = {}
         for hierarchy in both:
             place = {leaf: index for index, leaf in enumerate(hierarchy.leaves)}
+            order = [*(place[leaf] for leaf in leaves), len(leaves)]
             for level in range(len(hierarchy.levels)):
-                labels = hierarchy.labels_at(level)
-                ordered = [labels[place[leaf]] for leaf in leaves]
-                index = {label: number for number, label in enumerate(dict.fromkeys(ordered))}
-                columns.setdefault(tuple(index[label] for label in ordered), ordered)
-        finest_first = sorted(columns.values(), key=lambda column: -len(set(column)))
-        merged.append(Hierarchy.of_levels(name, finest_first))
+                labels, codes = hierarchy.labels_at(level), hierarchy.codes_with_missing(level)[order]
+                # Two levels of one label differ where only one of them tells missing values apart.
+                first = np.unique(codes, return_index=True, return_inverse=True)
+                columns.setdefault(tuple(first[1][first[2]].tolist()), [labels[place[leaf]] for leaf in leaves])
+        finest_first = sorted(columns, key=lambda codes: -len(set(codes)))
+        merged.append(Hierarchy.of_levels(name, [columns[codes] for codes in finest_first]))
     return Lattice.of(merged)
 
 

@@ -70,13 +70,16 @@ class CountedTable:
         return self.classes(node).over(self.lattice.attributes).k
 
     def smallest_of_all(self, node: Node) -> int:
-        """Give the size of the smallest class that a node's labels make: 0 if one is empty; missing is no label."""
+        """Count the smallest class that a node's labels make: 0 if one is empty; a missing value told apart is none.
+
+        So one row more, less or other changes it by 1 at most, though it be the first without a value.
+        """
         classes = self.classes(node).over(self.lattice.attributes)
         is_known = np.ones(classes.n_classes, bool)
         for hierarchy, level, codes, domain in zip(
             self.lattice.hierarchies, node, classes.codes, classes.domains, strict=True
         ):
-            if len(hierarchy.levels[level]) > 1:
+            if not hierarchy.says_nothing(level):
                 is_known &= ~domain.is_null().to_numpy()[codes]
         if int(is_known.sum()) < self.lattice.class_count(node):
             return 0

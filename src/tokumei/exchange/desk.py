@@ -114,6 +114,12 @@ class DeskFolder:
                 "is whoever came or went. Make a new offer of it."
             )
 
+    def same_table(self) -> CountedTable:
+        """Open the table behind the offer; NotAllowed if it has changed."""
+        table = self.table()
+        self.check_table(table)
+        return table
+
     def publish(self, signed: Signed, revision: int) -> None:
         """Write a revision of the offer."""
         signed.write(self.folder / "revisions" / f"{revision:04}.json")

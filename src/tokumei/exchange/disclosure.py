@@ -46,7 +46,7 @@ def disclosed(offer: Offer, links: Sequence[Link]) -> list[Disclosed]:
     out = []
     for says in (link.payload for link in links if link.payload.get("outcome") == "served"):
         levels = zip(offer.hierarchies, says["node"], strict=True)
-        groups = {hierarchy.attribute: len(hierarchy.levels[level]) for hierarchy, level in levels}
+        groups = {hierarchy.attribute: hierarchy.n_told_apart(level) for hierarchy, level in levels}
         criterion = offer.criterion(says["criterion"])
         standard = f"{criterion.name}, {criterion.source}"
         out.append(

@@ -2,7 +2,8 @@
 
 Each answer counted some joint nodes. They are the thesis's table C: class count and true k of what was counted anyway.
 From it the provider sees how the formula did, and may make it steeper (f′) until none of the counted nodes that fail
-is promised any more. Fewer leaks (S₂) are paid for with lost chances (N).
+is promised any more. Fewer leaks (S₂) are paid for with lost chances (N). Lots are made anew with the formula, and a
+vetted offer is vetted anew: how often refusals mean a failure depends on both.
 
 All this is the provider's own. What is published is the new slope, one of a few numbers; and a power law drawn anew,
 but only through nodes that follow from what is out already, so that it tells nothing new.
@@ -11,16 +12,15 @@ but only through nodes that follow from what is out already, so that it tells no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tokumei.core.chain import Link
-from tokumei.core.errors import InputError
+from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.exchange.answer import Given
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.noise import extra_steps, stepped
 from tokumei.exchange.offer import Offer
-from tokumei.exchange.offering import SLOPES, vetted_slope
+from tokumei.exchange.offering import MOST_VETTED, drawn_slope, vetted, vetted_slope, with_new_lots
 from tokumei.hierarchy.lattice import Node
 from tokumei.predict.methods.power_law import PowerLaw
 from tokumei.predict.quadrants import Quadrants, area_with_prediction, area_without_prediction, most_that_hold
@@ -53,7 +53,7 @@ class Lesson:
 
     def as_dict(self) -> dict[str, Any]:
         """Give the lesson for JSON."""
-        return {"slope": self.slope, **asdict(self.quadrants), "s1": self.s1, "s2": self.s2, "n_lost": self.n_lost}
+        return {"slope": self.slope, **self.quadrants.as_dict(), "s1": self.s1, "s2": self.s2, "n_lost": self.n_lost}
 
 
 def table_c(offer: Offer, links: Sequence[Link]) -> list[CountedNode]:
@@ -97,34 +97,57 @@ def answers_until_tightening(offer: Offer, links: Sequence[Link]) -> int:
     return max(0, offer.tighten_every - since)
 
 
-def tightened(offer: Offer, counted: Sequence[CountedNode], offer_digest: str, secret: bytes) -> Offer:
-    """Give the next revision of an offer, steep enough that no counted node that fails is promised, or steeper.
+def steepened(offer: Offer, counted: Sequence[CountedNode], offer_digest: str, secret: bytes) -> Offer:
+    """Make the next revision of an offer, steep enough that no counted node that fails is promised, or steeper.
 
     Steps beyond what is needed are drawn in secret, so that a steeper formula proves no failure. A vetted offer, which
     everybody knows to promise nothing that fails, stays as it is.
     """
+    after = replace(offer, revision=offer.revision + 1, previous=offer_digest)
     if offer.is_vetted:
-        return replace(offer, revision=offer.revision + 1, previous=offer_digest)
+        return after
     needed = vetted_slope(offer, {line.node: line.k for line in counted})
-    slope = stepped(SLOPES, needed, extra_steps(secret, f"slope {offer.revision + 1}"))
-    return replace(offer, slope=slope, revision=offer.revision + 1, previous=offer_digest)
+    return replace(after, slope=drawn_slope(needed, secret, after.revision))
 
 
-def refitted(offer: Offer, table: CountedTable, given: Sequence[Given], offer_digest: str) -> Offer:
-    """Give the next revision of an offer by a power law, drawn through all nodes that follow from what is out.
+def tightened(
+    offer: Offer, counted: Sequence[CountedNode], offer_digest: str, secret: bytes, table: CountedTable
+) -> Offer:
+    """Make the next revision of an offer with a steeper formula (see `steepened`), and with lots that fit it."""
+    return with_new_lots(steepened(offer, counted, offer_digest, secret), table, secret)
+
+
+def refitted(offer: Offer, table: CountedTable, given: Sequence[Given], offer_digest: str, secret: bytes) -> Offer:
+    """Make the next revision of an offer by a power law, drawn through all nodes that follow from what is out.
 
     Nobody learns from it what the releases together do not tell: a formula is for everybody, so those are left out that
-    only a narrower circle got. The slope starts anew.
+    only a narrower circle got. The slope starts anew, the law is vetted if its nodes are few enough, and lots are made
+    anew: a law through releases that hold promises too much, and beside the lots of a vetted formula most refusals
+    would be true.
     """
     if offer.knowledge["method"] != "power-law":
         raise InputError.of("an offer by a power law; margins are not fitted twice", column="predictor")
     out = offer.joint(*(each.node for each in given if each.k >= offer.k_p))
     follow = [node for node in offer.lattice if offer.lattice.is_coarser_or_equal(node, out)]
     class_counts = [offer.lattice.class_count(node) for node in follow]
-    law = PowerLaw().fit_points(offer.lattice, class_counts, [table.k_of_classes(node) for node in follow])
-    revision = {"revision": offer.revision + 1, "previous": offer_digest}
-    knowledge = law.knowledge | {"epsilon": offer.knowledge["epsilon"]}
-    return replace(offer, knowledge=knowledge, slope=0.0, is_vetted=False, **revision)  # type: ignore[arg-type]
+    if len(set(class_counts)) < 2:
+        raise CannotAnonymize(
+            "A law is drawn anew through the releases that everybody may have, and so far they tell the number of rows "
+            "alone: answer requests first."
+        )
+    law = PowerLaw(caution=offer.fitted.knowledge["caution"]).fit_points(
+        offer.lattice, class_counts, [table.k_of_classes(node) for node in follow]
+    )
+    after = replace(
+        offer,
+        knowledge=law.knowledge | {"epsilon": offer.knowledge["epsilon"]},
+        slope=0.0,
+        revision=offer.revision + 1,
+        previous=offer_digest,
+    )
+    has_few_nodes = offer.lattice.n_nodes <= MOST_VETTED
+    after = vetted(after, table, secret) if has_few_nodes else replace(after, is_vetted=False)
+    return with_new_lots(after, table, secret)
 
 
 def _smallest_by_class_count(points: Sequence[tuple[int, int]]) -> dict[int, float]:

@@ -40,11 +40,16 @@ def stepped(steps: Sequence[Step], needed: Step, extra: int) -> Step:
     return steps[min(first + extra, len(steps) - 1)]
 
 
-def small_nodes(lattice: Lattice) -> list[Node]:
-    """Give the nodes that a formula is fitted on, by the lattice alone: those of few classes, the top first."""
+def small_nodes(lattice: Lattice, *, largest: int | None = None, n_nodes: int | None = None) -> list[Node]:
+    """Choose the nodes that a formula is fitted on, by the lattice alone: those of few classes, the top first.
+
+    largest: the most classes of a node; unless it is given, 6 to 12 nodes are taken. n_nodes: how many are taken.
+    """
     nodes = sorted(lattice, key=lambda node: (lattice.class_count(node), node))
-    n_small = sum(lattice.class_count(node) <= LARGEST for node in nodes)
-    return nodes[: min(max(n_small, FEWEST), MOST_NODES)]
+    if n_nodes is not None:
+        return nodes[:n_nodes]
+    n_small = sum(lattice.class_count(node) <= (largest or LARGEST) for node in nodes)
+    return nodes[: n_small if largest else min(max(n_small, FEWEST), MOST_NODES)]
 
 
 def noisy_ks(

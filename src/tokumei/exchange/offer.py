@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,11 +22,15 @@ from tokumei.exchange.zones import Zoned, find_zone
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.fitted_margins import FittedMargins
+from tokumei.predict.methods.power_law import FittedPowerLaw
 from tokumei.predict.predictor import Fitted, Prediction, from_knowledge
+from tokumei.predict.quadrants import Rule, deciding
 
 KIND, VERSION = "offer", 2
 NONCE_LENGTH = 32
-STEEPEST = 3.0
+STEEPEST = 24.0
+# Where nothing was vetted, k is uncertain up to so many times what is needed: refusals there are mostly lots.
+EDGE = 2.0
 
 
 @dataclass(frozen=True)
@@ -81,9 +86,10 @@ class Offer:
 
     `hierarchies` are those of the quasi-identifiers, `carried` the columns that go along as they are. `knowledge` is
     what the predictor publishes; `slope` makes it steeper than it was fitted (the thesis's f′): k − 1 is divided by
-    the class count to this power. A vetted offer has been held against the true k of all nodes: all that it allows
-    holds. Only `recipients` are served by another criterion than the strictest. The nonce tells desks apart that are
-    otherwise alike. A revision follows on `previous`, the digest of the one before; a formula is made steeper every
+    the class count to this power. `rule` is what is held against k: the low end of the band, or the predicted k itself,
+    as in the thesis. A vetted offer has been held against the true k of all nodes: all that it allows holds. Only
+    `recipients` are served by another criterion than the strictest. The nonce tells desks apart that are otherwise
+    alike. A revision follows on `previous`, the digest of the one before; a formula is made steeper every
     `tighten_every` answers and at no other time.
     """
 
@@ -106,6 +112,7 @@ class Offer:
     approvers: tuple[str, ...] = ()
     revision: int = 1
     previous: str = ""
+    rule: Rule = "low"
 
     @cached_property
     def lattice(self) -> Lattice:
@@ -156,7 +163,7 @@ class Offer:
     @cached_property
     def predict(self) -> Callable[[Node], Prediction]:
         """Predict the k of a node by the formula as it stands, slope included."""
-        return cache(lambda node: steeper(self.fitted.predict(node), self.lattice.class_count(node), self.slope))
+        return cache(lambda node: steeper(self.fitted.predict(node), told_classes(self.lattice, node), self.slope))
 
     def joint(self, *nodes: Node) -> Node:
         """Give the joint node of some nodes and the first release."""
@@ -177,13 +184,31 @@ class Offer:
                 predict=self.predict,
                 can_join=self.can_join,
                 has_discretion=self.has_discretion,
+                rule=self.rule,
             )
 
         return cache(zone)
 
+    def law(self, k: int) -> dict[str, float | None] | None:
+        """List α and β of the formula as it stands, R, and the class count x for a k; None if it is no law."""
+        return self.fitted.numbers(k, slope=self.slope) if isinstance(self.fitted, FittedPowerLaw) else None
+
+    def is_at_edge(self, node: Node, k: int) -> bool:
+        """Whether the rule of an offer that nobody vetted allows a node by little more than k."""
+        return not self.is_vetted and deciding(self.predict(node), self.rule) < EDGE * k
+
+    def lot_share(self, node: Node, k: int) -> float:
+        """Find the share of nodes like this one that are refused by lot: at the edge as many as at discretion."""
+        zoned = self.zone(node, k)
+        if zoned.zone == "allowed" and not self.is_at_edge(zoned.cover, k):
+            return self.lots.allowed
+        return max(self.lots.allowed, self.lots.discretion)
+
     def body(self) -> dict[str, Any]:
         """Give the offer for JSON."""
-        return {
+        # The usual rule goes without saying, so that an earlier Tokumei can read the offer.
+        rule = {} if self.rule == "low" else {"rule": self.rule}
+        return rule | {
             "name": self.name,
             "nonce": self.nonce,
             "revision": self.revision,
@@ -210,6 +235,14 @@ class Offer:
     def signed(self, key: PrivateKey) -> Signed:
         """Sign the offer."""
         return sign(KIND, VERSION, self.body(), key)
+
+
+def told_classes(lattice: Lattice, node: Node) -> int:
+    """Count the classes by which a formula is turned: a level of one label that tells missing values apart has two.
+
+    Counted as one class, such a node would be promised by every slope, however few the missing values are.
+    """
+    return math.prod(one.n_told_apart(level) for one, level in zip(lattice.hierarchies, node, strict=True))
 
 
 def steeper(prediction: Prediction, class_count: int, slope: float) -> Prediction:
@@ -248,6 +281,7 @@ def offer_of(signed: Signed, *, file: str | None = None) -> Offer:
         approvers=approvals.texts("approvers"),
         revision=fields.whole("revision", least=1),
         previous=fields.text("previous", most=64),
+        rule="k" if "rule" in fields.shape and fields.text("rule", one_of=["low", "k"]) == "k" else "low",
     )
     for each in (first, lots, approvals, fields):
         each.done()

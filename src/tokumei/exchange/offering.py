@@ -16,6 +16,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import polars as pl
 
@@ -23,6 +24,7 @@ from tokumei.core.chain import digest_of
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.text import Text
+from tokumei.core.wording import choice_of
 from tokumei.counting.class_counts import SIZE, ClassCounts
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion, check_distinct
@@ -42,9 +44,12 @@ from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.methods.margins import Margins
 from tokumei.predict.methods.power_law import PowerLaw
 from tokumei.predict.predictor import Knowledge
+from tokumei.predict.quadrants import Rule
 
 # The slope is published, so it says no more than it must: it is one of these.
-SLOPES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, STEEPEST)
+SLOPES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 4.0, 6.0, 9.0, 14.0, STEEPEST)
+# Steeper ones promise hardly anything: no more than one step beyond this is taken without need.
+STEEP = 3.0
 # So are the shares that are refused by lot.
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 # Beyond, looking at all nodes takes longer than a provider waits; so many are drawn where γ is measured.
@@ -59,7 +64,9 @@ class OfferTerms:
     """What a provider decides about an offer: for whom, by which formula, and who must agree.
 
     `lots` are the shares that are refused by lot; None makes them from how often the formula fails. `tables` are the
-    two-way tables that go with margins, each by the levels of two columns.
+    two-way tables that go with margins, each by the levels of two columns. `largest` and `n_nodes` choose the nodes
+    that a power law is fitted on (see `small_nodes`), `caution` is the chance that k lies below the band, and `rule`
+    what must reach k.
     """
 
     criteria: Sequence[Criterion]
@@ -74,6 +81,10 @@ class OfferTerms:
     recipients: Sequence[Recipient] = ()
     approvals_needed: int = 0
     approvers: Sequence[str] = ()
+    largest: int | None = None
+    n_nodes: int | None = None
+    caution: float = 0.1
+    rule: Rule = "low"
 
 
 def make_offer(name: str, words: Words, table: CountedTable, terms: OfferTerms, secret: bytes) -> tuple[Offer, str]:
@@ -90,6 +101,8 @@ def make_offer(name: str, words: Words, table: CountedTable, terms: OfferTerms, 
     if terms.predictor not in KNOWN_PREDICTORS:
         expected = f"a predictor whose publication can be checked: {', '.join(KNOWN_PREDICTORS)}"
         raise InputError.of(expected, column="predictor", value=terms.predictor)
+    if terms.rule not in get_args(Rule):
+        raise InputError.of(choice_of(get_args(Rule)), option="rule", value=terms.rule)
     # The finest node first: all others are rolled up from it.
     table.classes(lattice.bottom)
     check_carried(table, k_p)
@@ -112,6 +125,7 @@ def make_offer(name: str, words: Words, table: CountedTable, terms: OfferTerms, 
         lots=terms.lots or Lots(),
         approvals_needed=terms.approvals_needed,
         approvers=tuple(terms.approvers),
+        rule=terms.rule,
     )
     check_offer(offer)
     cover = first if offer.can_join(first) else offer.zone(first, k_p).cover
@@ -124,11 +138,23 @@ def make_offer(name: str, words: Words, table: CountedTable, terms: OfferTerms, 
             raise InputError.of(
                 Text("at most {n:,} nodes to vet", n=MOST_VETTED), column="nodes", value=lattice.n_nodes
             )
-        needed = vetted_slope(offer, _true_ks(table, lattice))
-        offer = replace(offer, slope=stepped(SLOPES, needed, extra_steps(secret, "slope 1")), is_vetted=True)
+        offer = vetted(offer, table, secret)
     if terms.lots is None:
-        offer = replace(offer, lots=_lots(offer, measured_gamma(offer, table, secret), secret))
+        offer = with_new_lots(offer, table, secret)
     return offer, text
+
+
+def vetted(offer: Offer, table: CountedTable, secret: bytes) -> Offer:
+    """Make an offer so steep that its rule allows nothing that fails, or some steps steeper by a secret draw."""
+    needed = vetted_slope(offer, _true_ks(table, offer.lattice))
+    return replace(offer, slope=drawn_slope(needed, secret, offer.revision), is_vetted=True)
+
+
+def drawn_slope(needed: float, secret: bytes, revision: int) -> float:
+    """Draw the slope of a revision: the one that is needed or, so that it proves no failure, a steeper one."""
+    first = SLOPES.index(needed)
+    last = min(max(first, SLOPES.index(STEEP)) + 1, len(SLOPES) - 1)
+    return SLOPES[min(first + extra_steps(secret, f"slope {revision}"), last)]
 
 
 def check_carried(table: CountedTable, k_p: int) -> None:
@@ -192,10 +218,11 @@ def vetted_slope(offer: Offer, ks: Mapping[Node, int]) -> float:
 
 @dataclass(frozen=True)
 class Gamma:
-    """How often the rule fails, of the nodes that it allows and of those at discretion."""
+    """How often the rule fails: of the nodes that it allows, of those at discretion, and of those allowed by little."""
 
     allowed: float
     discretion: float
+    edge: float = 0.0
 
 
 def measured_gamma(offer: Offer, table: CountedTable, secret: bytes) -> Gamma:
@@ -208,11 +235,13 @@ def measured_gamma(offer: Offer, table: CountedTable, secret: bytes) -> Gamma:
         sizes = [len(each.levels) for each in lattice.hierarchies]
         nodes = [tuple(int(rng.integers(size)) for size in sizes) for _ in range(MOST_MEASURED)]
     joints = {offer.joint(node) for node in nodes}
-    fails: dict[str, list[bool]] = {"allowed": [], "discretion": [], "refused": []}
+    fails: dict[str, list[bool]] = {"allowed": [], "discretion": [], "edge": []}
     for joint in joints:
         zoned = offer.zone(joint, offer.k_p)
-        fails[zoned.zone].append(zoned.zone != "refused" and table.k(zoned.cover) < offer.k_p)
-    return Gamma(*(sum(fails[zone]) / max(len(fails[zone]), 1) for zone in ("allowed", "discretion")))
+        if zoned.zone != "refused":
+            is_edge = zoned.zone == "allowed" and offer.is_at_edge(zoned.cover, offer.k_p)
+            fails["edge" if is_edge else zoned.zone].append(table.k(zoned.cover) < offer.k_p)
+    return Gamma(**{zone: sum(each) / max(len(each), 1) for zone, each in fails.items()})
 
 
 def odds(gamma: float, lot: float) -> float:
@@ -230,11 +259,20 @@ def _lots(offer: Offer, gamma: Gamma, secret: bytes) -> Lots:
     def share(least: float, failing: float, what: str) -> float:
         return stepped(SHARES, max(least, failing / max(1 - failing, 1e-9)), extra_steps(secret, what))
 
-    least = offer.lots
+    least = Lots()
+    uncertain = max(gamma.discretion, gamma.edge)
+    has_uncertain = offer.has_discretion or not offer.is_vetted
     return Lots(
         least.allowed if offer.is_vetted else share(least.allowed, gamma.allowed, "lots"),
-        share(least.discretion, gamma.discretion, "lots at discretion") if offer.has_discretion else least.discretion,
+        share(least.discretion, uncertain, "lots at discretion") if has_uncertain else least.discretion,
     )
+
+
+def with_new_lots(offer: Offer, table: CountedTable, secret: bytes) -> Offer:
+    """Draw lots anew that fit an offer's formula as it stands; none becomes rarer, be it the provider's own choice."""
+    lots, anew = offer.lots, _lots(offer, measured_gamma(offer, table, secret), secret)
+    larger = Lots(max(lots.allowed, anew.allowed), max(lots.discretion, anew.discretion))
+    return replace(offer, lots=larger)
 
 
 def release_text(classes: ClassCounts, lattice: Lattice) -> str:
@@ -265,7 +303,9 @@ def _fit(lattice: Lattice, table: CountedTable, terms: OfferTerms, k_p: int, sec
         return _fit_margins(lattice, lambda node: table.classes(node).over(lattice.attributes), terms, k_p), first
     if terms.tables:
         raise InputError.of("no two-way tables, which go with margins", column="tables")
-    points = noisy_ks(table, small_nodes(lattice), first, epsilon=terms.epsilon, secret=secret)
+    chosen = {"largest": terms.largest, "n_nodes": terms.n_nodes}
+    fitting = PowerLaw(**{name: value for name, value in chosen.items() if value is not None}, caution=terms.caution)
+    points = noisy_ks(table, small_nodes(lattice, **chosen), first, epsilon=terms.epsilon, secret=secret)
     if len({class_count for class_count, _ in points}) < 2:
         raise CannotAnonymize(
             Text(
@@ -274,12 +314,15 @@ def _fit(lattice: Lattice, table: CountedTable, terms: OfferTerms, k_p: int, sec
                 e=terms.epsilon,
             )
         )
-    law = PowerLaw().fit_points(lattice, *zip(*points, strict=True))
+    law = fitting.fit_points(lattice, *zip(*points, strict=True))
     return law.knowledge | {"epsilon": terms.epsilon}, first
 
 
 def _fit_margins(lattice: Lattice, count: Callable[[Node], ClassCounts], terms: OfferTerms, k_p: int) -> Knowledge:
-    margins = Margins(k_p=k_p, two_way=False, spread=SPREAD)
+    for option, value in (("largest", terms.largest), ("n_nodes", terms.n_nodes)):
+        if value is not None:
+            raise InputError.of("an option of the power law, which counts few nodes", option=option, value=value)
+    margins = Margins(k_p=k_p, caution=terms.caution, two_way=False, spread=SPREAD)
     with step("fitting"):
         fitted = margins.fit(lattice, count)
         return margins.with_tables(fitted, count, terms.tables).knowledge

@@ -127,8 +127,13 @@ class CellKnowledge:
         return [self.cells.lattice.attributes.index(name) for name in offer.lattice.attributes]
 
 
-def knowledge_of(offer: Offer, releases: Iterable[PublishedCounts], k: int | None = None) -> CellKnowledge:
-    """Give what an offer and releases of it tell those who are served by a criterion of k; the strictest if none."""
+def knowledge_of(
+    offer: Offer, releases: Iterable[PublishedCounts], k: int | None = None, *, earlier: Iterable[Offer] = ()
+) -> CellKnowledge:
+    """Collect what an offer and releases of it tell those who are served by a criterion of k; the strictest if none.
+
+    earlier: the revisions before, since what a formula allowed when it was vetted holds for good.
+    """
     k = offer.k_p if k is None else k
     known = CellKnowledge(CellSpace(offer.lattice))
     check_size(known.cells)
@@ -138,8 +143,9 @@ def knowledge_of(offer: Offer, releases: Iterable[PublishedCounts], k: int | Non
         if release.is_known_to(k):
             known.learn_release(release)
             held |= {each for each in release.held if each[1] >= k}
-    if offer.is_vetted:
-        held |= set(vetted_nodes(offer))
+    for revision in (*earlier, offer):
+        if revision.is_vetted:
+            held |= set(vetted_nodes(revision))
     for node, bound in _finest(offer.lattice, held):
         if len(known.hold) + offer.lattice.class_count(node) <= MOST_SWITCHES:
             known.learn_holding(node, bound)

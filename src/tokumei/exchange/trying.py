@@ -11,9 +11,10 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.exchange.offer import Offer
-from tokumei.exchange.zones import WHY_SMALL, WHY_SMALL_TOGETHER, Zone, Zoned
+from tokumei.exchange.zones import Why, Zone, Zoned, sentence
 from tokumei.hierarchy.lattice import Node
 from tokumei.predict.predictor import Prediction
+from tokumei.predict.quadrants import Rule, is_served
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Tried:
 
     The zone is that of the `joint` node, which all releases together tell down to; where nothing but the first
     release is known to be out, that is all that counts. `judged` is what is predicted of the node that must hold: the
-    joint one, or a finer one that is decomposable with what is published.
+    joint one, or a finer one that is decomposable with what is published. `why` is the `reason` in words, with the
+    number that decided.
     """
 
     node: Node
@@ -33,6 +35,8 @@ class Tried:
     judged: Prediction
     zone: Zone
     why: str
+    reason: Why
+    rule: Rule = "low"
 
     def as_dict(self) -> dict[str, Any]:
         """Give the try for JSON."""
@@ -85,10 +89,11 @@ def try_node(offer: Offer, node: Node, *, criterion: str | None = None, given: I
     if joint == offer.joint(*given):
         zoned = Zoned("allowed", "", joint)
     levels, own, judged = offer.lattice.levels(node), offer.predict(node), offer.predict(zoned.cover)
-    why = zoned.why
-    if why == WHY_SMALL and joint != node and own.low >= k:
-        why = WHY_SMALL_TOGETHER
-    return Tried(node, levels, offer.lattice.class_count(node), own, joint, judged, zoned.zone, why)
+    reason = zoned.why
+    if reason == "small" and joint != node and is_served(own, k, by=offer.rule):
+        reason = "small together"
+    why = sentence(reason, judged, k, offer.rule)
+    return Tried(node, levels, offer.lattice.class_count(node), own, joint, judged, zoned.zone, why, reason, offer.rule)
 
 
 def try_all(

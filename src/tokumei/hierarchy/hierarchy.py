@@ -195,6 +195,10 @@ class Hierarchy:
         """Return the number of labels of a level, counting the missing value where it stands apart."""
         return len(self.levels[level]) + (not self.says_nothing(level))
 
+    def n_told_apart(self, level: int) -> int:
+        """Count the labels of a level, but two where its one label tells missing values apart."""
+        return max(len(self.levels[level]), min(self.n_labels_with_missing(level), 2))
+
     def with_top(self) -> Hierarchy:
         """Return the hierarchy with a coarsest level that says nothing, added if there is none."""
         if self.has_single_top:

@@ -173,7 +173,9 @@ def compare(table: Any, qi: Any = None, **options: Any) -> Any:
 def predict(table: Any, qi: Any = None, **options: Any) -> Any:
     """Predict the k of every node of a table from few counts, and compare it with the k that counting gives.
 
-    options: `k` that a release must have, `method` (one predictor, all if not given), `levels` of one node.
+    options: `k` that a release must have, `method` (one predictor, all if not given), `levels` of one node; `largest`
+        class count or `n_nodes` that the power law is fitted on, `caution` of the band, and `rule`: what must reach k,
+        "low", the low end of the band, or "k" itself, as in the thesis.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52, 52], "sex": ["f", "f", "m", "m"]}, qi=["age", "sex"])

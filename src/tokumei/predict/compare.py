@@ -13,6 +13,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_options
+from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.counted_nodes import LatticeCounts
@@ -81,7 +82,8 @@ def compare(
 ) -> Comparison:
     """Fit predictors on one table and compare them on nodes of the lattice, all of them unless some are named.
 
-    Nodes of one class are left out, since the k of the whole table is its number of rows.
+    Nodes of one class are left out, since the k of the whole table is its number of rows. Where a level has one label
+    and tells missing values apart, there are two classes if there are any.
     """
     counted = LatticeCounts.of(lattice, counts)
     asked = sorted((lattice.class_count(node), node) for node in (lattice if nodes is None else nodes))
@@ -94,20 +96,31 @@ def compare(
     compared = []
     with step("comparing predictors", len(asked)) as bar:
         for class_count, node in asked:
-            if class_count > 1:
+            if class_count > 1 or ks[node] < counted.over.n_rows:
                 predictions = {name: each.predict(node) for name, each in fitted.items()}
                 compared.append(ComparedNode(node, class_count, ks[node], predictions))
             bar.advance()
     return Comparison(lattice, fitted, tuple(compared))
 
 
-def predictors_for(k_p: int) -> dict[str, Predictor]:
-    """Make all registered predictors by name, for a k to serve where they have that option."""
-    out = {}
-    for name in PREDICTORS:
-        has_k_p = any(option.name == "k_p" for option in part_options(PREDICTORS.get(name)))
-        out[name] = PREDICTORS.make(name, **({"k_p": k_p} if has_k_p else {}))
-    return out
+def predictors_for(
+    k_p: int, names: Iterable[str] | None = None, options: Mapping[str, Any] | None = None
+) -> dict[str, Predictor]:
+    """Make registered predictors by name, all if none is named, for a k to serve where they have that option.
+
+    Each gets those of the options that it has; one that none of them has is an InputError.
+    """
+    chosen = {name: {each.name for each in part_options(PREDICTORS.get(name))} for name in names or PREDICTORS}
+    for option in options or {}:
+        if not any(option in known for known in chosen.values()):
+            known = sorted(set().union(*chosen.values()))
+            expected = Text("an option of {names}: {options}", names=", ".join(chosen), options=", ".join(known))
+            raise InputError.of(expected, option=option)
+    given = {"k_p": k_p, **(options or {})}
+    return {
+        name: PREDICTORS.make(name, **{option: given[option] for option in given if option in known})
+        for name, known in chosen.items()
+    }
 
 
 def error_ratio(k: float, predicted: float) -> float:

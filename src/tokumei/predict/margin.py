@@ -32,8 +32,8 @@ Leaf = str | None
 class Margin:
     """The groups of an attribute's leaves with the rows of each; a leaf of a group of several may have no row.
 
-    A missing value is a leaf of its own behind the others, with a label of its own at every level but those of one
-    label. `codes[level, leaf]` is the index of the leaf's label at the level.
+    A missing value is a leaf of its own behind the others, with a label of its own at every level that says anything
+    (`Hierarchy.codes_with_missing`). `codes[level, leaf]` is the index of the leaf's label at the level.
     """
 
     attribute: str
@@ -171,8 +171,8 @@ def _group_of(groups: Sequence[Group], n_leaves: int) -> Ints:
 
 
 def leaves_and_codes(hierarchy: Hierarchy) -> tuple[tuple[Leaf, ...], Ints]:
-    """Give the leaves, missing last, and the label of each at each level."""
-    codes = [np.append(level.codes, len(level) if len(level) > 1 else 0).astype(np.int64) for level in hierarchy.levels]
+    """List the leaves, a missing value last, and the label of each at each level."""
+    codes = [hierarchy.codes_with_missing(level) for level in range(len(hierarchy.levels))]
     return (*hierarchy.leaves, None), np.array(codes)
 
 

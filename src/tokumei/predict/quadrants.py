@@ -49,6 +49,11 @@ class Quadrants:
             raise InputError.of("at least one node")
         return {name: count / self.n_nodes for name, count in asdict(self).items()}
 
+    def as_dict(self) -> dict[str, int]:
+        """List the counts for JSON, where α and β are the law's."""
+        names = ("served_holds", "refused_holds", "served_fails", "refused_fails")
+        return dict(zip(names, self._counts, strict=True))
+
     def __add__(self, other: Quadrants) -> Quadrants:
         """Count the nodes of two tables together."""
         return Quadrants(*(ours + theirs for ours, theirs in zip(self._counts, other._counts, strict=True)))
@@ -58,9 +63,14 @@ class Quadrants:
         return self.alpha, self.beta, self.gamma, self.delta
 
 
+def deciding(prediction: Prediction, by: Rule = "low") -> float:
+    """Choose the number that a rule holds against k_p."""
+    return prediction.low if by == "low" else prediction.k
+
+
 def is_served(prediction: Prediction, k_p: float, *, by: Rule = "low") -> bool:
     """Whether the rule promises that the node holds k_p."""
-    return (prediction.low if by == "low" else prediction.k) >= k_p
+    return deciding(prediction, by) >= k_p
 
 
 def quadrants(fitted: Fitted, ks: Mapping[Node, float], k_p: float, *, by: Rule = "low") -> Quadrants:

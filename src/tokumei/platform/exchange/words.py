@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.offer import Offer
-from tokumei.exchange.zones import WHY_DISCRETION, WHY_PUBLISHED, WHY_SMALL, WHY_SMALL_TOGETHER, Zone
+from tokumei.exchange.zones import Zone
 from tokumei.platform.exchange.services.trying import OfferTrial
 
 OWN_SOURCE = "the provider's own"
@@ -27,13 +28,22 @@ def why(attempt: OfferTrial) -> str:
     """Explain why levels are in their zone."""
     if attempt.tried.zone != attempt.zone:
         return _("Alone it would be fine, but together with the releases that are out it would tell more.")
-    if attempt.tried.why == WHY_SMALL:
-        return _("The predicted k is too small.")
-    if attempt.tried.why == WHY_SMALL_TOGETHER:
-        return _("Together with what is out it tells more classes, and their predicted k is too small.")
-    if attempt.tried.why == WHY_DISCRETION:
-        return _("k may be large enough: the provider decides.")
-    if attempt.tried.why == WHY_PUBLISHED:
+    tried = attempt.tried
+    numbers = {"k": f"{math.floor(tried.judged.k):,}", "low": f"{math.floor(tried.judged.low):,}"}
+    numbers["needed"] = f"{attempt.criterion.k:,}"
+    by_k = tried.rule == "k"
+    decided = (
+        _("predicted %(k)s, which is below %(needed)s")
+        if by_k
+        else _("predicted %(k)s, its low end %(low)s is below %(needed)s")
+    ) % numbers
+    if tried.reason == "small":
+        return _("The predicted k is too small: %(decided)s.") % {"decided": decided}
+    if tried.reason == "small together":
+        return _("Together with what is out it tells more classes: %(decided)s.") % {"decided": decided}
+    if tried.reason == "discretion":
+        return _("k may be large enough: %(decided)s, and the provider decides.") % {"decided": decided}
+    if tried.reason == "published":
         return _("Together with what the offer publishes it could show small classes.")
     return _("You can ask for this; the provider counts before it answers.")
 
@@ -52,7 +62,7 @@ def levels_in_words(offer: Offer, levels: Mapping[str, int]) -> list[tuple[str, 
     for hierarchy, level in zip(offer.hierarchies, offer.lattice.node(levels), strict=True):
         labels = hierarchy.levels[level].labels
         shown = " · ".join(str(label) for label in labels[:LABELS_SHOWN])
-        if len(labels) == 1:
+        if hierarchy.says_nothing(level):
             shown = _("not told")
         elif len(labels) > LABELS_SHOWN:
             shown = _("%(labels)s … (%(n)d groups)") % {"labels": shown, "n": len(labels)}

@@ -152,7 +152,7 @@ def _count_pair(counted: CountedNodes, margins: Sequence[Margin], levels: Mappin
         labels: dict[str | None, int] = {
             label: code for code, label in enumerate(lattice.hierarchies[index].levels[level].labels)
         }
-        # The last leaf; where a level has one label, as of a column without values, that is its label too.
+        # The last leaf; where a level says nothing, its label is that of all.
         labels[None] = int(margins[index].codes[level, -1])
         codes.append(part_of[[labels[label] for label in _labels(classes, column)]][classes.codes[column]])
     counts = np.zeros([int(each.max()) + 1 for each in parts], np.int64)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.hierarchy.lattice import Lattice, Node
 from tokumei.predict.counted_nodes import CountedNodes
@@ -131,10 +132,44 @@ class FittedPowerLaw:
         factor = math.exp(-NormalDist().inv_cdf(self.caution) * error)
         return Prediction(on_line + 1, on_line / factor + 1, on_line * factor + 1)
 
+    @property
+    def correlation(self) -> float | None:
+        """R: how closely ln k follows the line at the sampled nodes, 1 if exactly; None where all have one k."""
+        explained = self.beta**2 * self.extent
+        left = self.spread**2 * max(self.n_sampled - 2, 1)
+        # What is left of equal k is rounding.
+        return math.sqrt(explained / (explained + left)) if explained + left > 1e-20 else None
+
+    def numbers(self, k: float, *, slope: float = 0.0) -> dict[str, float | None]:
+        """List α, β and R of the law as it is turned by a slope, and the class count x at which it predicts k."""
+        turned = replace(self, beta=self.beta - slope)
+        x = turned.inverse(k) if turned.beta < 0 and k > 1 else None
+        # A law that hardly falls reaches k beyond any number of classes.
+        return {
+            "alpha": self.alpha,
+            "beta": turned.beta,
+            "x_for_k": x if x != math.inf else None,
+            "r": self.correlation,
+        }
+
     def inverse(self, k: float) -> float:
         """Give the class count at which k is predicted: ((k − 1) / α)^(1/β), infinite for a k of 1."""
         if self.beta >= 0:
             raise InputError.of("a law that falls, with β below 0", option="beta", value=self.beta)
         if k < 1:
             raise InputError.of("a k of 1 or more", option="k", value=k)
-        return math.inf if k == 1 else ((k - 1) / self.alpha) ** (1 / self.beta)
+        if k == 1:
+            return math.inf
+        try:
+            return math.exp(math.log((k - 1) / self.alpha) / self.beta)
+        except OverflowError:
+            return math.inf
+
+
+def law_in_words(numbers: Mapping[str, float | None], k: float) -> str:
+    """Write a law as a formula, with the class count for a k and R."""
+    x, r = numbers["x_for_k"], numbers["r"]
+    at = Text("k = {k:,} at no x", k=k) if x is None else Text("k = {k:,} at x = {x:,.3g}", k=k, x=x)
+    formula = "k = {alpha:,.4g}·x^{beta:.4g} + 1; {at}"
+    told = {"alpha": numbers["alpha"], "beta": numbers["beta"], "at": at}
+    return Text(formula, **told) if r is None else Text(formula + "; R = {r:.4f}", **told, r=r)

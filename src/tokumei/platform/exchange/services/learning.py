@@ -15,6 +15,7 @@ from tokumei.exchange.learning import (
     Lesson,
     answers_until_tightening,
     lesson,
+    steepened,
     table_c,
     tightened,
 )
@@ -54,7 +55,7 @@ def learn(published: PublishedOffer) -> Learning:
     offer, signed = desk.offer()
     links = desk.private_log.read(signed.key)
     counted = table_c(offer, links)
-    after = tightened(offer, counted, signed.digest, desk.source["secret"])
+    after = steepened(offer, counted, signed.digest, desk.source["secret"])
     learned = [
         Learned(
             one,
@@ -81,6 +82,12 @@ def tighten(published: PublishedOffer) -> None:
         links = desk.private_log.read(signed.key)
         if n_until := answers_until_tightening(offer, links):
             raise NotAllowed(_("The formula is made steeper after %s more answers, and not before.") % n_until)
-        after = tightened(offer, table_c(offer, links), signed.digest, desk.source["secret"])
+        counted, secret = table_c(offer, links), desk.source["secret"]
+        # A vetted offer stays as it is, and its table need not be counted.
+        after = (
+            steepened(offer, counted, signed.digest, secret)
+            if offer.is_vetted
+            else tightened(offer, counted, signed.digest, secret, desk.same_table())
+        )
         revise(desk, after, desk_key(desk.folder), is_tightened=True)
         note_desk(published, facts_of(desk))

@@ -46,7 +46,7 @@ OFFERS_OF_A_TEAM = 50
 OFFERS_A_DAY = 20
 A_DAY = timedelta(days=1)
 # What a revision may change of an offer.
-CHANGING = frozenset({"revision", "previous", "predictor", "slope", "vetted", "recipients"})
+CHANGING = frozenset({"revision", "previous", "predictor", "slope", "vetted", "lots", "recipients"})
 # Addresses of pages, which an offer cannot have.
 TAKEN = frozenset({"watch", "requests", "offers", "profile", "key", "new"})
 
