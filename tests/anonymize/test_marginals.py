@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.cases import cases
 
+import tokumei as tk
 from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.perturbation import Original
 from tokumei.anonymize.rows import release_rows
@@ -83,6 +84,15 @@ def test_same_seed_draws_the_same_rows_and_another_does_not() -> None:
 def test_fewer_rows_than_k_cannot_be_published() -> None:
     with pytest.raises(CannotAnonymize, match="8 rows, fewer than k = 9"):
         Marginals(k=9).perturb(Original(PEOPLE, COLUMNS), seed=1)
+
+
+def test_k_that_is_asked_of_marginals_is_their_own() -> None:
+    made = tk.anonymize(tk.Table(PEOPLE, qi=COLUMNS), method="marginals", k=2)
+    asked = tk.anonymize(tk.Table(PEOPLE, qi=COLUMNS), method=Marginals(k=2))
+    assert made.frame.equals(asked.frame)
+    assert made.recipe.as_dict()["method"] == asked.recipe.as_dict()["method"]
+    with pytest.raises(InputError, match="one k; the method was given 3"):
+        tk.anonymize(tk.Table(PEOPLE, qi=COLUMNS), method=Marginals(k=3), k=2)
 
 
 def test_requirement_of_classes_is_refused_for_counts() -> None:

@@ -42,19 +42,23 @@ def task_of(rows: list[Any], k: int, weights: dict[str, float]) -> LocalTask:
 def label_cost(attribute: LocalAttribute, loss: str, classes: list[int]) -> float:
     """Give what the closest label of some classes costs, by its definition."""
     leaves = sorted({int(attribute.leaf_of[one]) for one in classes})
-    height = attribute.hierarchy.height
     if attribute.missing in leaves:
-        alone = 0.0 if loss == "ncp" or attribute.is_numeric else 1 - 1 / height
-        return alone if len(leaves) == 1 else 1.0
+        return 0.0 if len(leaves) == 1 else 1.0
     if attribute.is_numeric:
         numbers: list[float] = attribute.numbers.tolist()
         return (numbers[leaves[-1]] - numbers[leaves[0]]) / 7
     levels = attribute.hierarchy.levels
     level = next(n for n, one in enumerate(levels) if len({int(one.codes[leaf]) for leaf in leaves}) == 1)
-    n_leaves = [int((one.codes == one.codes[leaves[0]]).sum()) for one in levels]
+    of_level = [{n for n, code in enumerate(one.codes) if code == one.codes[leaves[0]]} for one in levels]
     if loss == "ncp":
-        return n_leaves[level] / attribute.n_leaves if n_leaves[level] > 1 else 0.0
-    return 1 - sum(n_leaves[n] > n_leaves[n - 1] for n in range(level + 1, len(levels))) / height
+        return len(of_level[level]) / attribute.n_leaves if len(of_level[level]) > 1 else 0.0
+    return max(n_grown(attribute, leaf, level) for leaf in of_level[level]) / attribute.hierarchy.height
+
+
+def n_grown(attribute: LocalAttribute, leaf: int, level: int) -> int:
+    """The levels up to this one at which a leaf's label covers more than before: in a tree, how high it stands."""
+    sizes = [int((one.codes == one.codes[leaf]).sum()) for one in attribute.hierarchy.levels]
+    return sum(sizes[n] > sizes[n - 1] for n in range(1, level + 1))
 
 
 def merged_plainly(task: LocalTask, loss: str, k: int) -> list[list[int]]:

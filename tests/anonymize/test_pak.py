@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cases import costly_cases
 
+from tokumei.anonymize.goal import Goal
 from tokumei.anonymize.search.problem import Problem
 from tokumei.anonymize.table.pak import Pak
+from tokumei.anonymize.tables import decide
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.counting.count import count_classes
 from tokumei.hierarchy.hierarchy import Hierarchy
@@ -152,3 +154,15 @@ def test_pak_prefers_the_attributes_that_are_preferred() -> None:
 def test_no_node_to_sample_is_refused() -> None:
     with pytest.raises(InputError, match="1 node or more"):
         Pak(z=0)
+
+
+@pytest.mark.parametrize("k", [2, 10, 999, 1000])
+def test_flat_law_reaches_every_k_at_any_class_count_or_none(k: int) -> None:
+    # k is 1,000 at every node but for rounding: a class count at which the law reaches 2 is beyond any float.
+    same = pl.DataFrame({"sex": ["f"] * 1000, "town": ["Kyoto"] * 1000})
+    trees = {
+        "sex": Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]]),
+        "town": Hierarchy.of_levels("town", [["Kyoto", "Nara"], ["*", "*"]]),
+    }
+    goal = Goal([SAFETY.make("k-anonymity", k=k)], method=Pak())
+    assert decide(count_classes(same, list(trees)), trees, goal).levels == {"sex": 0, "town": 0}

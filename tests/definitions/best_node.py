@@ -36,6 +36,7 @@ def least_loss(case: Case, holds: Callable[[list[Row]], bool], share: float, los
     found = []
     for levels in nodes(case):
         gone = suppressed(case, levels, holds)
-        if len(gone) <= share * len(case.rows) + 1e-9:
+        # A release has rows, however many may be left out.
+        if len(gone) <= share * len(case.rows) + 1e-9 and (len(gone) < len(case.rows) or not case.rows):
             found.append(LOSSES[loss](case, levels, gone))
     return min(found, default=None)

@@ -24,6 +24,12 @@ TREES: list[Tree] = [
     # No level that says nothing.
     [["a", "b"], ["ab", "ab"], ["ab", "ab"]],
     [["a", "b", "c"]],
+    # Levels that cross: neither of the two in the middle follows from the other.
+    [["a", "b", "c", "d"], ["ab", "ab", "c", "d"], ["a", "bcd", "bcd", "bcd"], ["*", "*", "*", "*"]],
+    [["a", "b", "c", "d"], ["ab", "ab", "cd", "cd"], ["abc", "abc", "abc", "d"], ["*", "*", "*", "*"]],
+    # Labels that stand at two levels, in places and all of them.
+    [["a", "b", "c", "d"], ["ab", "ab", "c", "d"], ["ab", "ab", "cd", "cd"], ["*", "*", "*", "*"]],
+    [["a", "b", "c"], ["ab", "ab", "c"], ["*", "*", "*"], ["*", "*", "*"]],
 ]
 QUASI_IDENTIFIERS = ["q", "r", "s"]
 SENSITIVE = ["illness", "income"]
@@ -53,7 +59,7 @@ def random_case(seed: int) -> Case:
     """Draw a table; the same seed gives the same one."""
     draw = random.Random(seed)
     columns = QUASI_IDENTIFIERS[: draw.choice([1, 1, 2, 2, 3])]
-    trees = {name: draw.choice(TREES) for name in columns}
+    trees = {name: random_tree(draw) if draw.random() < 0.3 else draw.choice(TREES) for name in columns}
     n_rows = draw.choice([0, 1, 2, 3, 4, 5, 6, 8, 12])
     missing = draw.choice([0.0, 0.0, 0.2, 0.5])
 
@@ -66,6 +72,17 @@ def random_case(seed: int) -> Case:
         for _ in range(n_rows)
     ]
     return Case(rows, trees)
+
+
+def random_tree(draw: random.Random) -> Tree:
+    """Draw labels level by level, each from what is above it or anew: levels cross, and labels stand at several."""
+    leaves = list("abcde"[: draw.randint(1, 5)])
+    tree = [leaves]
+    for _ in range(draw.randint(0, 3)):
+        n_labels = draw.randint(1, len(set(tree[-1])))
+        above = {one: draw.choice(["v", "w", "x", "y", "z"][:n_labels]) for one in [*tree[-1], *leaves]}
+        tree.append([above[one] for one in (leaves if draw.random() < 0.3 else tree[-1])])
+    return [*tree, ["*"] * len(leaves)] if draw.random() < 0.7 else tree
 
 
 def frame_of(rows: list[Row], columns: list[str]) -> pl.DataFrame:

@@ -41,17 +41,28 @@ def ncp(case: Case, name: str, level: int, value: Value, is_gone: bool) -> float
 
 
 def dis(case: Case, name: str, level: int, value: Value, is_gone: bool) -> float:
-    """The steps that a value's group really grew, over the height (Muramoto, Kamidoi and Wakabayashi 2007)."""
+    """The height of a label in its value tree, over that of the tree (Muramoto, Kamidoi and Wakabayashi 2007)."""
     tree = case.trees[name]
-    height = len(tree) - 1
-    end = height if is_gone else level
-    if value is None:
-        # One step, from standing apart to standing with all.
-        steps = int(says_nothing(tree, height) and (is_gone or says_nothing(tree, level)))
-    else:
-        sizes = [len(leaves_of(tree, at, value)) for at in range(len(tree))]
-        steps = sum(sizes[at] > sizes[at - 1] for at in range(1, end + 1))
-    return steps / max(1, height)
+    groups = all_groups(tree)
+    tallest = max(height(one, groups) for one in groups)
+    if is_gone:
+        return 1.0
+    return height(group(tree, level, value), groups) / max(1, tallest)
+
+
+def group(tree: Tree, level: int, value: Value) -> frozenset[Value]:
+    """The values with the label that a value has at a level; None is the missing value."""
+    own = label(tree, level, value)
+    return frozenset(one for one in [*tree[0], None] if label(tree, level, one) == own)
+
+
+def all_groups(tree: Tree) -> set[frozenset[Value]]:
+    return {group(tree, level, value) for level in range(len(tree)) for value in [*tree[0], None]}
+
+
+def height(of: frozenset[Value], groups: set[frozenset[Value]]) -> int:
+    """How many steps lead down from a group, each to a smaller one within it."""
+    return max((1 + height(one, groups) for one in groups if one < of), default=0)
 
 
 def leaves_of(tree: Tree, level: int, value: str) -> list[str]:

@@ -38,6 +38,7 @@ def test_audit_gives_the_score_of_every_measure() -> None:
         ("uniques", {"n_suppressed": 1}),
         ("prosecutor-risk", risk),
         ("journalist-risk", risk | {"population": population}),
+        ("breach-risk", {}),
         ("marketer-risk", risk | {"population": population}),
         ("k-map", {"population": population, "k": 2}),
         ("delta-presence", {"population": population, "delta_max": 1}),

@@ -148,6 +148,15 @@ class Hierarchy:
         """For each level those directly finer."""
         return _direct_steps(self.finer.T)
 
+    @cached_property
+    def label_heights(self) -> tuple[npt.NDArray[np.int64], ...]:
+        """Height of each label in the value tree, level by level: the longest chain of ever smaller labels within it.
+
+        A label is what it covers: one that stands for the same leaves at two levels has one height, and a leaf has 0
+        wherever it stands. The missing value is a leaf, too, which only a level that says nothing covers.
+        """
+        return _label_heights(self)
+
     def check_nested(self, *, file: str | None = None) -> None:
         """Refuse levels that cross, naming the first leaf whose label does not follow from the level before."""
         faults = FaultList(file)
@@ -237,6 +246,28 @@ def _follows(fine: Level, coarse: Level) -> bool:
     above = np.empty(len(fine), np.int32)
     above[fine.codes] = coarse.codes
     return bool((above[fine.codes] == coarse.codes).all())
+
+
+def _label_heights(hierarchy: Hierarchy) -> tuple[npt.NDArray[np.int64], ...]:
+    levels = hierarchy.levels
+    sizes = [np.bincount(one.codes) + hierarchy.says_nothing(index) for index, one in enumerate(levels)]
+    heights = [np.zeros(len(one), np.int64) for one in levels]
+    steps = []
+    for inner, outer in itertools.permutations(range(len(levels)), 2):
+        above = np.empty(len(levels[inner]), np.int64)
+        above[levels[inner].codes] = levels[outer].codes
+        sticks_out = np.bincount(levels[inner].codes, above[levels[inner].codes] != levels[outer].codes) > 0
+        within = np.flatnonzero(~sticks_out & (sizes[inner] < sizes[outer][above]))
+        if len(within):
+            steps.append((inner, outer, within, above[within]))
+    # A chain has one label of a level at most, and where levels nest the first pass is the last that changes anything.
+    for _ in levels:
+        before = [one.copy() for one in heights]
+        for inner, outer, within, above in steps:
+            np.maximum.at(heights[outer], above, heights[inner][within] + 1)
+        if all(map(np.array_equal, before, heights)):
+            break
+    return tuple(heights)
 
 
 def _direct_steps(order: npt.NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:

@@ -57,6 +57,12 @@ class Lattice:
         """The node that generalizes all."""
         return tuple(hierarchy.height for hierarchy in self.hierarchies)
 
+    @cached_property
+    def coarsest(self) -> list[Node]:
+        """The nodes that nothing is coarser than: the top alone, unless coarsest levels cross."""
+        ends = ([level for level, above in enumerate(one.above) if not above] for one in self.hierarchies)
+        return list(itertools.product(*ends))
+
     @property
     def n_nodes(self) -> int:
         """Number of nodes."""

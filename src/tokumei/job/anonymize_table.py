@@ -43,6 +43,7 @@ from tokumei.job.goal import (
     method_of,
     refuse_left,
     trees_of,
+    with_own_k,
 )
 from tokumei.job.kept import check_kept
 from tokumei.job.table_release import TableRelease
@@ -79,6 +80,7 @@ def anonymize_table(
     if numeric is not None:
         known = replace(known, numeric=[numeric] if isinstance(numeric, str) else list(numeric))
     check_is_possible(table.n_rows, asked, table.name)
+    made, asked = with_own_k(made, asked)
     trees = trees_of(known, made, asked)
     goal = goal_of(known, made, asked, wishes, trees)
     keep = [keep] if isinstance(keep, str) else list(keep)

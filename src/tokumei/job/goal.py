@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -129,6 +129,17 @@ def method_of(method: Any, options: Mapping[str, Any]) -> tuple[TableAnonymizer,
     known = {option.name for option in part_options(TABLE_ANONYMIZERS.get(method))}
     own = {name: value for name, value in options.items() if name in known}
     return TABLE_ANONYMIZERS.make(method, **own), {name: options[name] for name in options if name not in known}
+
+
+def with_own_k(method: TableAnonymizer, asked: Asked) -> tuple[TableAnonymizer, Asked]:
+    """Hand the k that is asked to a method that promises one of its own, and ask it of classes no longer."""
+    if asked.k is None or not getattr(method, "has_own_k", False):
+        return method, asked
+    usual = next(option.default for option in part_options(type(method)) if option.name == "k")
+    own = getattr(method, "k", usual)
+    if own not in (usual, asked.k):
+        raise InputError.of(Text("one k; the method was given {k}", k=own), option="k", value=asked.k)
+    return replace(method, k=asked.k), replace(asked, k=None)  # type: ignore[type-var]
 
 
 def trees_of(known: Known, method: TableAnonymizer, asked: Asked) -> Trees:

@@ -15,6 +15,7 @@ from tokumei.measure.safety._population import PopulationMatch
 from tokumei.measure.safety._sensitive import SensitiveValues
 from tokumei.measure.safety.alpha_k import AlphaK
 from tokumei.measure.safety.beta_likeness import BetaLikeness
+from tokumei.measure.safety.breach_risk import BreachRisk
 from tokumei.measure.safety.delta_disclosure import DeltaDisclosure
 from tokumei.measure.safety.delta_presence import DeltaPresence
 from tokumei.measure.safety.journalist_risk import JournalistRisk
@@ -75,7 +76,7 @@ def audit(
     hierarchies, references = hierarchies or {}, references or {}
     for column in [*hierarchies, *references]:
         sensitive_histogram(counts, column)
-    sizes = (KAnonymity(1), MeanClassSize(1), Uniques(n_suppressed))
+    sizes = (KAnonymity(1), MeanClassSize(1), Uniques(n_suppressed), BreachRisk())
     classes = {score.name: score for score in (part.measure(counts) for part in sizes)}
     classes |= ProsecutorRisk(threshold, n_suppressed).profile(counts).scores("prosecutor-risk")
     if population is None:

@@ -2,7 +2,7 @@
 
 Every loss of a node is a sum of two parts: its *rise*, what generalizing all records to the node costs, and its
 *penalty*, what suppressing some of them adds. Generalizing further never lowers the rise. So a search that knows the
-rise of a node, or of any finer one, knows a lower bound of its loss.
+rise of a node, or of any finer one, knows a lower bound of its loss. Prices alone may rise with generalizing.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class LevelCost:
-    """What one level of one attribute costs, each from 0 to 1.
+    """What one level of one attribute costs, from 0 to 1 but for prices.
 
     `rise` is the mean over all records. `rest[label]` is what a record with that label still had to lose: what
     suppressing it adds.
@@ -105,7 +105,8 @@ def is_cell_loss(loss: Loss) -> bool:
 
 def loss_score(loss: Loss, value: float, n_rows: int, shares: Mapping[str, float] | None = None) -> Score:
     """Give a loss as a score, with what each attribute contributed where it adds up over cells."""
-    best, worst = (0.0, 1.0) if is_cell_loss(loss) else loss.ends(n_rows)  # type: ignore[union-attr]
+    # By prices generalizing may pay: then the loss is below 0.
+    best, worst = (min(0.0, value), 1.0) if is_cell_loss(loss) else loss.ends(n_rows)  # type: ignore[union-attr]
     # One record alone has nothing to lose, but a score needs two ends.
     worst = worst if worst > best else best + 1
     return Score(loss.name, min(max(value, best), worst), best=best, worst=worst, inputs={"shares": dict(shares or {})})

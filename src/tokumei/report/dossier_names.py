@@ -46,6 +46,7 @@ MEASURES = {
     "prosecutor-risk-least": "検察官リスク（最小）",
     "prosecutor-risk-share-above": "検察官リスクが閾値を超える割合",
     "journalist-risk": "ジャーナリストリスク",
+    "breach-risk": "漏えい時のリスク（最大）",
     "marketer-risk": "マーケターリスク",
     "information-loss": "情報損失",
     "aya": "AYA（有用性の総合値）",

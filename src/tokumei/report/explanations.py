@@ -63,6 +63,11 @@ RISKS: dict[str, tuple[str, ...]] = {
         "The chance that somebody who does not know who is in the file picks the right person of the population.",
         "誰がデータにいるかを知らない攻撃者が、母集団の中から正しい人を当てる確率です。",
     ),
+    "breach-risk": (
+        "Highest risk after a breach",
+        "The chance that a recipient loses the data, and the person hidden worst is then picked right.",
+        "受領者からデータが漏えいし、かつ最も隠れていない人が当てられる確率です。",
+    ),
     "marketer-risk": (
         "People found (marketer)",
         "The share of all people whom somebody finds who knows everybody and links all of them.",

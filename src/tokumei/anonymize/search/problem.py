@@ -78,9 +78,9 @@ class Problem:
 
     @cached_property
     def n_may_suppress(self) -> int:
-        """Number of records that may be suppressed."""
+        """Number of records that may be suppressed: never all, since a release has records."""
         # A share such as 0.1 is not exact in binary: a hair must not cost a record.
-        return math.floor(self.suppression * self.n_rows + 1e-9)
+        return min(math.floor(self.suppression * self.n_rows + 1e-9), max(0, self.n_rows - 1))
 
     @cached_property
     def is_monotone(self) -> bool:
@@ -160,9 +160,22 @@ class Problem:
         return hasattr(self.loss, "level_cost")
 
     @cached_property
+    def is_rising(self) -> bool:
+        """Whether a coarser node never has a smaller rise, and no record has more to lose there: not by any prices."""
+        if not self.is_cell_loss:
+            return True
+        for attribute, costs in zip(self.attributes, self.level_costs, strict=True):
+            there = attribute.leaf_sizes > 0
+            rests = [cost.rest[attribute.leaf_labels(level)][there] for level, cost in enumerate(costs)]
+            for finer, coarser in np.argwhere(attribute.hierarchy.finer).tolist():
+                if (rests[coarser] > rests[finer] + 1e-12).any():
+                    return False
+        return True
+
+    @cached_property
     def penalty_shrinks(self) -> bool:
         """Whether a coarser node never has a larger penalty."""
-        return self.suppresses_less_above and getattr(self.loss, "penalty_shrinks", True)
+        return self.is_rising and self.suppresses_less_above and getattr(self.loss, "penalty_shrinks", True)
 
     def is_better(self, judged: JudgedNode, best: JudgedNode | None) -> bool:
         """Whether a node that holds is better than the best so far: less loss, or as much and preferred."""

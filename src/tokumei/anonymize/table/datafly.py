@@ -56,4 +56,4 @@ def _most_labels(problem: Problem, node: Node) -> Node | None:
 
 def _is_bottom(problem: Problem, judged: JudgedNode) -> bool:
     """Only a bottom that suppresses nothing is known to be best."""
-    return judged.node == problem.lattice.bottom and judged.n_suppressed == 0
+    return judged.node == problem.lattice.bottom and judged.n_suppressed == 0 and problem.is_rising

@@ -46,7 +46,7 @@ class Incognito:
             judged = problem.judge(node)
             if judged.holds and problem.is_better(judged, best):
                 best = judged
-        return Found.of(problem, best, is_proven=not problem.n_may_suppress)
+        return Found.of(problem, best, is_proven=not problem.n_may_suppress and problem.is_rising)
 
 
 def _joined(problem: Problem, subset: Subset, held: dict[Subset, set[Levels]]) -> list[Levels]:
@@ -64,17 +64,17 @@ def _joined(problem: Problem, subset: Subset, held: dict[Subset, set[Levels]]) -
 def _holding(problem: Problem, subset: Subset, candidates: list[Levels]) -> set[Levels]:
     """Check candidates from the finest up; what follows from one that holds needs no check."""
     lattice = problem.lattice
-    top = lattice.top
     holding: set[Levels] = set()
     known: set[Levels] = set()
     wanted = set(candidates)
 
-    def whole(levels: Levels) -> Node:
+    def whole(levels: Levels, end: Node) -> Node:
         at = dict(zip(subset, levels, strict=True))
-        return tuple(at.get(index, level) for index, level in enumerate(top))
+        return tuple(at.get(index, level) for index, level in enumerate(end))
 
-    for levels in sorted(candidates, key=lambda one: (lattice.height(whole(one)), one)):
-        if levels in known or problem.judge(whole(levels)).holds:
+    for levels in sorted(candidates, key=lambda one: (lattice.height(whole(one, lattice.top)), one)):
+        # Where coarsest levels cross, the others may hold at any of them.
+        if levels in known or any(problem.judge(whole(levels, end)).holds for end in lattice.coarsest):
             holding.add(levels)
             for index, attribute in enumerate(subset):
                 for level in lattice.hierarchies[attribute].above[levels[index]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -50,6 +50,9 @@ class Marginals:
     publish: Literal["tables", "rows"] = field(
         default="tables", metadata={"help": "The counts themselves, or rows drawn from them: tables or rows."}
     )
+
+    # It releases no rows of people, so that a k that is asked of a release can only mean its own.
+    has_own_k: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.k < 1:

@@ -33,13 +33,14 @@ class Ola:
         check_size(problem.lattice)
         with step("searching"):
             halving = _Halving(problem)
-            halving.search(problem.lattice.bottom, problem.lattice.top)
+            for coarsest in problem.lattice.coarsest:
+                halving.search(problem.lattice.bottom, coarsest)
         best: JudgedNode | None = None
         for node in halving.minimal():
             judged = problem.judge(node)
             if judged.holds and problem.is_better(judged, best):
                 best = judged
-        return Found.of(problem, best, is_proven=not problem.n_may_suppress)
+        return Found.of(problem, best, is_proven=not problem.n_may_suppress and problem.is_rising)
 
 
 class _Halving:

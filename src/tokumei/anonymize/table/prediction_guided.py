@@ -54,7 +54,7 @@ class PredictionGuided:
             search = _FromPrediction(problem, fitted, k)
             search.follow_predictions()
             search.prove_the_rest()
-        return Found.of(problem, search.best, is_proven=problem.is_cell_loss)
+        return Found.of(problem, search.best, is_proven=problem.is_cell_loss and problem.is_rising)
 
     def _predictor(self, k: int) -> Predictor:
         wanted = {"k_p": k, "most_classes": LARGEST_TABLE}

@@ -16,7 +16,9 @@ class Ncp:
     """Mean over all cells of the share of values a label covers: 0 if untouched, 1 if all (certainty penalty).
 
     A label of a category that covers u of A leaves costs u/A, and nothing while it covers one. A label of a numeric
-    attribute costs the width of its leaves over the width of all. A suppressed record covers everything.
+    attribute costs the width of its leaves over the width of all. A label that says nothing, such as `*`, covers the
+    missing value, too, and costs 1, even over a single leaf: whether there is a value is no longer told. A suppressed
+    record covers everything.
 
     Example: ages 20, 21, 35 and 35 become 20s, 20s, 30s and 30s. As categories the 20s cover two of three ages and the
     30s one, which is no loss: (2/3 + 2/3 + 0 + 0) / 4 = 1/3. As numbers the 20s cover 1 of 15 years:
@@ -26,7 +28,7 @@ class Ncp:
     name: ClassVar[str] = "ncp"
 
     def level_cost(self, attribute: Attribute, level: int) -> LevelCost:
-        """Give the mean cover over all records, and the cover each label lacks."""
+        """Return the mean cover over all records, and the cover each label lacks."""
         if attribute.hierarchy.says_nothing(level):
             # Of a single value nothing but whether it is there can be lost, and here that is.
             cost = np.ones(1)

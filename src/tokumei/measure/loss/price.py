@@ -22,9 +22,9 @@ class Price:
 
     Every value and every label has a price, such as what advertisers pay for people with it (the SEM method of Oguri
     and Sonehara 2014). The price of a release is the sum over its cells, so that dear attributes are kept fine and
-    cheap ones given up. A label without a price fetches nothing; none may be dearer than a value or a label under it,
-    for then generalizing would pay, and no search could tell by a node what coarser ones lose. A suppressed record
-    fetches nothing, nor does a missing value, so that with missing values the label that says nothing has no price.
+    cheap ones given up. A label without a price fetches nothing, and so does a missing value or a suppressed record.
+    A label may be dearer than what is under it: then generalizing pays, the loss can be below 0, and no node can be
+    ruled out for being coarser than another. `optimal`, `exhaustive` and `best-effort` still prove the best one.
 
     Example: the ages 20 and 21 fetch 4 each and 35 fetches 1, the 20s 2 and the 30s 1. People of 20, 21, 35 and 35 are
     worth 4 + 4 + 1 + 1 = 10, as bands 2 + 2 + 1 + 1 = 6: the loss is 0.4. At the top it is 1, since `*` has no price.
@@ -51,39 +51,23 @@ class Price:
         return out
 
     def weight(self, attribute: Attribute) -> float:
-        """Give what all records of an attribute fetch: dear attributes count more."""
+        """Return what all records of an attribute fetch: dear attributes count more."""
         return float(self._of_labels(attribute, 0) @ attribute.label_sizes(0))
 
     def level_cost(self, attribute: Attribute, level: int) -> LevelCost:
-        """Give the share of the attribute's price that is gone, and what each label still fetches."""
+        """Return the share of the attribute's price that is gone, and what each label still fetches."""
         whole = self.weight(attribute)
         left = self._of_labels(attribute, level)
-        for finer in np.flatnonzero(attribute.hierarchy.finer[:, level]).tolist():
-            self._check_falls(attribute, finer, level)
+        fetched = float(left @ attribute.label_sizes(level))
         if whole == 0:
+            if fetched > 0:
+                expected = "a price above 0 for a value that occurs, which the prices of labels are compared with"
+                raise InputError.of(expected, file=self.file, column=attribute.hierarchy.attribute, value="none")
             return LevelCost(0.0, np.zeros(len(left)))
-        rise = 1 - float(left @ attribute.label_sizes(level)) / whole
-        return LevelCost(rise, left * (attribute.n_rows / whole))
+        return LevelCost(1 - fetched / whole, left * (attribute.n_rows / whole))
 
     def _of_labels(self, attribute: Attribute, level: int) -> Floats:
         prices = self.prices.get(attribute.hierarchy.attribute, {})
         of_labels = [prices.get(label, 0.0) for label in attribute.hierarchy.levels[level].labels]
         # A missing value tells nothing, so it fetches nothing.
         return np.array(of_labels + [0.0] * (len(attribute.label_sizes(level)) - len(of_labels)))
-
-    def _check_falls(self, attribute: Attribute, finer: int, level: int) -> None:
-        """Refuse a label that is dearer than one under it: generalizing must not pay."""
-        hierarchy = attribute.hierarchy
-        before = self._of_labels(attribute, finer)[attribute.leaf_labels(finer)]
-        after = self._of_labels(attribute, level)[attribute.leaf_labels(level)]
-        is_dearer = after > before
-        # A missing value matters only where there is one.
-        is_dearer[-1] &= attribute.leaf_sizes[-1] > 0
-        for leaf in np.flatnonzero(is_dearer)[:1]:
-            labels = hierarchy.levels[level].labels
-            is_missing = leaf == len(hierarchy.leaves)
-            label = labels[0] if is_missing else labels[hierarchy.levels[level].codes[leaf]]
-            under = hierarchy.levels[finer]
-            whose = "a missing value" if is_missing else f"'{under.labels[under.codes[leaf]]}'"
-            expected = f"a price of at most {before[leaf]:g}, that of {whose} under it"
-            raise InputError.of(expected, file=self.file, column=hierarchy.attribute, value=f"{label}: {after[leaf]:g}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
@@ -153,17 +154,19 @@ class FittedPowerLaw:
         }
 
     def inverse(self, k: float) -> float:
-        """Give the class count at which k is predicted: ((k − 1) / α)^(1/β), infinite for a k of 1."""
+        """Return the class count at which k is predicted, ((k − 1) / α)^(1/β): infinite for a k of 1, or beyond floats.
+
+        Of a law that is all but flat it is 0 or infinite: no class count has this k, or all have more.
+        """
         if self.beta >= 0:
             raise InputError.of("a law that falls, with β below 0", option="beta", value=self.beta)
         if k < 1:
             raise InputError.of("a k of 1 or more", option="k", value=k)
         if k == 1:
             return math.inf
-        try:
-            return math.exp(math.log((k - 1) / self.alpha) / self.beta)
-        except OverflowError:
-            return math.inf
+        power = (math.log(k - 1) - math.log(self.alpha)) / self.beta
+        # Beyond this a float has no room for it.
+        return math.inf if power > math.log(sys.float_info.max) else math.exp(power)
 
 
 def law_in_words(numbers: Mapping[str, float | None], k: float) -> str:
