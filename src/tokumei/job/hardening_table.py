@@ -16,7 +16,7 @@ from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
 from tokumei.attack.registry import DisclosureAttack, NamesVictims, ReleaseAttack
 from tokumei.attack.threat_model import NOBODY, Published, ThreatModel
 from tokumei.core.errors import CannotAnonymize
-from tokumei.core.progress import Bar, step
+from tokumei.core.progress import Bar, SilentBar, step
 from tokumei.core.score import Score
 from tokumei.core.text import Text
 from tokumei.data.table import Table
@@ -33,11 +33,13 @@ ROWS_PER_DECISION, MOST_TRIALS = 20_000, 40
 # The blame of attacks that do not tell whom they find.
 UNKNOWN = ""
 # Partners that a class might be merged with.
-PARTNERS = 3
+PARTNERS = 8
+# So many attempts are made at most before the search goes on with the best it has.
+MOST_ATTEMPTS = 400
+# A share that equals what is found blindly may differ from it by the last digits.
+ROUNDING = 1e-12
 # How often at most one more attack tries to do without some of the changes.
 IMPROVEMENTS = 8
-# Of large tables the share of what has to go that is changed before all attacks are tried again.
-AIM = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,8 @@ class TableEvidence:
             # There was nothing to find at all.
             return 0.0
         most = score.interval[1] if self.by_interval and score.interval else score.value
-        return max(0.0, most - (score.baseline or 0.0))
+        beyond = most - (score.baseline or 0.0)
+        return beyond if beyond > ROUNDING else 0.0
 
     def blamed(self, tried: Tried, scene: ThreatModel | PublicKnowledge) -> dict[str | None, Floats]:
         """Return how much each released row adds to what an attack found, by the column where it is one.
@@ -139,41 +142,56 @@ class TableSearch:
     keeps_promise: Callable[[pl.DataFrame], bool]
     deadline: float = float("inf")
     attempts: dict[Changes, Attempt | None] = field(default_factory=dict)
+    _best: Attempt | None = None
+    _bar: Bar = field(default_factory=SilentBar)
 
     def run(self) -> TableHardening:
         """Find the changes; CannotAnonymize where none keeps every attack under the bound."""
         with step("hardening") as bar:
-            self._bar: Bar = bar
+            self._bar = bar
             before = self.attempt(())
             assert before is not None  # noqa: S101 - nothing was changed, and nothing promised is broken by that.
-            holding = [one for one in (self._greedy(before, by_cost) for by_cost in self._orders) if one is not None]
-            if not holding:
+            for order in self._orders:
+                self._greedy(before, order)
+            if self._best is None:
                 raise self._failed(before)
-            best = min(holding, key=lambda one: one.changed.cost)
-            best = self._improved(best) if best.changes else best
+            best = self._improved(self._best) if self._best.changes else self._best
         late = "the time was up" if time.monotonic() > self.deadline else ""
         return TableHardening(before, best, len(self.attempts), late)
 
-    def attempt(self, changes: Sequence[ClassChange]) -> Attempt | None:
-        """Make changes and attack the result; None where a promise breaks or too many rows are left out."""
+    def attempt(self, changes: Sequence[ClassChange], *, as_good: bool = False) -> Attempt | None:
+        """Make changes and attack the result; None where a promise breaks or too many rows are left out.
+
+        None too for changes that cost no less than what holds already: further ones only cost more. Those that cost as
+        much are tried where they are fewer (`as_good`).
+        """
         key = tuple(sorted(changes))
         if key not in self.attempts:
-            self.attempts[key] = self._attempted(key)
+            changed = self.classes.changed(key)
+            if self._best is not None and changed.cost > self._best.changed.cost + (ROUNDING if as_good else -ROUNDING):
+                return None
+            self.attempts[key] = self._attempted(key, changed)
             self._bar.advance()
-        return self.attempts[key]
+        found = self.attempts[key]
+        holds = found is not None and not found.excess(self.bound)
+        if found is not None and holds and (self._best is None or found.changed.cost < self._best.changed.cost):
+            self._best = found
+        return found
 
     @cached_property
     def n_trials(self) -> int:
         """How many changes are tried for each decision; 0 where there is no time to try any."""
         return min(MOST_TRIALS, ROWS_PER_DECISION // max(1, self.classes.frame.height))
 
-    @property
-    def _orders(self) -> tuple[bool, ...]:
-        # A small table is worth a second search that looks at costs alone.
-        return (False, True) if self.n_trials else (False,)
+    @cached_property
+    def _orders(self) -> list[Order]:
+        """How often a small table is searched: by what goes farthest, by what is cheapest, and without each kind."""
+        if not self.n_trials:
+            return [Order(tuple(self.moves))]
+        kinds = [tuple(kind for kind in self.moves if kind != left_out) for left_out in self.moves]
+        return [Order(tuple(self.moves)), Order(tuple(self.moves), by_cost=True), *(Order(one) for one in kinds if one)]
 
-    def _attempted(self, changes: Changes) -> Attempt | None:
-        changed = self.classes.changed(changes)
+    def _attempted(self, changes: Changes, changed: ChangedClasses) -> Attempt | None:
         frame, kept = self.classes.released(changed)
         if len(kept) < max(1, self.classes.frame.height - self.n_may_suppress):
             return None
@@ -189,17 +207,17 @@ class TableSearch:
         }
         return Attempt(changes, changed, tried, shares, kept, scene)
 
-    def _greedy(self, now: Attempt, by_cost: bool) -> Attempt | None:
+    def _greedy(self, now: Attempt, order: Order) -> Attempt | None:
         """Change until every attack stays under the bound; None where there is nothing left to change."""
-        factor = AIM
+        factor = 1.0
         while now.excess(self.bound):
-            if time.monotonic() > self.deadline:
+            if time.monotonic() > self.deadline or len(self.attempts) > MOST_ATTEMPTS:
                 return None
-            moves = self._moves(now)
+            moves = self._moves(now, order.kinds)
             if not moves:
                 return None
-            moves.sort(key=lambda one: (one.cost if by_cost else one.cost / max(one.relief, 1e-12), one.changes))
-            done = self._best_of(now, moves[: self.n_trials], by_cost) if self.n_trials else None
+            moves.sort(key=lambda one: (one.cost if order.by_cost else one.cost / max(one.relief, 1e-12), one.changes))
+            done = self._best_of(now, moves[: self.n_trials], by_cost=order.by_cost) if self.n_trials else None
             if done is None:
                 done = self._batch(now, moves, factor)
                 factor *= 1 if done is None or self._distance(done) < 0.9 * self._distance(now) else 2
@@ -211,7 +229,7 @@ class TableSearch:
     def _distance(self, attempt: Attempt) -> float:
         return sum(attempt.excess(self.bound).values())
 
-    def _best_of(self, now: Attempt, moves: Sequence[Move], by_cost: bool) -> Attempt | None:
+    def _best_of(self, now: Attempt, moves: Sequence[Move], *, by_cost: bool) -> Attempt | None:
         """Try moves one by one; return the cheapest that is enough, or what goes farthest for its cost."""
         made = [one for move in moves if (one := self.attempt((*now.changes, *move.changes))) is not None]
         enough = [one for one in made if not one.excess(self.bound)]
@@ -261,8 +279,8 @@ class TableSearch:
                 without = _without(best.changes, order[start : start + size])
                 if len(without) == len(best.changes):
                     continue
-                done, left = self.attempt(without), left - 1
-                if done is not None and not done.excess(self.bound) and done.changed.cost <= best.changed.cost:
+                done, left = self.attempt(without, as_good=True), left - 1
+                if done is not None and not done.excess(self.bound):
                     best = done
             size //= 2
         return self._exchanged(best, left) if self.n_trials else best
@@ -274,36 +292,36 @@ class TableSearch:
             if base is None or left <= 0 or time.monotonic() > self.deadline:
                 continue
             left -= 1
-            for by_cost in self._orders:
-                other = self._greedy(base, by_cost)
-                if other is not None and other.changed.cost < best.changed.cost - 1e-12:
+            for order in self._orders:
+                other = self._greedy(base, order)
+                if other is not None and other.changed.cost < best.changed.cost - ROUNDING:
                     return self._improved(other)
         return best
 
     def _alone(self, change: ClassChange) -> float:
         return self.classes.changed([change]).cost
 
-    def _moves(self, now: Attempt) -> list[Move]:
+    def _moves(self, now: Attempt, kinds: Sequence[str]) -> list[Move]:
         """List what might be changed next, with what it costs and how much of the blame it takes away."""
-        # A wider label alone seldom hides a person; where nothing is tried by itself, merging goes before.
-        widens_people = bool(self.n_trials) or "merge" not in self.moves
-        units = _Units(self.classes, now, self._blame(now), widens_people=widens_people)
+        # Of a large table nothing is tried by itself, and what seldom hides a person is not considered.
+        is_tried = bool(self.n_trials)
+        units = _Units(self.classes, now, self._blame(now), is_tried=is_tried or "merge" not in kinds)
         found: list[Move] = []
-        if "snap" in self.moves:
+        if "snap" in kinds:
             found += self._snaps(now, units)
         for unit in units.blamed:
-            if "widen" in self.moves:
+            if "widen" in kinds:
                 found += units.widened(unit)
-            if "merge" in self.moves:
-                found += units.merged(unit, PARTNERS if self.n_trials else 1)
-            if "suppress" in self.moves:
+            if "merge" in kinds:
+                found += units.merged(unit, PARTNERS if is_tried else 1)
+            if "suppress" in kinds:
                 found += units.suppressed(unit)
         return found
 
     def _snaps(self, now: Attempt, units: _Units) -> Iterator[Move]:
         done = {one.column for one in now.changes if one.kind == "snap"}
         for column in self.classes.columns:
-            relief = float(units.blame.get(column, np.zeros(1)).sum() + units.blame.get(UNKNOWN, np.zeros(1)).sum() / 2)
+            relief = units.all_of(column)
             if column in done or not relief or self.classes.is_public(column):
                 continue
             change = ClassChange("snap", column=column)
@@ -346,6 +364,14 @@ class TableSearch:
 
 
 @dataclass(frozen=True)
+class Order:
+    """How a search chooses among changes: of these kinds, by what goes farthest for its cost, or by the cost alone."""
+
+    kinds: tuple[str, ...]
+    by_cost: bool = False
+
+
+@dataclass(frozen=True)
 class Move:
     """Changes that are considered next: the units they touch, what they cost, and what blame they take away."""
 
@@ -359,9 +385,9 @@ class _Units:
     """The classes after some changes, those that were merged as one, with what each is blamed for."""
 
     def __init__(
-        self, classes: ReleasedClasses, now: Attempt, blame: dict[str | None, Floats], *, widens_people: bool
+        self, classes: ReleasedClasses, now: Attempt, blame: dict[str | None, Floats], *, is_tried: bool
     ) -> None:
-        self.classes, self.now, self.blame, self.widens_people = classes, now, blame, widens_people
+        self.classes, self.now, self.blame, self.is_tried = classes, now, blame, is_tried
         changed = now.changed
         n_rows = classes.frame.height + classes.n_left_out
         self.first = np.flatnonzero((np.arange(len(changed.unit_of)) == changed.unit_of) & ~changed.is_out)
@@ -374,12 +400,18 @@ class _Units:
         order = np.argsort(-whole[self.first[is_blamed]], kind="stable")
         self.blamed: list[int] = self.first[is_blamed][order].tolist()
 
+    def all_of(self, column: str) -> float:
+        """Return how much blame a wider column may take away."""
+        return sum(float(self.total[one].sum()) * share for one, share in self._shares(column) if one in self.total)
+
+    def _shares(self, column: str) -> list[tuple[str | None, float]]:
+        # A wider label alone hides a person only where it makes other records fit.
+        return [(column, 1.0), (UNKNOWN, 0.5), (None, 0.5 if self.is_tried else 0.0)]
+
     def widened(self, unit: int) -> Iterator[Move]:
         """Widen one label of a unit, in the columns that are blamed or, where people are, in any."""
         for column in self.classes.columns:
-            relief = self._of(column, unit) + self._of(UNKNOWN, unit) / 2
-            if self.widens_people:
-                relief += self._of(None, unit) / 2
+            relief = sum(self._of(one, unit) * share for one, share in self._shares(column))
             label = self.now.changed.labels[column][unit]
             wider = self.classes.wider(column, label)
             if not relief or wider == label:
@@ -403,7 +435,7 @@ class _Units:
             rises += self.weights[column] * (together - each[place] * size - each * sizes)
         rises[place] = np.inf
         low, high = self._ends
-        if low is not None and high is not None and self._of(None, unit) > 0:
+        if low is not None and high is not None and self._of(None, unit) > 0 and not self.is_tried:
             is_new = (low[self.first] < low[unit]) | (high[self.first] > high[unit])
             rises = np.where(is_new, rises, np.inf)
         for at in np.argsort(rises, kind="stable")[:n_partners].tolist():

@@ -259,7 +259,10 @@ def _scores(
     by_column, n_known, n_cells = {}, 0, 0
     for one in readings:
         n_own = int(public.sizes[np.array(one.is_generalized)[public.labels_of_classes(one.column)]].sum())
-        n_exact = sum(n for (_, column), n in known.items() if column == one.column)
+        # Where what is assumed of a release is false, claims contradict each other and would add up to more than all.
+        n_exact = sum(
+            min(n, int(public.sizes[number])) for (number, column), n in known.items() if column == one.column
+        )
         n_known, n_cells = n_known + n_exact, n_cells + n_own
         if n_own:
             by_column[one.column] = n_exact / n_own
