@@ -15,7 +15,7 @@ from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.search.problem import recoded_requirement
 from tokumei.anonymize.tables import ROW, check_promise, released_rows
 from tokumei.anonymize.unseen import LineOf, Unseen, check_all_seen, rows_left, with_unseen_hidden
-from tokumei.core.errors import CannotAnonymize, NotAllowed
+from tokumei.core.errors import CannotAnonymize, InputError, NotAllowed
 from tokumei.core.text import Text
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import count_classes
@@ -60,6 +60,9 @@ def apply_recipe(
     `hierarchies` count before those that the recipe holds; `population`, the class counts of everybody, is needed where
     a requirement compares with one.
     """
+    if "hardened" in recipe.options:
+        expected = "a recipe of a release that was not hardened: apply its own recipe, and harden what that gives"
+        raise InputError.of(expected, file=file, option="recipe")
     frame = as_frame(data)
     if "mapping" not in recipe.options:
         return _made_again(recipe, frame, hierarchies or {}, population)

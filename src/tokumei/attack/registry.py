@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tokumei.attack.threat_model import ThreatModel
@@ -57,6 +59,14 @@ class ReleaseAttack(DisclosureAttack, Protocol):
 
     def deduce(self, public: PublicKnowledge, *, seed: int) -> Deductions:
         """Deduce what must be true of the original; where that is there, judge the claims by it."""
+
+
+@runtime_checkable
+class NamesVictims(DisclosureAttack, Protocol):
+    """A disclosure attack that tells whom it finds, so that `harden` knows which rows to change first."""
+
+    def risks(self, threat_model: ThreatModel, *, seed: int) -> npt.NDArray[np.bool_]:
+        """Tell for each target of the threat model whether they are found by what the main score counts."""
 
 
 # The attackers who look for equal rows stand in one file.

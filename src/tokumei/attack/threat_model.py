@@ -52,6 +52,7 @@ class KnownMethod:
     k: the k that was asked for; None if that is not known. ranged: the columns it wrote as ranges; None if not known.
     is_plain: whether nothing but k-anonymity was asked for, and all columns counted alike.
     suppression: the share of rows that the method was allowed to leave out.
+    on_grid: columns whose labels were put on a public grid or hierarchy afterwards, whatever the method wrote.
     """
 
     name: str = ""
@@ -60,6 +61,7 @@ class KnownMethod:
     ranged: Sequence[str] | None = None
     is_plain: bool = True
     suppression: float = 0.0
+    on_grid: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.k is not None and self.k < 1:

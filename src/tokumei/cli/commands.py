@@ -66,7 +66,7 @@ COMMANDS: Mapping[str, Command] = {
     "audit": Command("audit:audit", PROTECT),
     "predict": Command("predict:predict", PROTECT),
     "compare": Command("compare:compare", PROTECT),
-    "harden": Command("harden:harden", PROTECT),
+    "harden": Command("harden:app", PROTECT),
     "attack": Command("history:attack_app", ATTACK, {"table": "attack_table:attack_table"}),
     "judge": Command("history:judge", ATTACK),
     "knowledge": Command("history:knowledge", ATTACK),

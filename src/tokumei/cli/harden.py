@@ -1,20 +1,51 @@
-"""`tokumei harden`: the least further changes to a release of a history until no attack finds more than is allowed."""
+"""`tokumei harden`: the least further changes to a release until no attack finds more than is allowed."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from tokumei.cli.attack_table import InOrderOption, ReleaseOption, RowsOption
+from tokumei.cli.goals import HierarchyOption, NumericOption, QiOption, hierarchies_of, read_table
 from tokumei.cli.history import OriginalOption, OutFormatOption, item_file
-from tokumei.cli.options import DrawOption, ForceOption, ItemHierarchyOption, names
+from tokumei.cli.options import (
+    DrawOption,
+    ForceOption,
+    HierarchiesOption,
+    ItemHierarchyOption,
+    SeedOption,
+    names,
+)
 from tokumei.cli.output import JsonFlag, show, showing_progress
-from tokumei.cli.reading import reads_histories
+from tokumei.cli.reading import reads_histories, reads_tables
 from tokumei.cli.report import KnowledgeOption, MinutesOption, SampleOption, files_of
+from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
+HISTORY = "history"
 
+
+class HistoryUnlessNamed(TyperGroup):
+    """A group whose options without a command are those of `history`, the only kind there was at first."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the name of the command before options that stand without one."""
+        if args and args[0].startswith("-") and args[0] not in ctx.help_option_names:
+            args = [HISTORY, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    help="Change a release no more than needed for no attack to find more than is allowed.",
+    no_args_is_help=True,
+    cls=HistoryUnlessNamed,
+)
+
+
+@app.command(HISTORY)
 @reads_histories
 def harden(
     original: OriginalOption,
@@ -58,9 +89,10 @@ def harden(
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
-    """Change a release no more than needed for every attack to find at most a share of the customers.
+    """Change the release of a history until every attack finds at most a share of the customers.
 
-    Prints what every attack finds before and after, and what it cost, measure by measure.
+    No more is changed than needed. Prints what every attack finds before and after, and what it cost, measure by
+    measure. `tokumei harden` without a kind means the same.
 
     Example: tokumei harden --original T.csv --release AT.csv --bound 0.25 --out hard.csv --published S.csv
     """
@@ -90,4 +122,125 @@ def harden(
             hierarchy=items,
         )
         done.release.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"))
+    show(done.written_to(out), json=json)
+
+
+@app.command("table")
+@reads_tables
+def harden_table(
+    release: ReleaseOption,
+    qi: QiOption,
+    bound: Annotated[
+        float,
+        typer.Option("--bound", metavar="0.05", help="Largest share that any attack may find beyond what is blind."),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The hardened release.")],
+    original: Annotated[
+        Path | None,
+        typer.Option("--original", metavar="X", help="The original: people who are known. Some attacks need none."),
+    ] = None,
+    attacks: Annotated[
+        str | None, typer.Option("--attacks", metavar="A,B,…", help="Which attacks; all that can work if not given.")
+    ] = None,
+    changes: Annotated[
+        str | None,
+        typer.Option("--changes", metavar="A,B,…", help="Some of snap, widen, merge, suppress; all if not given."),
+    ] = None,
+    suppress: Annotated[
+        float, typer.Option("--suppress", metavar="P", help="Share of the released rows that may be left out.")
+    ] = 0.05,
+    interval: Annotated[
+        bool,
+        typer.Option(
+            "--interval/--no-interval",
+            help="Hold the upper end of each 95 % interval against the bound, or the share that was found.",
+        ),
+    ] = True,
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", metavar="M", help="End the search after so long, with the best it has.")
+    ] = None,
+    sensitive: Annotated[
+        str | None, typer.Option("--sensitive", metavar="S", help="The column that others want to learn.")
+    ] = None,
+    known: Annotated[
+        str | None, typer.Option("--known", metavar="A,B,…", help="Only these columns are known; --qi if not given.")
+    ] = None,
+    hierarchies: HierarchiesOption = None,
+    hierarchy: HierarchyOption = None,
+    numeric: NumericOption = None,
+    rows: RowsOption = None,
+    in_order: InOrderOption = False,
+    population: Annotated[
+        Path | None, typer.Option("--population", metavar="P", help="Everybody who might be in the release.")
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option("--method", metavar="NAME", help="How the release was made, as attackers may know.")
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", min=1, metavar="K", help="The k that was asked for, as attackers may know.")
+    ] = None,
+    out_rows: Annotated[
+        Path | None, typer.Option("--out-rows", metavar="FILE", help="Also write the row of X behind each row left.")
+    ] = None,
+    force: ForceOption = False,
+    seed: SeedOption = 1,
+    reading: Reading = AS_IT_IS,
+    json: JsonFlag = False,
+) -> None:
+    """Change a released table until no attack finds more than a bound allows, with as little loss as can be found.
+
+    Ranges are put on a public grid, labels widened, classes merged, rows left out. A label only ever gets wider, so
+    that none becomes false; k is counted again. Without --original the release is held against what its labels alone
+    give away. Prints what each attack finds before and after, and what it cost.
+
+    Example: tokumei harden table --release release.csv --qi sex,age --method mondrian --attacks downcoding --bound 0.05
+    --out hard.csv
+    """
+    from tokumei.data.files.formats import check_can_be_written
+    from tokumei.data.files.outputs import guarded
+    from tokumei.job.harden_table import harden_release
+    from tokumei.job.harden_table import harden_table as harden
+
+    check_can_be_written(out)
+    columns, secret = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []
+    trees, numbers = hierarchies_of(hierarchies, hierarchy), names(numeric, "--numeric") if numeric else None
+    asked: dict[str, Any] = {
+        "bound": bound,
+        "attacks": names(attacks, "--attacks") if attacks else None,
+        "changes": names(changes, "--changes") if changes else None,
+        "suppress": suppress,
+        "by_interval": interval,
+        "minutes": minutes,
+        "seed": seed,
+        "numeric": numbers,
+        "method": method,
+        "k": k,
+    }
+    outputs, read = {"--out": out, "--out-rows": out_rows}, [original, release, rows, population, hierarchies]
+    with showing_progress(), guarded(outputs, inputs=read, force=force) as drafts:
+        if original is None:
+            alone = {
+                "--known": known,
+                "--rows": rows,
+                "--in-order": in_order,
+                "--population": population,
+                "--out-rows": out_rows,
+            }
+            for option, value in alone.items():
+                if value:
+                    raise InputError.of("--original beside it, the people who are known", option=option)
+            done = harden_release(read_table(release, columns, secret, reading, hierarchies=trees), **asked)
+        else:
+            people = read_table(original, columns, secret, reading, hierarchies=trees)
+            done = harden(
+                people,
+                release,
+                known=names(known, "--known") if known else [],
+                rows=rows,
+                in_order=in_order,
+                population=population,
+                reading=reading,
+                **asked,
+            )
+        done.release.write(drafts["--out"], None, drafts.get("--out-rows"))
     show(done.written_to(out), json=json)

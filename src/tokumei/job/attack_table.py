@@ -200,10 +200,59 @@ def attack_table(
     **options: Any,
 ) -> TableAttack:
     """Attack a released table; see `tk.attack`."""
-    from tokumei.attack.public_knowledge import PublicKnowledge
-
     started = time.perf_counter()
-    parts = _chosen(attack, options)
+    parts = chosen_attacks(attack, options)
+    threat_model = threat_model_of(
+        original,
+        release,
+        known=known,
+        known_share=known_share,
+        numeric=numeric,
+        hierarchies=hierarchies,
+        rows=rows,
+        in_order=in_order,
+        earlier=earlier,
+        earlier_rows=earlier_rows,
+        population=population,
+        control=control,
+        method=method,
+        k=k,
+        reading=reading,
+    )
+    left_out = {name: lack for name, part in parts.items() if (lack := what_is_missing(threat_model, part))}
+    if attack != ALL and left_out:
+        name, lack = next(iter(left_out.items()))
+        raise InputError.of(Text("{lack}, which {name} needs", lack=lack, name=name))
+    tried = try_each({name: part for name, part in parts.items() if name not in left_out}, threat_model, seed)
+    facts = {
+        "rows": original.n_rows,
+        "released": threat_model.published.table.n_rows,
+        "known": threat_model.known_columns,
+        "seed": seed,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    return TableAttack(tried, left_out, facts, original.kind)
+
+
+def threat_model_of(
+    original: Table,
+    release: Any,
+    *,
+    known: Sequence[str] = (),
+    known_share: float = 1.0,
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    rows: Any = None,
+    in_order: bool = False,
+    earlier: Sequence[Any] = (),
+    earlier_rows: Sequence[Any] = (),
+    population: Any = None,
+    control: Any = None,
+    method: str | None = None,
+    k: int | None = None,
+    reading: Reading = AS_IT_IS,
+) -> ThreatModel:
+    """Make the threat model of attacks by somebody who knows people; see `tk.attack`."""
     wanted = [known] if isinstance(known, str) else list(known) or original.quasi_identifiers
     numbers = numeric_of(original, numeric)
     for column in [*wanted, *numbers]:
@@ -212,7 +261,7 @@ def attack_table(
         expected = f"one file for each of {len(earlier)} earlier releases"
         raise InputError.of(expected, option="earlier_rows", value=len(earlier_rows))
     each: Sequence[Any] = earlier_rows or [None] * len(earlier)
-    threat_model = ThreatModel(
+    return ThreatModel(
         original=original.with_written_moments(),
         published=_written(published(original, release, rows, in_order=in_order, reading=reading)),
         hierarchies=hierarchies_of(original, release, hierarchies),
@@ -227,27 +276,20 @@ def attack_table(
         control=_frame(control, reading, wanted),
         method=_known_method(release, method, k),
     )
-    left_out = {name: lack for name, part in parts.items() if (lack := _lacks(threat_model, part))}
-    if attack != ALL and left_out:
-        name, lack = next(iter(left_out.items()))
-        raise InputError.of(Text("{lack}, which {name} needs", lack=lack, name=name))
+
+
+def try_each(parts: Mapping[str, DisclosureAttack], threat_model: ThreatModel, seed: int) -> list[Tried]:
+    """Try attacks that have all they need; one that learns a column learns each of several in turn."""
+    from tokumei.attack.public_knowledge import PublicKnowledge
+
     tried = []
     for name, part in parts.items():
-        if name in left_out:
-            continue
         if isinstance(part, ReleaseAttack):
             tried.append(_deduced(name, part, PublicKnowledge.of(threat_model), seed))
             continue
         for learned, one in _for_each_sensitive(part, threat_model.sensitive):
             tried.append(Tried(name, learned, dict(one.measure(threat_model, seed=seed))))
-    facts = {
-        "rows": original.n_rows,
-        "released": threat_model.published.table.n_rows,
-        "known": threat_model.known_columns,
-        "seed": seed,
-        "seconds": round(time.perf_counter() - started, 3),
-    }
-    return TableAttack(tried, left_out, facts, original.kind)
+    return tried
 
 
 def attack_release(
@@ -262,15 +304,24 @@ def attack_release(
     **options: Any,
 ) -> TableAttack:
     """Attack a release of which nothing else is there: by what its labels give away; see `tk.attack`."""
-    from tokumei.attack.public_knowledge import PublicKnowledge
-
     started = time.perf_counter()
-    parts = _chosen(attack, options)
+    parts = chosen_attacks(attack, options)
     alone = {name: part for name, part in parts.items() if isinstance(part, ReleaseAttack)}
     left_out = dict.fromkeys((name for name in parts if name not in alone), "the original")
     if attack != ALL and left_out:
         name, lack = next(iter(left_out.items()))
         raise InputError.of(Text("{lack}, which {name} needs", lack=lack, name=name), file=release.name)
+    tried = deduce_each(alone, public_of(release, numeric, hierarchies, method, k), seed)
+    facts = {"released": release.n_rows, "seed": seed, "seconds": round(time.perf_counter() - started, 3)}
+    return TableAttack(tried, left_out, facts, release.kind)
+
+
+def public_of(
+    release: Table, numeric: Sequence[str] | None, hierarchies: Any, method: str | None, k: int | None
+) -> PublicKnowledge:
+    """Return what everybody knows of a release of which nothing else is there."""
+    from tokumei.attack.public_knowledge import PublicKnowledge
+
     chosen = release.hierarchies if hierarchies is None else hierarchies
     public = PublicKnowledge(
         release.with_written_moments(),
@@ -280,9 +331,12 @@ def attack_release(
     )
     for column in public.numeric or []:
         check_column(column, release.frame.columns, "numeric", release.name)
-    tried = [_deduced(name, part, public, seed) for name, part in alone.items()]
-    facts = {"released": release.n_rows, "seed": seed, "seconds": round(time.perf_counter() - started, 3)}
-    return TableAttack(tried, left_out, facts, release.kind)
+    return public
+
+
+def deduce_each(parts: Mapping[str, ReleaseAttack], public: PublicKnowledge, seed: int) -> list[Tried]:
+    """Try attacks that need nothing but the release."""
+    return [_deduced(name, part, public, seed) for name, part in parts.items()]
 
 
 def _deduced(name: str, part: ReleaseAttack, public: PublicKnowledge, seed: int) -> Tried:
@@ -301,16 +355,17 @@ def _known_method(release: Any, name: str | None, k: int | None) -> KnownMethod:
     is_plain = all(one["name"] == "k-anonymity" for one in asked) and not made.get("weights")
     is_plain = is_plain and made.get("loss", "ncp") == "ncp"
     return KnownMethod(
-        name or release.recipe.method,
+        name or (release.recipe.method if release.recipe.method in TABLE_ANONYMIZERS else ""),
         made.get("options", {}),
         k if k is not None else max(ks, default=None),
         ranged=list(release.numeric),
         is_plain=is_plain,
         suppression=float(made.get("suppression", 0.0)),
+        on_grid=made.get("hardened", {}).get("on_grid", ()),
     )
 
 
-def _chosen(attack: Any, options: Mapping[str, Any]) -> dict[str, DisclosureAttack]:
+def chosen_attacks(attack: Any, options: Mapping[str, Any]) -> dict[str, DisclosureAttack]:
     """Make the attack or the attacks that are asked for, or all of them."""
     if isinstance(attack, str) and attack != ALL:
         return {attack: DISCLOSURE_ATTACKS.make(attack, **options)}
@@ -332,7 +387,7 @@ def _for_each_sensitive(part: Any, columns: Sequence[str]) -> list[tuple[str | N
     return [(None, part)]
 
 
-def _lacks(threat_model: ThreatModel, part: DisclosureAttack) -> str | None:
+def what_is_missing(threat_model: ThreatModel, part: DisclosureAttack) -> str | None:
     """Say what an attack needs and was not given."""
     has = {
         "sensitive": bool(threat_model.sensitive),

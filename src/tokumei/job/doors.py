@@ -46,7 +46,8 @@ KINDS: dict[str, dict[str, str]] = {
     "attack": {"Table": "attack_table:attack_table", "History": "attack_history:attack_history"},
     "attack a release": {"Table": "attack_table:attack_release"},
     "measure": {"Table": "measure_table:measure_table", "History": "measure_history:measure_history"},
-    "harden": {"History": "harden_history:harden_history"},
+    "harden": {"Table": "harden_table:harden_table", "History": "harden_history:harden_history"},
+    "harden a release": {"Table": "harden_table:harden_release"},
     "compare": {"Table": "compare_table:compare_table"},
     "predict": {"Table": "predict_table:predict_table"},
     "sweep": {"History": "report_history:sweep_history"},
@@ -137,12 +138,20 @@ def measure(original: Any, release: Any = None, measures: Any = None, **options:
 
 
 def harden(original: Any, release: Any = None, *, bound: float, **options: Any) -> Any:
-    """Change the release of a history no more than needed for every attack to find at most a share of the customers.
+    """Change a release no more than needed for every attack to find at most a share of the people.
 
-    original: a `tk.History`; a release that `tk.anonymize` gave may stand alone.
-    release: what `tk.anonymize` gave and nobody has seen yet; or none, with a `pipeline` that makes it.
-    options: `knowledge` in per cent, `attacks`, `minutes`, `draws`; `changes`, some of "widen", "delete",
-        "re-pseudonymize" and "permute"; `sample`, the most customers that are attacked; `seed`.
+    original: a `tk.Table` or a `tk.History`; a release that `tk.anonymize` gave may stand alone, and so may any
+        released table of which only the labels are attacked.
+    release: what `tk.anonymize` gave and nobody has seen yet; a released table, with `rows` or `in_order` as for
+        `tk.attack`; or none, with a `pipeline` that makes the release of a history.
+
+    Of a table: `attacks`, all that what is given allows if not named; `changes`, some of "snap" (ranges and sets onto a
+    public grid or hierarchy), "widen", "merge" and "suppress"; `suppress`, the share of rows that may be left out;
+    `by_interval=False` holds the shares found against the bound, not the upper ends of their intervals; `minutes` for
+    the search; `seed`, `hierarchies`, `numeric`, and what attackers know, as for `tk.attack`.
+
+    Of a history: `knowledge` in per cent, `attacks`, `minutes`, `draws`; `changes`, some of "widen", "delete",
+    "re-pseudonymize" and "permute"; `sample`, the most customers that are attacked; `seed`.
 
     >>> import tokumei as tk
     >>> days = [f"2011-0{1 + n % 3}-0{1 + n // 3}" for n in range(9)]
@@ -150,7 +159,14 @@ def harden(original: Any, release: Any = None, *, bound: float, **options: Any) 
     >>> r = tk.anonymize(h, method="pseudonyms", lifetime=12, seed=1)
     >>> tk.harden(r, bound=0.7, attacks=["s6"], changes=["permute"], seed=1).found.change.found
     2
+
+    >>> t = tk.Table({"age": ["31-45", "31-45", "50-58", "50-58"]}, qi=["age"])
+    >>> tk.harden(t, bound=0.2, attacks=["downcoding"], by_interval=False, method="mondrian").frame["age"].to_list()
+    ['30-45', '30-45', '50-59', '50-59']
     """
+    if release is None and (isinstance(original, Table) or "qi" in options):
+        table = _with_roles(original, options.pop("qi", None), options)
+        return _run("harden a release", table, {**options, "bound": bound})
     if "pipeline" not in options:
         original, release = _pair("harden", original, release, options)
     return _run("harden", original, {**options, "bound": bound}, *([] if release is None else [release]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tokumei.attack.attribute_inference import (
     SensitiveRecords,
@@ -19,6 +19,7 @@ from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.text import Text
+from tokumei.hierarchy.label_semantics import Bools
 
 # Who can rule out more than that needs no release.
 MOST_EXCLUDED = 100
@@ -66,3 +67,11 @@ class BackgroundKnowledge:
             "certain": share_score("certain", int(inferred.is_certain.sum()), len(values), inputs=inputs),
             "success": drawn_success("success", inferred.chances, blind, purpose="background-knowledge", seed=seed),
         }
+
+    def risks(self, threat_model: ThreatModel, *, seed: int) -> Bools:
+        """Tell for each target whether their own value alone is left."""
+        column = sensitive_column(threat_model, self.sensitive)
+        released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
+        values = target_values(threat_model, column)
+        chosen: dict[str, Any] = {"purpose": "background-knowledge", "seed": seed}
+        return infer_excluding(released, people, values, self.excludes, **chosen).is_certain

@@ -109,8 +109,11 @@ class Downcoding:
         sure = [
             one
             for one in readings
-            if one.column in tight
-            or not (one.is_numeric if method.ranged is None else one.column in ranged and any(one.ranges))
+            if one.column not in method.on_grid
+            and (
+                one.column in tight
+                or not (one.is_numeric if method.ranged is None else one.column in ranged and any(one.ranges))
+            )
         ]
         for one in sure:
             is_ranged = one.column in ranged
@@ -165,6 +168,8 @@ class Downcoding:
     def _is_tight(self, public: PublicKnowledge, reading: LabelReading) -> tuple[bool, Text]:
         """Tell whether the labels of a column are assumed to be made of the values in each group, and why."""
         method = public.method
+        if reading.column in method.on_grid:
+            return False, Text("put on a public grid afterwards")
         if self.ranges:
             return self.ranges == "tight" and not reading.are_of_a_tree, Text("told")
         if _searches_levels(method.name):
@@ -254,7 +259,10 @@ def _scores(
     by_column, n_known, n_cells = {}, 0, 0
     for one in readings:
         n_own = int(public.sizes[np.array(one.is_generalized)[public.labels_of_classes(one.column)]].sum())
-        n_exact = sum(n for (_, column), n in known.items() if column == one.column)
+        # Where what is assumed of a release is false, claims contradict each other and would add up to more than all.
+        n_exact = sum(
+            min(n, int(public.sizes[number])) for (number, column), n in known.items() if column == one.column
+        )
         n_known, n_cells = n_known + n_exact, n_cells + n_own
         if n_own:
             by_column[one.column] = n_exact / n_own

@@ -17,6 +17,7 @@ from tokumei.attack.attribute_inference import (
 from tokumei.attack.targets import control_people, drawn_success, share_of, share_score, target_people
 from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.score import Score
+from tokumei.hierarchy.label_semantics import Bools
 
 
 @dataclass(frozen=True)
@@ -54,3 +55,9 @@ class Homogeneity:
             certain = replace(certain, control=share_of(theirs.is_certain))
             success = replace(success, control=float(theirs.chances.mean()))
         return {"certain": certain, "success": success}
+
+    def risks(self, threat_model: ThreatModel, *, seed: int) -> Bools:
+        """Tell for each target whether the value is certain."""
+        column = sensitive_column(threat_model, self.sensitive)
+        released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
+        return infer(released, people, target_values(threat_model, column)).is_certain

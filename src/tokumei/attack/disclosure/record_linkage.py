@@ -20,6 +20,7 @@ from tokumei.attack.targets import (
 )
 from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.score import Score
+from tokumei.hierarchy.label_semantics import Bools, Ints
 
 
 @dataclass(frozen=True)
@@ -44,21 +45,34 @@ class RecordLinkage:
     def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Compare every known person with every record."""
         table = threat_model.published.table
-        people, records = target_people(threat_model, seed), CandidateRecords.of(threat_model, table.frame, table.name)
-        n_fitting = Candidates(people, records).counts()[people.class_of]
-        owners, own = own_records(threat_model.published, threat_model.targets, threat_model.original.n_rows)
-        n_own = n_own_fitting(people, records, owners, own)
+        records = CandidateRecords.of(threat_model, table.frame, table.name)
+        n_fitting, n_own = _fitting(threat_model, seed)
         is_certain = (n_fitting == 1) & (n_own == 1)
         chances = n_own / np.maximum(n_fitting, 1)
         others = control_people(threat_model, seed)
         control = None
         if others is not None:
             control = share_of(Candidates(others, records).counts()[others.class_of] == 1)
+        _, own = own_records(threat_model.published, threat_model.targets, threat_model.original.n_rows)
         # A person may have several records; nearly always it is one.
-        blind = len(own) / len(people.class_of) / table.n_rows
+        blind = len(own) / len(n_own) / table.n_rows
         n_lost = int((n_own == 0).sum())
         fitting = {"fewest_fitting": int(n_fitting.min()), "without_fitting_own": n_lost}
         return {
             "certain": share_score("certain", int(is_certain.sum()), len(is_certain), blind, control),
             "success": drawn_success("success", chances, blind, purpose="record-linkage", seed=seed, inputs=fitting),
         }
+
+    def risks(self, threat_model: ThreatModel, *, seed: int) -> Bools:
+        """Tell for each target whether exactly one record fits, which is theirs."""
+        n_fitting, n_own = _fitting(threat_model, seed)
+        found: Bools = (n_fitting == 1) & (n_own == 1)
+        return found
+
+
+def _fitting(threat_model: ThreatModel, seed: int) -> tuple[Ints, Ints]:
+    """Count for each target the records that fit, and their own among them."""
+    table = threat_model.published.table
+    people, records = target_people(threat_model, seed), CandidateRecords.of(threat_model, table.frame, table.name)
+    owners, own = own_records(threat_model.published, threat_model.targets, threat_model.original.n_rows)
+    return Candidates(people, records).counts()[people.class_of], n_own_fitting(people, records, owners, own)
