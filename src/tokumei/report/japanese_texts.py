@@ -164,7 +164,7 @@ FORMS = {
     ),
     "{column} and no {other}": "{column}と{other}",
     "it needs values, and the release has ranges and sets: --draws 100 draws values from them": (
-        "値が必要ですが、公開データは範囲と集合です（--draws 100 でセルから値を抽出して測れます）"
+        "値が必要ですが、加工データは範囲と集合です（--draws 100 でセルから値を抽出して測れます）"
     ),
     "it needs the customers' attributes (--master)": "顧客の属性（--master）が必要です",
     "the history has a single item, so no two that could be alike": (
