@@ -41,6 +41,11 @@ def judge_scores(scores: Mapping[str, Mapping[str, Any]]) -> str:
     return next((one for one in (NOT_MET, JUDGE, MET) if one in measured), NOT_MEASURED)
 
 
+def was_tried(score: Mapping[str, Any]) -> bool:
+    """Whether there was anything that an attack could be right about: people, cells, or predicates."""
+    return not any(score.get("inputs", {}).get(kind) == 0 for kind in ("people", "cells", "predicates"))
+
+
 def chance_of(name: str, score: Mapping[str, Any]) -> float | None:
     """Return the share that would be found by chance; None if the attack does not state it."""
     # Blind guessing is certain of nothing, and the control of a certain find counts how often it is a mistake.
@@ -51,8 +56,7 @@ def chance_of(name: str, score: Mapping[str, Any]) -> float | None:
 
 
 def _judge_score(name: str, score: Mapping[str, Any]) -> str:
-    tried = score.get("inputs", {})
-    if tried.get("predicates", tried.get("people")) == 0:
+    if not was_tried(score):
         return NOT_MEASURED
     if name == "certain" and score["value"] > 0:
         return NOT_MET
