@@ -29,7 +29,7 @@ def finding(page: dict[str, Any], ending: str) -> str:
 
 
 def attack(name: str, certain: float) -> dict[str, Any]:
-    scores = {"certain": {"value": certain}}
+    scores = {"certain": {"value": certain, "interval": [certain, certain + 0.001]}}
     return {"threat": "rival", "attack": name, "sensitive": None, "known": ["sex"], "scores": scores}
 
 
@@ -88,13 +88,58 @@ def test_legal_item_is_met_by_a_safe_table_and_not_by_a_broken_one(
 
 def test_what_only_people_can_know_is_theirs_to_judge() -> None:
     assert finding(safe_harbor(case()), "164.514(b)(2)(ii)") == "yours to judge"
-    assert finding(anonymously_processed(case(bounds=[])), "第34条第5号") == "yours to judge"
+    assert finding(anonymously_processed(case(bounds=[], **ATTACKED)), "第34条第5号") == "yours to judge"
+    few = case({"income": [30.5] * 18 + [31.5, 1160.5]})
+    assert finding(anonymously_processed(few), "第34条第4号") == "yours to judge"
     assert finding(anonymously_processed(case(is_secret_apart=None)), "規則第35条") == "yours to judge"
 
 
 def test_no_criterion_is_met_by_counting_alone() -> None:
     for criterion in ("singling out", "linkability", "inference"):
         assert finding(wp216(case()), criterion) == "not measured"
+    # Neither by a k of a thousand and bounds that hold.
+    assert finding(anonymously_processed(case(k=1000)), "第34条第5号") == "not measured"
+    uncounted = {"attacks": [{**attack("record-linkage", 0.0), "scores": {}}]}
+    assert finding(wp216(case(**uncounted)), "linkability (rival)") == "not measured"
+    assert finding(anonymously_processed(case(**uncounted)), "第34条第5号") == "not measured"
+
+
+def score(low: float, high: float, blind: float | None) -> dict[str, Any]:
+    return {"value": (low + high) / 2, "interval": [low, high]} | ({} if blind is None else {"baseline": blind})
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (score(0.22, 0.24, 0.23), "met"),
+        (score(0.10, 0.12, 0.23), "met"),
+        (score(0.22, 0.26, 0.23), "yours to judge"),
+        (score(0.26, 0.30, 0.23), "not met"),
+        (score(0.0, 0.001, None), "yours to judge"),
+        ({"value": 0.0, "baseline": 0.23}, "yours to judge"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "kind", "criterion"),
+    [
+        ("downcoding", "singled-out", "singling out"),
+        ("record-linkage", "success", "linkability (rival)"),
+        ("linkage", "row", "linkability (rival)"),
+        ("homogeneity", "success", "inference (rival)"),
+    ],
+)
+def test_each_criterion_is_judged_by_its_interval_against_chance(
+    name: str, kind: str, criterion: str, found: dict[str, Any], expected: str
+) -> None:
+    tried = {**attack(name, 0.0), "scores": {kind: found}}
+    item = next(one for one in wp216(case(attacks=[tried]))["items"] if one["item"] == criterion)
+    assert item["finding"] == expected
+    # The figure stands beside the finding, with both ends of its interval where it has one.
+    for told in (found["value"], *found.get("interval", [])):
+        assert f"{told:.3g}" in item["evidence"]
+
+
+def test_figures_of_singling_out_are_evidence() -> None:
     told = wp216(case(**ATTACKED))["items"][0]
     assert told["evidence"] == (
         "downcoding: the end of a range fits one person in 0.23 (0.22 to 0.24), any value of it in 0.23"

@@ -65,6 +65,8 @@ def test_report_says_six_sentences_first_and_names_every_part(folder: Path) -> N
     first = text.split("## ")[1].strip().split("\n\n")
     assert first[0] == "For the person who decides"
     assert len(first) == 7
+    assert first[2].startswith("Counted: k = 6. ")
+    assert re.match(r"Attacked: by downcoding, .+ 95 % interval .+ Singling out: .+\.|Attacked: whether", first[3])
     for part in (
         "What was done",
         "recounted",
@@ -87,6 +89,48 @@ def test_report_in_japanese_has_no_sentence_left_in_english(folder: Path) -> Non
     cells = {cell for line in text.splitlines() for cell in re.split(r" \| |^\| | \|$|^#+ ", line)}
     # Values of the data are shown as they are; "illness" and "age" are no words of the report.
     assert not {cell for cell in cells if cell in words and not re.search("[ぁ-んァ-ヶ一-龯]", cell)} - {"k"}
+
+
+def test_every_run_measures_what_labels_give_away_and_says_so_in_both_languages(tmp_path: Path) -> None:
+    # Two of five ages occur, each once: an end of a tight range is somebody's, of its other values few are.
+    rows = "".join(f"{10 + 5 * (n // 2) + n % 2},{('flu', 'cold')[n // 2 % 2]}\n" for n in range(30))
+    (tmp_path / "people.csv").write_text(f"age,illness\n{rows}")
+    text = (
+        '[job]\nseed = 1\n[input]\nfile = "people.csv"\n[roles]\nage = "quasi-identifier"\nillness = "sensitive"\n'
+        '[requirements]\nk = 3\n[[method]]\nname = "mondrian"\nranges = "{ranges}"\n'
+    )
+    told = {}
+    for ranges in ("tight", "grid"):
+        done = tk.Job.of(text.format(ranges=ranges), folder=tmp_path).run(tmp_path / ranges)
+        dossier = json.loads((tmp_path / ranges / "dossier.json").read_text(encoding="utf-8"))
+        (attack,) = dossier["results"]["attacks"]
+        assert (attack["threat"], attack["attack"], attack["known"]) == ("anybody", "downcoding", [])
+        score = attack["scores"]["singled-out"]
+        assert done.results["attacks"][0]["scores"]["singled-out"]["value"] == score["value"]
+        # The attacker knows the method, as its recipe is no secret: tight ranges give their ends away.
+        assert (attack["scores"]["cells-certain"]["value"] > 0) == (ranges == "tight")
+        told[ranges] = next(one for one in dossier["legal"][2]["items"] if one["item"] == "singling out")
+        pages = [(tmp_path / ranges / name).read_text(encoding="utf-8") for name in ("report.md", "report.ja.md")]
+        low, high = score["interval"]
+        for figure in (score["value"], low, high, score["baseline"]):
+            assert all(f"{figure:.1%}" in page for page in pages)
+        assert "anybody, who has the release alone" in pages[0]
+        assert "誰でも（加工データだけを持つ）" in pages[1]
+    assert told["tight"]["finding"] == "not met"
+
+
+def test_release_without_ranges_says_that_singling_out_was_not_measured(folder: Path) -> None:
+    words = ["red", "blue", "green", "black"]
+    (folder / "colors.csv").write_text("color,illness\n" + "".join(f"{words[n % 4]},{n % 3}\n" for n in range(24)))
+    text = (
+        '[input]\nfile = "colors.csv"\n[roles]\ncolor = "quasi-identifier"\nillness = "sensitive"\n'
+        "[requirements]\nk = 3\n"
+    )
+    tk.Job.of(text, folder=folder).run(folder / "colors")
+    law = json.loads((folder / "colors" / "dossier.json").read_text(encoding="utf-8"))["legal"][2]["items"][0]
+    assert (law["item"], law["finding"]) == ("singling out", "not measured")
+    page = (folder / "colors" / "report.ja.md").read_text(encoding="utf-8")
+    assert "攻撃が試す範囲の端が、加工データのラベルにありません" in page
 
 
 def test_why_a_measure_was_left_out_is_said_in_the_language_of_the_report() -> None:

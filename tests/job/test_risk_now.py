@@ -50,8 +50,11 @@ def test_attacks_on_the_table_as_it_stands_find_what_they_must() -> None:
     assert found["record-linkage"]["certain"]["value"] == pytest.approx(1 / 5)
     # Of 30 and 50 all rows that fit say the same.
     assert found["homogeneity"]["certain"]["value"] == pytest.approx(3 / 5)
-    assert list(found) == ["record-linkage", "homogeneity"]
-    assert [one["attack"] for one in attack_as_it_stands(Table(PEOPLE, ["age"]))] == ["record-linkage"]
+    assert list(found) == ["record-linkage", "downcoding", "homogeneity"]
+    # No label is a range in a file as it was.
+    assert found["downcoding"]["singled-out"]["inputs"]["predicates"] == 0
+    alone = attack_as_it_stands(Table(PEOPLE, ["age"]))
+    assert [one["attack"] for one in alone] == ["record-linkage", "downcoding"]
 
 
 def history(**more: Any) -> History:

@@ -56,7 +56,7 @@ def failing(db: None, settings: Any) -> Client:
 @pytest.mark.django_db
 def test_home_without_an_account_says_what_this_is_and_offers_one(client: Client) -> None:
     shown = client.get("/").content.decode()
-    assert "nobody in it can be found again" in shown
+    assert "somebody should have tried to find the people in it" in shown
     assert 'href="/sign-up"' in shown
     assert "Log out" not in shown
 

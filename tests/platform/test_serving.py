@@ -80,7 +80,7 @@ def await_end(data: Path) -> list[int]:
 def test_server_answers_runs_jobs_and_ends_as_a_whole(server: Server) -> None:
     status, headers, body = server.get("/")
     assert status == 200
-    assert "nobody in it can be found again" in body.decode()
+    assert "somebody should have tried to find the people in it" in body.decode()
     sheet = re.search(r'href="(/static/tokumei\.[0-9a-f]{12}\.css)"', body.decode())
     assert sheet is not None
     status, headers, _ = server.get(sheet[1])

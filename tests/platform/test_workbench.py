@@ -72,13 +72,16 @@ def test_roles_set_by_a_form_change_the_job_file_and_all_that_follows_from_them(
     assert job.threats[0].knows == ("sex", "age")
     assert job.threats[0].attacks == ("record-linkage",)
     do_jobs()
-    assert "8 of 8 rows (100%) stand alone" in page(client, piece, "risk")
+    assert "8 of 8 rows (100%) share their quasi-identifiers with no other row" in page(client, piece, "risk")
 
 
 def test_risk_page_has_attackers_and_what_attacks_find_before_anything_is_done(alice: User, log_in: LogIn) -> None:
     piece, client = begin(alice), log_in(alice)
     shown = page(client, piece, "risk")
     for word in ("Prosecutor", "Journalist", "≤ 100.0%", "Marketer", 'id="attacks"', "homogeneity", "by chance"):
+        assert word in shown, word
+    # Beside k stands what was attacked, and why what was not measured was not.
+    for word in ("(k, counted)", "Found with certainty (attacked)", "not measured", "No label is a range"):
         assert word in shown, word
     client.post(f"/workbench/{piece.key}/risk", {"population": "1000"})
     do_jobs()
@@ -120,6 +123,11 @@ def test_release_of_the_pages_is_that_of_the_command_line_to_the_byte(
     shown = page(client, piece, "see")
     assert "Everything that was asked for holds" in shown
     assert "record-linkage" in shown
+    dossier = json.loads((piece.folder / "out" / "dossier.json").read_text())
+    score = {one["attack"]: one["scores"] for one in dossier["results"]["attacks"]}["downcoding"]["singled-out"]
+    assert "Singled out by labels (attacked)" in shown
+    for figure in (score["value"], *score["interval"], score["baseline"]):
+        assert f"{figure:.1%}" in shown
     home = tmp_path / "home"
     home.mkdir()
     (home / "people.csv").write_bytes(PEOPLE)

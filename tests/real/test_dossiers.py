@@ -29,8 +29,15 @@ def test_adult_goes_from_raw_file_to_dossier_by_three_commands(
     code, done = tokumei_here(capsys, "run", job, "--out", out)
     assert (code, done["holds"]) == (0, True)
     dossier = json.loads((out / "dossier.json").read_text(encoding="utf-8"))
-    certain = [one["scores"]["certain"]["value"] for one in dossier["results"]["attacks"]]
+    attacks = {one["attack"]: one["scores"] for one in dossier["results"]["attacks"]}
+    certain = [scores["certain"]["value"] for scores in attacks.values() if "certain" in scores]
     # With two salaries in every class, nobody's is told with certainty.
     assert certain == [0.0, 0.0]
+    # The job names no such attack, and still it is measured what labels give away.
+    score, law = attacks["downcoding"]["singled-out"], dossier["legal"][2]["items"][0]
+    assert law["item"] == "singling out"
+    assert law["finding"] in ("met", "yours to judge")
+    for figure in (score["value"], *score["interval"], score["baseline"]):
+        assert f"{figure:.3g}" in law["evidence"]
     assert {one["title"].partition(":")[0] for one in dossier["legal"]} == {"Japan", "European Union", "United States"}
     assert {f"report{end}" for end in (".html", ".ja.html", ".md", ".ja.md")} <= {one.name for one in out.iterdir()}

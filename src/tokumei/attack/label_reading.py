@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -89,6 +90,30 @@ class LabelReading:
             else:
                 n_steps = (found.high - found.low) / self.unit + 1
                 out.append(float(n_steps - found.is_open - found.is_open_below))
+        return out
+
+    @cached_property
+    def n_possible(self) -> list[float]:
+        """The number of values that each label may stand for to somebody who does not know which of them occur.
+
+        A hierarchy that was made from the values lists only those; within a range all steps of its scale are possible.
+        """
+        if self.hierarchy is None or not any(self.ranges):
+            return self.n_values
+        numbers = sorted(n for leaf in self.hierarchy.leaves if (n := read_number(leaf)) is not None)
+        steps = {high - low for low, high in pairwise(numbers) if high > low}
+        if not steps:
+            return self.n_values
+        scale = math.lcm(*(one.denominator for one in steps))
+        step = Fraction(math.gcd(*(int(one * scale) for one in steps)), scale)
+        out = []
+        for size, found in zip(self.n_values, self.ranges, strict=True):
+            if found is None:
+                out.append(size)
+                continue
+            low, high = max(found.low, numbers[0]), min(found.high, numbers[-1])
+            first, last = math.ceil((low - numbers[0]) / step), math.floor((high - numbers[0]) / step)
+            out.append(max(size, float(last - first + 1)))
         return out
 
     @cached_property

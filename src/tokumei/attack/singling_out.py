@@ -49,7 +49,7 @@ def expected_singling_out(
     for reading in (one for one in readings if any(one.ranges)):
         tally = found.setdefault(reading.column, _Tally())
         for label, size in zip(public.labels_of_classes(reading.column).tolist(), public.sizes.tolist(), strict=True):
-            n_ends, n_values = len(reading.ends[label]), max(1.0, reading.n_values[label])
+            n_ends, n_values = len(reading.ends[label]), max(1.0, reading.n_possible[label])
             # Rows of which one stands at each end for certain, and the others anywhere.
             n_fixed = n_ends if is_tight.get(reading.column) and size >= n_ends else 0
             alone = _chance_of_none(n_values, size - n_fixed)
@@ -99,7 +99,7 @@ def _tally(
         single = {value for value, is_one in zip(values[own], alone[own], strict=True) if is_one}
         tally.n_ends += len(ends[label])
         tally.n_alone += sum(bool(at & single) for at in ends[label])
-        tally.n_alone_anywhere += len(ends[label]) * min(1.0, len(single) / max(1.0, reading.n_values[label]))
+        tally.n_alone_anywhere += len(ends[label]) * min(1.0, len(single) / max(1.0, reading.n_possible[label]))
     return tally
 
 

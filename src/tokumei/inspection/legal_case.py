@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.attack.verdict import MET, NOT_MET
 from tokumei.inspection.column_facts import ColumnFacts, column_facts
 from tokumei.inspection.kinds import header_words
 from tokumei.inspection.roles import Suggestion, suggest_role
 
-MET, NOT_MET, JUDGE, NOT_MEASURED = "met", "not met", "yours to judge", "not measured"
 # Columns that these words name hold the body of a person, which no text tells.
 _BODY = {
     "biometric": r"\b(fingerprints?|voice ?prints?|iris|retina|biometrics?|gait|dna|genome)\b|指紋"
@@ -94,9 +94,11 @@ class LegalCase:
         ]
 
     def without(self, article: str, item: str, *kinds: str) -> Finding:
-        """Find an item met where no released column is of some kinds."""
+        """Item that is met where no released column is recognized as one of some kinds."""
         found = self.of_kinds(*kinds)
         if found:
             said = "; ".join(f"{name}: {why}" for name, why in found.items())
             return Finding(article, item, NOT_MET, "{found}", {"found": said})
-        return Finding(article, item, MET, "none among the {n} released columns", {"n": self.released.width})
+        return Finding(
+            article, item, MET, "none of the {n} released columns is recognized as such", {"n": self.released.width}
+        )

@@ -6,10 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tokumei.attack.registry import HISTORY_ATTACKS, attack_title
-from tokumei.inspection.legal_case import JUDGE, MET, NOT_MEASURED, NOT_MET, Finding, LegalCase
+from tokumei.attack.verdict import (
+    DECIDING,
+    MARGIN,
+    NOT_MEASURED,
+    NOT_MET,
+    SINGLED_OUT,
+    SinglingOut,
+    chance_of,
+    judge_scores,
+    singling_out_of,
+)
+from tokumei.inspection.legal_case import Finding, LegalCase
 
 ARTICLE = "WP216, 2.2.2"
-SINGLING_OUT = "singled-out"
+NOTE = (
+    "A criterion is met only by an attack that was run: where the upper end of its 95 % interval is at most {margin} "
+    "above what chance finds. It is not met where the lower end lies above that, or somebody was found with certainty. "
+    "In between it is yours to judge. A count of rows, such as k, decides nothing here."
+)
 
 
 def wp216(case: LegalCase) -> dict[str, Any]:
@@ -20,31 +35,33 @@ def wp216(case: LegalCase) -> dict[str, Any]:
         *_by_attack(case, "linkability", linking),
         *_by_attack(case, "inference", inferring),
     ]
-    return {"title": "European Union: the three criteria of WP216", "items": [one.as_dict() for one in items]}
+    return {
+        "title": "European Union: the three criteria of WP216",
+        "items": [one.as_dict() for one in items],
+        "note": {"said": NOTE, "values": {"margin": f"{MARGIN:g}"}},
+    }
 
 
 def _singling_out(case: LegalCase) -> list[Finding]:
-    """Not met if a row is alone or labels give people away; met only if an attack looked for that and found nothing."""
+    """Not met if a row is alone, else what attacks on the labels found."""
     item, known = "singling out", ", ".join(case.known)
     if case.k < 2:
         return [Finding(ARTICLE, item, NOT_MET, "rows are alone by {known}", {"known": known})]
-    tried = [one for one in case.attacks if SINGLING_OUT in one["scores"]]
-    if not tried:
-        said = "every row shares {known} with {n} others or more; whether labels single people out was not tried"
-        return [Finding(ARTICLE, item, NOT_MEASURED, said, {"known": known, "n": case.k - 1})]
-    return [_singled_out(one) for one in {one["attack"]: one for one in tried}.values()]
+    return [_singled_out(one, known, case.k) for one in singling_out_of(case.attacks)]
 
 
-def _singled_out(attack: Mapping[str, Any]) -> Finding:
-    """Compare how often what labels give away fits one person with how often any value that they allow does."""
-    score = attack["scores"][SINGLING_OUT]
-    blind, interval = score.get("baseline"), score.get("interval")
-    values = {"attack": attack["attack"], "found": f"{score['value']:.3g}"}
-    if blind is None or interval is None:
-        return Finding(ARTICLE, "singling out", JUDGE, "{attack}: {found}", values)
-    values |= {"low": f"{interval[0]:.3g}", "high": f"{interval[1]:.3g}", "blind": f"{blind:.3g}"}
+def _singled_out(found: SinglingOut, known: str, k: int) -> Finding:
+    """Compare how often the ends of ranges fit one person with how often any value of the same ranges does."""
+    if found.attack is None or found.found is None:
+        said = "not measured: {why}; counted: every row shares {known} with {n} other rows or more"
+        return Finding(ARTICLE, "singling out", NOT_MEASURED, said, {"why": found.why, "known": known, "n": k - 1})
+    values = {"attack": found.attack["attack"], "found": f"{found.found:.3g}"}
+    if found.low is None or found.high is None or found.blind is None:
+        values["found"] = _with_interval(SINGLED_OUT, found.attack["scores"][SINGLED_OUT])
+        return Finding(ARTICLE, "singling out", found.finding, "{attack}: {found}", values)
+    values |= {"low": f"{found.low:.3g}", "high": f"{found.high:.3g}", "blind": f"{found.blind:.3g}"}
     said = "{attack}: the end of a range fits one person in {found} ({low} to {high}), any value of it in {blind}"
-    return Finding(ARTICLE, "singling out", NOT_MET if interval[0] > blind else MET, said, values)
+    return Finding(ARTICLE, "singling out", found.finding, said, values)
 
 
 def _by_attack(case: LegalCase, criterion: str, attacks: Sequence[str]) -> list[Finding]:
@@ -56,15 +73,16 @@ def _by_attack(case: LegalCase, criterion: str, attacks: Sequence[str]) -> list[
 
 
 def _judged(attack: Mapping[str, Any], criterion: str) -> Finding:
-    """Call a criterion met if nobody is found with certainty, and not met if somebody is."""
-    scores = attack["scores"]
-    certain = scores.get("certain", {}).get("value")
-    told = ", ".join(f"{kind} {_with_interval(score)}" for kind, score in scores.items())
-    found = f"{attack_title(attack['attack'], attack.get('sensitive'))}: {told}"
-    finding = JUDGE if certain is None else NOT_MET if certain > 0 else MET
+    """Judge one attack on people who are known, and list each of its figures."""
+    told = ", ".join(f"{kind} {_with_interval(kind, score)}" for kind, score in attack["scores"].items())
+    found = f"{attack_title(attack['attack'], attack.get('sensitive'))}: {told or '–'}"
+    finding = judge_scores(attack["scores"])
     return Finding(ARTICLE, criterion, finding, "{found}", {"found": found}, attack["threat"])
 
 
-def _with_interval(score: Mapping[str, Any]) -> str:
+def _with_interval(name: str, score: Mapping[str, Any]) -> str:
     low, high = score.get("interval") or (None, None)
-    return f"{score['value']:.3g}" + ("" if low is None else f" ({low:.3g}–{high:.3g})")
+    chance = chance_of(name, score) if name in DECIDING else None
+    more = [] if low is None else [f"{low:.3g}–{high:.3g}"]
+    more += [] if chance is None else [f"chance {chance:.3g}"]
+    return f"{score['value']:.3g}" + (f" ({', '.join(more)})" if more else "")

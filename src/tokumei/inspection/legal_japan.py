@@ -6,7 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.inspection.legal_case import JUDGE, MET, NOT_MET, Finding, LegalCase
+from tokumei.attack.verdict import JUDGE, MET, NOT_MEASURED, NOT_MET, judge_scores
+from tokumei.inspection.legal_case import Finding, LegalCase
 
 IDENTIFYING = (
     *("person-name", "address", "email", "phone", "user-name", "free-text", "mixed", "url", "unique-text", "plate"),
@@ -82,16 +83,14 @@ def _linking(case: LegalCase) -> Finding:
 
 
 def _peculiar(case: LegalCase) -> Finding:
-    """Look for values that one row or few have."""
+    """Look for values that one row or few have; a rare number may be a peculiar one, which only people can tell."""
     article, item = "規則第34条第4号", "peculiar descriptions are deleted (特異な記述等)"
     rare: dict[str, int] = {}
     for name in case.released.columns:
-        if case.facts[name].type == "number":
-            continue
         counts = case.released[name].cast(pl.String).drop_nulls().alias("value").value_counts(name="n")["n"]
         if len(counts):
             rare[name] = int(counts.min())  # type: ignore[arg-type]
-    alone = [name for name, least in rare.items() if least == 1]
+    alone = [name for name, least in rare.items() if least == 1 and case.facts[name].type != "number"]
     if alone:
         return Finding(
             article, item, NOT_MET, "a value that one row alone has: {columns}", {"columns": ", ".join(alone)}
@@ -104,7 +103,7 @@ def _peculiar(case: LegalCase) -> Finding:
 
 
 def _differences(case: LegalCase) -> Finding:
-    """Judge what else the nature of the database asks for by the classes and by the bounds that were set."""
+    """Judge what else the nature of the database asks for by the classes, the bounds that were set, and the attacks."""
     article = "規則第34条第5号"
     item = "differences within the database are taken care of (データベース等の性質を踏まえた措置)"
     failed = [str(one["bound"]) for one in case.bounds if not one["holds"]]
@@ -113,10 +112,14 @@ def _differences(case: LegalCase) -> Finding:
         return Finding(article, item, NOT_MET, "some rows are alone by {known}", {"known": known})
     if failed:
         return Finding(article, item, NOT_MET, "bounds that do not hold: {failed}", {"failed": "; ".join(failed)})
-    if not case.bounds:
-        return Finding(article, item, JUDGE, "the smallest class has {k} rows; no bound was set", {"k": k})
-    said = "the smallest class has {k} rows, and {n} bounds hold"
-    return Finding(article, item, MET, said, {"k": k, "n": len(case.bounds)})
+    judged = [judge_scores(one["scores"]) for one in case.attacks]
+    tried = [one for one in judged if one != NOT_MEASURED]
+    if not tried:
+        return Finding(article, item, NOT_MEASURED, "the smallest class has {k} rows; no attack was tried", {"k": k})
+    values = {"k": k, "n": len(case.bounds), "met": tried.count(MET), "tried": len(tried)}
+    said = "the smallest class has {k} rows, {n} bounds hold, and {met} of {tried} attacks find no more than chance"
+    is_met = bool(case.bounds) and len(tried) == values["met"]
+    return Finding(article, item, MET if is_met else JUDGE, said, values)
 
 
 def _custody(

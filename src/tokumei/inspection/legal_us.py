@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.inspection.legal_case import JUDGE, MET, NOT_MET, Finding, LegalCase
+from tokumei.attack.verdict import JUDGE, MET, NOT_MET
+from tokumei.inspection.legal_case import Finding, LegalCase
 from tokumei.inspection.patterns import plain
 
 ARTICLE = "45 CFR 164.514(b)(2)(i)"

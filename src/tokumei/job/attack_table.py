@@ -20,6 +20,7 @@ from tokumei.core.text import Text
 from tokumei.data.files.beside import read_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
+from tokumei.data.release import Recipe
 from tokumei.data.table import Table, check_column
 from tokumei.job.hierarchies import given_hierarchies
 from tokumei.job.pairs import hierarchies_of, numeric_of, published
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
 
 ALL = "all"
+# Who makes attacks that need the release alone.
+ANYBODY = "anybody"
 OPTIONS = (
     *("attack", "known", "known_share", "numeric", "hierarchies", "rows", "in_order", "earlier", "earlier_rows"),
     *("population", "control", "method", "k", "seed"),
@@ -85,12 +88,15 @@ class TableAttack(Result):
         """The scores of each attack by its title."""
         return {one.title: one.scores for one in self.tried}
 
-    def as_records(self, threat: str) -> list[dict[str, Any]]:
-        """Give each attack as a dossier has it: who attacks, what they know, what they learn, and the scores."""
+    def as_records(self, threat: str, *, alone: str | None = None) -> list[dict[str, Any]]:
+        """List each attack as a dossier has it: who attacks, what they know of people, what they learn, the scores.
+
+        alone: who makes the attacks that need the release alone, and so know nothing of anybody; else `threat`.
+        """
         return [
             {
-                "threat": threat,
-                "known": self.facts["known"],
+                "threat": threat if one.deduced is None or alone is None else alone,
+                "known": [] if one.deduced is not None else self.facts["known"],
                 "attack": one.attack,
                 "sensitive": one.sensitive,
                 "scores": {key: score.as_dict() for key, score in one.scores.items()},
@@ -193,7 +199,7 @@ def attack_table(
     earlier_rows: Sequence[Any] = (),
     population: Any = None,
     control: Any = None,
-    method: str | None = None,
+    method: str | KnownMethod | None = None,
     k: int | None = None,
     seed: int = 1,
     reading: Reading = AS_IT_IS,
@@ -298,7 +304,7 @@ def attack_release(
     *,
     numeric: Sequence[str] | None = None,
     hierarchies: Any = None,
-    method: str | None = None,
+    method: str | KnownMethod | None = None,
     k: int | None = None,
     seed: int = 1,
     **options: Any,
@@ -317,7 +323,7 @@ def attack_release(
 
 
 def public_of(
-    release: Table, numeric: Sequence[str] | None, hierarchies: Any, method: str | None, k: int | None
+    release: Table, numeric: Sequence[str] | None, hierarchies: Any, method: str | KnownMethod | None, k: int | None
 ) -> PublicKnowledge:
     """Return what everybody knows of a release of which nothing else is there."""
     from tokumei.attack.public_knowledge import PublicKnowledge
@@ -344,21 +350,29 @@ def _deduced(name: str, part: ReleaseAttack, public: PublicKnowledge, seed: int)
     return Tried(name, None, dict(found.scores), found)
 
 
-def _known_method(release: Any, name: str | None, k: int | None) -> KnownMethod:
-    """Give what is known of how a release was made: what was said, or what a release of this process was made by."""
-    if name is not None:
-        TABLE_ANONYMIZERS.get(name)
+def _known_method(release: Any, method: str | KnownMethod | None, k: int | None) -> KnownMethod:
+    """Return what is public of how a release was made: what was told, or what a release here was made by."""
+    if isinstance(method, KnownMethod):
+        return method if k is None else replace(method, k=k)
+    if method is not None:
+        TABLE_ANONYMIZERS.get(method)
     if not isinstance(release, TableRelease):
-        return KnownMethod(name or "", k=k)
-    made, asked = release.recipe.options, release.recipe.options.get("requirements", [])
+        return KnownMethod(method or "", k=k)
+    made = replace(method_of_recipe(release.recipe), ranged=list(release.numeric))
+    return replace(made, name=method or made.name, k=made.k if k is None else k)
+
+
+def method_of_recipe(recipe: Recipe) -> KnownMethod:
+    """Return what is no secret of how a release was made: the method, its options, and what was asked for."""
+    made, asked = recipe.options, recipe.options.get("requirements", [])
     ks = [one["options"]["k"] for one in asked if one["name"] == "k-anonymity"]
     is_plain = all(one["name"] == "k-anonymity" for one in asked) and not made.get("weights")
     is_plain = is_plain and made.get("loss", "ncp") == "ncp"
     return KnownMethod(
-        name or (release.recipe.method if release.recipe.method in TABLE_ANONYMIZERS else ""),
+        recipe.method if recipe.method in TABLE_ANONYMIZERS else "",
         made.get("options", {}),
-        k if k is not None else max(ks, default=None),
-        ranged=list(release.numeric),
+        max(ks, default=None),
+        ranged=made.get("numeric"),
         is_plain=is_plain,
         suppression=float(made.get("suppression", 0.0)),
         on_grid=made.get("hardened", {}).get("on_grid", ()),

@@ -16,7 +16,7 @@ from tokumei.core.result import Facts, Result, Rows, Section
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
-from tokumei.job.attack_table import attack_table
+from tokumei.job.attack_table import ANYBODY, attack_table
 from tokumei.job.audit_table import audit_table
 from tokumei.job.legal import legal_pages
 from tokumei.job.measure_table import measure_table
@@ -94,7 +94,7 @@ def report_table(
         "methods": [],
         "before": without_times(audit_table(original).to_dict()),
         "after": after,
-        "attacks": attack_table(original, release, **both).as_records(EVERYBODY),
+        "attacks": attack_table(original, release, **both).as_records(EVERYBODY, alone=ANYBODY),
         "use": without_times(measure_table(original, release, **both).to_dict()),
         "profile": profile(original, frame, given.rows, population_size=population_size),
         "roles": {name: _word(role) for name, role in original.roles.items()},

@@ -23,7 +23,7 @@ from tokumei.measure.population_uniques import population_uniques
 # Both compare every two customers in one way or another.
 MOST_ROWS_OF_KNOWLEDGE = 300_000
 UNICITY_POINTS = 6
-ATTACKS, ON_SENSITIVE = ("record-linkage",), ("homogeneity",)
+ATTACKS, ON_SENSITIVE = ("record-linkage", "downcoding"), ("homogeneity",)
 
 
 def threat_models(audited: TableAudit, *, population_size: int | None = None) -> list[dict[str, Any]]:
@@ -62,11 +62,11 @@ def alone_in_population(counts: ClassCounts, population_size: int) -> dict[str, 
 def attack_as_it_stands(table: Table) -> list[dict[str, Any]]:
     """Attack a table that was not changed at all, by somebody who knows all quasi-identifiers of everybody."""
     # An attack costs more to load than a table to audit.
-    from tokumei.job.attack_table import attack_table
+    from tokumei.job.attack_table import ANYBODY, attack_table
 
     chosen = [*ATTACKS, *(ON_SENSITIVE if table.sensitive else ())]
     found = attack_table(table, table.frame, chosen, in_order=True, hierarchies=table.hierarchies)
-    return found.as_records("marketer")
+    return found.as_records("marketer", alone=ANYBODY)
 
 
 def history_facts(history: History) -> dict[str, int]:

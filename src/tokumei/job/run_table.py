@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.anonymize.recipes import read_recipe
+from tokumei.attack.threat_model import KnownMethod
 from tokumei.core.errors import CannotAnonymize
 from tokumei.core.text import Text
 from tokumei.data.files.formats import PARQUET, format_of, read_frame, scan_frame
@@ -16,7 +18,7 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.row_numbers import read_rows
 from tokumei.data.table import Table
 from tokumei.job.anonymize_table import anonymize_table
-from tokumei.job.attack_table import attack_table
+from tokumei.job.attack_table import ANYBODY, attack_release, attack_table, method_of_recipe
 from tokumei.job.audit_table import audit_table
 from tokumei.job.job_file import Job
 from tokumei.job.job_table import check_columns, table_of
@@ -25,6 +27,8 @@ from tokumei.job.table_profile import profile
 from tokumei.job.ways import choose, put, use_found, without_times
 
 Step = tuple[str, Callable[[], dict[str, Any]], Sequence[Path]]
+# Attacks that need the release alone, and are tried on every one.
+ALONE = ("downcoding",)
 # What auditing does not ask for.
 NOT_AUDITED = ("suppress", "loss", "population")
 
@@ -76,6 +80,11 @@ class TableWork:
             (f"attack-{number}-{attack}", partial(self._attack, threat, attack), ())
             for number, threat in enumerate(self.job.threats, start=1)
             for attack in threat.attacks
+        ]
+        named = {attack for threat in self.job.threats for attack in threat.attacks}
+        # What labels give away is measured for every release, whatever threats the job names.
+        attacks += [
+            (f"attack-{ANYBODY}-{one}", partial(self._attack_alone, one), ()) for one in ALONE if one not in named
         ]
         return [*before, *ways, *after, *attacks, ("use", self._measure, ()), ("profile", self._profile, ())]
 
@@ -155,9 +164,24 @@ class TableWork:
             known_share=threat.share,
             rows=self.row_numbers,
             hierarchies=self.table.hierarchies,
+            method=self._method(),
             seed=1,
         )
         return {"tried": found.as_records(threat.name)}
+
+    def _attack_alone(self, attack: str) -> dict[str, Any]:
+        """Attack what is public of the release; judged by the original where each row is a person's."""
+        public: dict[str, Any] = {"hierarchies": self.table.hierarchies, "method": self._method(), "seed": 1}
+        if self.row_numbers is not None:
+            found = attack_table(self.table, self.released, attack, rows=self.row_numbers, **public)
+        else:
+            known = [name for name in self.table.quasi_identifiers if name in self.released.columns]
+            released = Table(self.released, known, name=str(self.release.name), numeric=self.table.numeric)
+            found = attack_release(released, attack, **public)
+        return {"tried": found.as_records(ANYBODY)}
+
+    def _method(self) -> KnownMethod:
+        return method_of_recipe(read_recipe(self.out / "secret" / "recipe.json"))
 
     def _measure(self) -> dict[str, Any]:
         if self.row_numbers is None:

@@ -14,7 +14,7 @@ from tokumei.data.files.atomic import write_text
 
 FOLDER = "steps"
 # Raised whenever a number that steps keep comes to mean another thing, so that none from before is taken for it.
-RESULTS = 2
+RESULTS = 3
 
 
 @dataclass

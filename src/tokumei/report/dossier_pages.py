@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
+from tokumei.attack.verdict import SinglingOut, singling_out_of
 from tokumei.report.document import Document
 from tokumei.report.dossier_parts import (
     add_attacks,
@@ -49,7 +50,7 @@ def table_document(dossier: Mapping[str, Any], *, language: str = "en") -> Docum
 
 
 def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-    """Add the six sentences that the person who decides has to know."""
+    """Add what the person who decides has to know, a sentence each."""
     n_rows, k = found["before"]["rows"], found["after"]["k"]
     known = [name for name, role in found["roles"].items() if role == "quasi-identifier"]
     document.heading("For the person who decides")
@@ -62,13 +63,15 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
         left=n_rows - found["profile"]["released"],
     )
     document.paragraph(
-        "By what others may know ({known}), every released row looks like {others} others or more; before, {alone} "
-        "rows were alone. That counts rows, and is no attack.",
+        "Counted: k = {k}. Every released row shares what others may know ({known}) with {others} other rows or more; "
+        "in the original, {alone} rows shared it with no other.",
+        k=k,
         known=", ".join(known),
         others=k - 1,
         alone=found["before"]["unique"],
     )
-    _singling_out(document, found["attacks"])
+    for one in singling_out_of(found["attacks"]):
+        _singling_out(document, one)
     scores = [(a, kind, s) for a in found["attacks"] for kind, s in a["scores"].items() if kind == "success"]
     if scores:
         attack, _, score = max(scores, key=lambda one: one[2]["value"])
@@ -91,22 +94,22 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
     add_decision(document, dossier)
 
 
-def _singling_out(document: Document, attacks: Sequence[Mapping[str, Any]]) -> None:
-    """Report how many people the labels single out, where an attack looked for that."""
-    for attack in attacks:
-        score = attack["scores"].get("singled-out")
-        if score is not None and score.get("interval") and score.get("baseline") is not None:
-            document.paragraph(
-                "Singling out was measured by the attack {attack}: the end of a range fits exactly one person in "
-                "{found} of all cases ({low} to {high}), any value of the range in {blind}.",
-                attack=attack_words(document, attack),
-                found=f"{score['value']:.1%}",
-                low=f"{score['interval'][0]:.1%}",
-                high=f"{score['interval'][1]:.1%}",
-                blind=f"{score['baseline']:.1%}",
-            )
-            return
-    document.paragraph("Whether labels single people out was not measured.")
+def _singling_out(document: Document, one: SinglingOut) -> None:
+    """Say how often labels single somebody out by an attack that looked for that, or why it was not measured."""
+    if one.attack is None or one.found is None or one.low is None or one.high is None:
+        why = document.say(one.why or "no attack looked for people whom labels single out")
+        document.paragraph("Attacked: whether labels single people out was not measured, since {why}.", why=why)
+        return
+    document.paragraph(
+        "Attacked: by {attack}, the end of a range fits exactly one person in {found} of the cases (95 % interval "
+        "{low} to {high}); any value of the same ranges does in {blind}. Singling out: {finding}.",
+        attack=attack_words(document, one.attack),
+        found=f"{one.found:.1%}",
+        low=f"{one.low:.1%}",
+        high=f"{one.high:.1%}",
+        blind="–" if one.blind is None else f"{one.blind:.1%}",
+        finding=document.say(one.finding),
+    )
 
 
 def _done(document: Document, found: Mapping[str, Any]) -> None:

@@ -80,8 +80,10 @@ def add_attacks(document: Document, attacks: Sequence[Mapping[str, Any]]) -> Non
 
 
 def attacker_words(document: Document, attack: Mapping[str, Any]) -> str:
-    """Describe who attacks, and what they know: columns of a table, or a share of all purchases."""
+    """Say who attacks, and what they know: columns of a table, a share of all purchases, or nothing of anybody."""
     known = attack["known"]
+    if known == []:
+        return document.say("{who}, who has the release alone", who=document.say(attack["threat"]))
     if isinstance(known, (int, float)):
         return document.say(
             "{who}, who knows {share} of the purchases", who=document.say(attack["threat"]), share=f"{known:.0%}"
@@ -111,6 +113,8 @@ def add_law_and_evidence(document: Document, dossier: Mapping[str, Any]) -> None
     for part in dossier.get("legal", []):
         document.heading(part["title"])
         document.paragraph("This page gathers evidence; it is no legal advice.")
+        if "note" in part:
+            document.paragraph(part["note"]["said"], **part["note"]["values"])
         rows = [_item(document, one) for one in part["items"]]
         head = ["article", "what it asks", "finding", "evidence"]
         document.table(head, rows, "Met, not met, not measured, or yours to judge.")
@@ -129,7 +133,9 @@ def add_law_and_evidence(document: Document, dossier: Mapping[str, Any]) -> None
 
 
 def _item(document: Document, one: Mapping[str, Any]) -> list[str]:
-    """Return one item of a law; its evidence is a sentence with what was found put in."""
-    evidence = document.say(one["said"], **one["values"])
+    """Cells of one item of a law; its evidence is a sentence with what was found put in."""
+    # A reason and the name of an attack are words, too; other values are names of columns and numbers.
+    said = {name: document.say(value) for name, value in one["values"].items() if name in ("why", "attack")}
+    evidence = document.say(one["said"], **{**one["values"], **said})
     item = document.say(one["asks"]) + (f" ({document.say(one['who'])})" if one["who"] else "")
     return [one["article"], item, document.say(one["finding"]), evidence]

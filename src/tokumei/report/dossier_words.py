@@ -8,13 +8,25 @@ JAPANESE = {
     "{released} of {rows} rows are released, anonymized by {method}; {left} are left out, and so are all columns "
     "without a role and all that identify people.": "{rows} 行のうち {released} 行を「{method}」"
     "で匿名化して提供します。{left} 行は除外し、役割のない列と個人を識別する列はすべて除いています。",
-    "By what others may know ({known}), every released row looks like {others} others or more; before, {alone} rows "
-    "were alone. That counts rows, and is no attack.": "他人が知りうる列（{known}）では、どの行も他の {others} "
-    "行以上と同じに見えます。加工前は {alone} 行が一意でした。これは行を数えたもので、攻撃の結果ではありません。",
-    "Singling out was measured by the attack {attack}: the end of a range fits exactly one person in {found} of all "
-    "cases ({low} to {high}), any value of the range in {blind}.": "個人の選び出しは攻撃「{attack}」で測りました。"
-    "範囲の端の値がちょうど一人に当てはまる割合は {found}（{low}～{high}）、範囲内の任意の値では {blind} です。",
-    "Whether labels single people out was not measured.": "ラベルから個人を選び出せるかは測定していません。",
+    "Counted: k = {k}. Every released row shares what others may know ({known}) with {others} other rows or more; in "
+    "the original, {alone} rows shared it with no other.": "計数：k = {k}。提供するどの行も、他人が知りうる列"
+    "（{known}）の値が他の {others} 行以上と同じです。元データでは {alone} 行がほかのどの行とも異なりました。",
+    "Attacked: by {attack}, the end of a range fits exactly one person in {found} of the cases (95 % interval {low} "
+    "to {high}); any value of the same ranges does in {blind}. Singling out: {finding}.": "攻撃：「{attack}」"
+    "では、範囲の端の値がちょうど一人に当てはまる割合は {found}（95 % 信頼区間 {low}～{high}）、"
+    "同じ範囲の任意の値では {blind} です。個人の選び出し：{finding}。",
+    "Attacked: whether labels single people out was not measured, since {why}.": (
+        "攻撃：ラベルから個人を選び出せるかは測定していません（{why}）。"
+    ),
+    "no attack looked for people whom labels single out": "ラベルから個人を選び出す攻撃は試していません",
+    "no released row is a row of the original, so that nobody can judge what the attack claims": (
+        "元データの行に対応する行がなく、攻撃の主張の正誤を判定できません"
+    ),
+    "no label of the release is a range, whose ends the attack tries": (
+        "攻撃が試す範囲の端が、加工データのラベルにありません"
+    ),
+    "anybody": "誰でも",
+    "{who}, who has the release alone": "{who}（加工データだけを持つ）",
     "The strongest attack that was tried ({attack}, by {who}) is right for {share} of people, where blind guessing "
     "is for {blind}.": "試した中で最も強い攻撃（{who} による {attack}）の成功率は "
     "{share}、当てずっぽうでは {blind} です。",

@@ -40,7 +40,7 @@ def history_document(dossier: Mapping[str, Any], *, language: str = "en") -> Doc
 
 
 def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-    """Summarize in five sentences what the person who decides has to know."""
+    """Add what the person who decides has to know, a sentence each."""
     document.heading("For the person who decides")
     document.paragraph(
         "{released} of {rows} purchases of {customers} customers are released under {pseudonyms} pseudonyms, by "

@@ -47,9 +47,19 @@ JAPANESE_LAW = {
     "any other unique number, characteristic or code": ("その他の固有の番号・特徴・符号"),
     "no actual knowledge that people can be identified": ("個人を識別できると実際に知っていないこと"),
     "only you can know": ("ご自身にしか分かりません"),
-    "none among the {n} released columns": ("提供する {n} 列の中にありません"),
-    "every row shares {known} with {n} others or more; whether labels single people out was not tried": (
-        "どの行も {known} が他の {n} 行以上と同じです。ラベルから個人を選び出せるかは試していません"
+    "none of the {n} released columns is recognized as such": (
+        "提供する {n} 列の中に該当すると認められる列はありません"
+    ),
+    "A criterion is met only by an attack that was run: where the upper end of its 95 % interval is at most {margin} "
+    "above what chance finds. It is not met where the lower end lies above that, or somebody was found with certainty. "
+    "In between it is yours to judge. A count of rows, such as k, decides nothing here.": (
+        "「充足」は、実際に試した攻撃の 95 % 信頼区間の上端が、偶然当たる割合を {margin} "
+        "より大きく上回らない場合に限ります。"
+        "下端がそれを上回る場合、または確実に特定された人がいる場合は「不充足」、その間は「要判断」です。"
+        "k のような行数の計数だけでは判定しません。"
+    ),
+    "not measured: {why}; counted: every row shares {known} with {n} other rows or more": (
+        "未測定：{why}。計数：どの行も {known} が他の {n} 行以上と同じです"
     ),
     "{attack}: the end of a range fits one person in {found} ({low} to {high}), any value of it in {blind}": (
         "{attack}：範囲の端の値がちょうど一人に当てはまる割合は {found}（{low}～{high}）、"
@@ -63,8 +73,10 @@ JAPANESE_LAW = {
     "values that few rows have: {columns}": ("少数の行だけにある値：{columns}"),
     "every value of every column stands in {n} rows or more": ("どの列のどの値も {n} 行以上にあります"),
     "bounds that do not hold: {failed}": ("満たされていない条件：{failed}"),
-    "the smallest class has {k} rows; no bound was set": ("最小の同値類は {k} 行です。条件は設定されていません"),
-    "the smallest class has {k} rows, and {n} bounds hold": ("最小の同値類は {k} 行で、{n} 個の条件を満たします"),
+    "the smallest class has {k} rows; no attack was tried": ("最小の同値類は {k} 行です。攻撃は試していません"),
+    "the smallest class has {k} rows, {n} bounds hold, and {met} of {tried} attacks find no more than chance": (
+        "最小の同値類は {k} 行、成立した条件は {n} 個、偶然を超えて当てられなかった攻撃は {tried} 個中 {met} 個です"
+    ),
     "where the seed, the mapping and the recipe lie is not known here": (
         "乱数の種・対応表・加工方法の保管場所は、ここでは分かりません"
     ),

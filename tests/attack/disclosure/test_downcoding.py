@@ -41,6 +41,22 @@ def test_downcoding_of_tight_ranges_knows_both_ends_and_singles_three_of_four_ou
     assert 2 ** (9.509775004326936 - 3 * removed[2]) == pytest.approx(9**3 - 2 * 8**3 + 7**3)
 
 
+def test_hierarchy_that_lists_only_what_occurs_makes_no_value_of_a_range_likelier() -> None:
+    # As one that was made from the values: nobody outside knows that 32 to 44 do not occur.
+    tree = Hierarchy.of_levels("age", [["31", "45", "50", "58"], ["31-45", "31-45", "50-58", "50-58"], ["*"] * 4])
+    original, release = tk.Table({"age": AGES}, qi=["age"]), pl.DataFrame({"age": LABELS})
+    for given in (None, {"age": tree}):
+        result = tk.attack(original, release, "downcoding", in_order=True, ranges="tight", hierarchies=given)
+        assert result.scores["downcoding"]["singled-out"].baseline == pytest.approx((2 / 15 + 1 / 9) / 2)
+    # A public scale of fives has four values from 20 to 35.
+    fives = [str(n) for n in range(20, 60, 5)]
+    scale = Hierarchy.of_levels("age", [fives, ["20-35"] * 4 + ["40-55"] * 4, ["*"] * 8])
+    people = tk.Table({"age": [20, 25, 25, 40, 55]}, qi=["age"])
+    labels = pl.DataFrame({"age": ["20-35"] * 3 + ["40-55"] * 2})
+    found = tk.attack(people, labels, "downcoding", in_order=True, hierarchies={"age": scale})
+    assert found.scores["downcoding"]["singled-out"].baseline == pytest.approx((1 / 4 + 2 / 4) / 2)
+
+
 def test_downcoding_of_a_release_alone_claims_the_same_and_estimates() -> None:
     result = tk.attack(pl.DataFrame({"age": LABELS}), qi=["age"], attack="downcoding", ranges="tight")
     scores = result.scores["downcoding"]

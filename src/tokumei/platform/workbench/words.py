@@ -10,6 +10,17 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
+from tokumei.attack.verdict import (
+    JUDGE,
+    MET,
+    NO_PEOPLE,
+    NO_RANGES,
+    NOT_MEASURED,
+    NOT_MET,
+    NOT_RUN,
+    singling_out_of,
+    was_tried,
+)
 from tokumei.contest.fault_words import in_japanese as fault_in_japanese
 from tokumei.core.errors import Fault
 from tokumei.platform.jobs.models import Job
@@ -67,6 +78,20 @@ KNOWLEDGE: Words = {
     "how many": gettext_lazy("how many items"),
     "day": gettext_lazy("the day"),
 }
+FINDINGS: Words = {
+    MET: gettext_lazy("met"),
+    NOT_MET: gettext_lazy("not met"),
+    JUDGE: gettext_lazy("yours to judge"),
+    NOT_MEASURED: gettext_lazy("not measured"),
+}
+WHY_NOT: Words = {
+    NOT_RUN: gettext_lazy("No attack looked for people whom labels single out."),
+    NO_PEOPLE: gettext_lazy(
+        "No released row is a row of the original, so that what the attack claims cannot be judged."
+    ),
+    NO_RANGES: gettext_lazy("No label is a range, whose ends the attack would try."),
+}
+FIGURES = ("found", "low", "high", "blind")
 # How exactly a purchase is known, as the library measures what single purchases out.
 EXACTNESS: Words = {
     "day, item and price": gettext_lazy("day, item and price"),
@@ -175,10 +200,25 @@ def attack_lines(tried: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
                     "is_much": (score.get("value") or 0) > max(MUCH, 2 * (score.get("baseline") or 0)),
                 }
                 for kind, score in one["scores"].items()
-                if score.get("worst") == 1 and score.get("best") == 0
+                if score.get("worst") == 1 and score.get("best") == 0 and was_tried(score)
             ],
         }
         for one in tried
+        # Where no cell is a label there is nothing to downcode.
+        if was_tried(one["scores"].get("cells-certain", {}))
+    ]
+
+
+def singled_out_lines(tried: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Show beside k whether labels single people out: the finding with its figures, or why it was not measured."""
+    return [
+        {
+            "finding": FINDINGS[one.finding],
+            "attack": None if one.attack is None else title_of(one.attack["attack"]),
+            "why": WHY_NOT.get(one.why or "", one.why),
+            **{key: None if (value := getattr(one, key)) is None else f"{value:.1%}" for key in FIGURES},
+        }
+        for one in singling_out_of(tried)
     ]
 
 

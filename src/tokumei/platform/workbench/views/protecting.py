@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -24,10 +24,12 @@ from tokumei.platform.workbench.views.finding import edited, find, frame
 from tokumei.platform.workbench.words import (
     attack_lines,
     exactness_in_words,
+    interval_in_words,
     knowledge_in_words,
     number_lines,
     of_measures,
     says,
+    singled_out_lines,
     step_in_words,
     title_of,
 )
@@ -75,8 +77,16 @@ def _table_risk(found: Mapping[str, Any]) -> dict[str, Any]:
         "population": next((one["population"] for one in found.get("threat_models", []) if "population" in one), None),
         "attackers": [_attacker_shown(one) for one in found.get("threat_models", [])],
         "tried": attack_lines(found["attacks"]) if "attacks" in found else None,
+        "linked": _linked(found.get("attacks", [])),
+        "singled_out": singled_out_lines(found["attacks"]) if "attacks" in found else [],
         "share_alone": f"{audit['unique'] / max(1, audit['rows']):.0%}",
     }
+
+
+def _linked(attacks: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
+    """Show the share of people whom record linkage finds with certainty; None where it was not tried."""
+    certain = next((one["scores"].get("certain") for one in attacks if one["attack"] == "record-linkage"), None)
+    return None if certain is None else {"value": f"{certain['value']:.1%}", "said": interval_in_words(certain)}
 
 
 def _attacker_shown(one: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,9 +219,9 @@ def _frontier_shown(found: Mapping[str, Any] | None, piece: Piece) -> dict[str, 
     if found is None:
         return {}
     releases = found["releases"]
-    drawn = drawing.frontier(
-        releases, title=_("Use lost against people found"), x_name=_("use lost"), y_name=_("people found")
-    )
+    # Of a table rows are counted; of a history attacks are tried.
+    y_name = _("rows drawn rightly") if piece.kind == "table" else _("people found")
+    drawn = drawing.frontier(releases, title=_("Use lost against people found"), x_name=_("use lost"), y_name=y_name)
     listed = [
         one
         | {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, cast, get_args
 
@@ -24,7 +24,15 @@ from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
 from tokumei.platform.workbench.taking_home import job_with_seed, takeable
 from tokumei.platform.workbench.views.finding import find, frame
-from tokumei.platform.workbench.words import IN_A_HISTORY, attack_lines, number_lines, of_measures, says, title_of
+from tokumei.platform.workbench.words import (
+    IN_A_HISTORY,
+    attack_lines,
+    number_lines,
+    of_measures,
+    says,
+    singled_out_lines,
+    title_of,
+)
 from tokumei.report.dossier_pages import MISSING
 
 COLUMNS_SHOWN, VALUES_SHOWN = 12, 6
@@ -54,18 +62,10 @@ def _numbers(result: Mapping[str, Any], piece: Piece) -> dict[str, Any]:
         "tried": attack_lines(result.get("attacks", [])),
         "use": use,
         "suppressed": f"{result.get('suppressed') or 0:.1%}",
-        "singled_out": _singled_out(result.get("attacks", [])),
+        "singled_out": singled_out_lines(result.get("attacks", [])),
     }
     shown["loss"] = None if result.get("loss") is None else f"{result['loss']:.1%}"
     return shown | (_of_table(result) if piece.kind == "table" else {})
-
-
-def _singled_out(attacks: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
-    """Return how often the end of a range, and any value of it, fits one person; None where no attack measured it."""
-    scores = [
-        score for one in attacks if (score := one["scores"].get("singled-out")) and score.get("baseline") is not None
-    ]
-    return {"found": f"{scores[0]['value']:.1%}", "blind": f"{scores[0]['baseline']:.1%}"} if scores else None
 
 
 def _beside(released: Mapping[str, Any]) -> dict[str, Any]:
