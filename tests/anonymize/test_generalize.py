@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -125,7 +126,7 @@ def test_too_few_customers_left_to_hide_cannot_be_anonymized() -> None:
 @pytest.mark.parametrize(
     ("options", "column"), [({"k": 1}, "k"), ({"rounds": -1}, "rounds"), ({"unhidden": -1}, "unhidden")]
 )
-def test_options_that_make_no_sense_are_refused(options: dict[str, int], column: str) -> None:
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], column: str) -> None:
     with pytest.raises(InputError, match=column):
         Generalize(**options).anonymize(FOUR, seed=1)
 

@@ -89,10 +89,9 @@ def test_no_set_of_two_lists_what_occurs_and_no_range_needs_a_value_of_zero(
     cells = cells_of(release.frame, "A")
     assert cells.contains(original).to_numpy().all()
     assert ((cells.price.low > 0) & (cells.quantity.low > 0)).fill_null(True).to_numpy().all()
-    months = original.kept["date"]
-    within = (cells.date.low >= months.min().replace(day=1)) & (  # type: ignore[union-attr,operator]
-        cells.date.high <= months.dt.month_end().max()
-    )
+    dates = original.kept["date"]
+    first, last = dates.dt.month_start().to_list(), dates.dt.month_end().to_list()
+    within = (cells.date.low >= min(first)) & (cells.date.high <= max(last))
     assert within.fill_null(True).to_numpy().all()
     lines = pl.DataFrame(
         {"cells": release.frame.select(pl.concat_str(pl.exclude("customer"), separator=","))["date"]}

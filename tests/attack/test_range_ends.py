@@ -40,7 +40,7 @@ def test_counts_agree_with_a_plain_count_and_tight_sets_always_occur(
 ) -> None:
     original = of_customers(customers)
     for ranges in ("grid", "tight"):
-        frame = Generalize(k=2, ranges=ranges).anonymize(original, seed=1).frame  # type: ignore[arg-type]
+        frame = Generalize(k=2, ranges=ranges).anonymize(original, seed=1).frame
         cells = cells_of(frame, "A")
         found = singled_out(original, cells)
         ends, items = plainly(original, cells)
