@@ -25,7 +25,7 @@ import tokumei as tk
 from tokumei.anonymize.history.delete import COMPARED, Delete
 from tokumei.anonymize.pipeline import pipeline_of, seed_of
 from tokumei.core.errors import InputError
-from tokumei.counting.draws import key_of
+from tokumei.core.seeds import key_of
 from tokumei.data.files.pseudonyms import read_pseudonyms
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.data.history_columns import SCHEMA

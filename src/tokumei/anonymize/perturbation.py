@@ -13,6 +13,7 @@ import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, CannotAnonymize, Fault, InputError
 from tokumei.core.score import Score
+from tokumei.core.seeds import order_of_rows
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.leaves import LARGEST_NUMBER
 from tokumei.measure.requirement import Requirement
@@ -158,12 +159,12 @@ def check_enough(pk: float, n_alike: int) -> None:
         raise CannotAnonymize(f"{needed}; the fewest that do are {n_alike:,}.")
 
 
-def in_random_order(frame: pl.DataFrame, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.Series]:
-    """Give the rows in an order that is drawn, and which row each was.
+def in_random_order(frame: pl.DataFrame, seed: int, method: str) -> tuple[pl.DataFrame, pl.Series]:
+    """Return the rows in an order that is drawn, the same as on engines, and which row each was.
 
     Else whoever knows the order of the original would know whose row is whose, however much the cells were changed.
     """
-    rows = rng.permutation(frame.height)
+    rows = order_of_rows(seed, method, frame.height)
     return frame[rows], pl.Series("row", rows)
 
 

@@ -124,6 +124,11 @@ def with_order(recipe: Recipe, seed: int, original: pl.DataFrame) -> Recipe:
     return replace(recipe, options={**recipe.options, "order": order})
 
 
+def is_in_drawn_order(recipe: Recipe) -> bool:
+    """Whether the method drew the order of the rows, by the seed of the recipe: then none is drawn on top of it."""
+    return "drawn_by" in recipe.options
+
+
 def order_seed(recipe: Recipe, frame: pl.DataFrame) -> int | None:
     """Give the seed of the order of a recipe's own table; None for another table, whose order must not follow it."""
     order = recipe.options.get("order")

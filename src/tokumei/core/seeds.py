@@ -11,8 +11,11 @@ from tokumei.core.text import Text
 
 if TYPE_CHECKING:
     import numpy as np
+    import numpy.typing as npt
 
 LARGEST_SEED = 2**63 - 1
+# How a recipe says that what its rows got was drawn by `key_of` and `words_of_rows`, or by an engine likewise.
+DRAWN_BY = "md5 of key and row"
 
 
 def generator(seed: int, *purpose: str | int) -> np.random.Generator:
@@ -30,6 +33,42 @@ def generator(seed: int, *purpose: str | int) -> np.random.Generator:
         digest = hashlib.blake2b(str(part).encode(), digest_size=8).digest()
         words.append(int.from_bytes(digest, "little"))
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(words)))
+
+
+def key_of(seed: int, *purpose: str | int) -> str:
+    """Return the key of one purpose under a seed, as 32 hexadecimal digits.
+
+    >>> key_of(1, "delete") == key_of(1, "delete"), key_of(1, "delete") == key_of(2, "delete")
+    (True, False)
+    """
+    check_seed(seed)
+    words = "\0".join([str(seed), *map(str, purpose)])
+    return hashlib.blake2b(words.encode(), digest_size=16).hexdigest()
+
+
+def words_of_rows(key: str, n_rows: int) -> npt.NDArray[np.uint64]:
+    """Draw four numbers below 2³² for each row, by the key and its number, as `counting.draws` does on an engine.
+
+    >>> words_of_rows(key_of(1, "pram"), 2).shape
+    (2, 4)
+    """
+    import numpy as np
+
+    keyed = hashlib.md5(key.encode(), usedforsecurity=False)
+    drawn = bytearray(16 * n_rows)
+    for row in range(n_rows):
+        digest = keyed.copy()
+        digest.update(str(row).encode())
+        drawn[16 * row : 16 * row + 16] = digest.digest()
+    return np.frombuffer(bytes(drawn), ">u4").reshape(n_rows, 4).astype(np.uint64)
+
+
+def order_of_rows(seed: int, method: str, n_rows: int) -> npt.NDArray[np.int64]:
+    """Draw the order in which a method releases rows, the same on every engine."""
+    import numpy as np
+
+    words = words_of_rows(key_of(seed, method), n_rows)
+    return np.lexsort((words[:, 1], words[:, 0])).astype(np.int64)
 
 
 def check_seed(seed: object) -> None:

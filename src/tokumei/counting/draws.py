@@ -16,28 +16,13 @@ from typing import Any
 import ibis
 import polars as pl
 
-from tokumei.core.seeds import check_seed
-
 # Of one draw, in bits and in hexadecimal digits.
 BITS, DIGITS = 32, 8
-# How a recipe says that its numbers were drawn.
-DRAWN_BY = "md5 of key and row"
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
 def md5(text: str) -> str:  # type: ignore[empty-body]
     """Return the MD5 of a text in hexadecimal digits, by the engine's own function."""
-
-
-def key_of(seed: int, *purpose: str | int) -> str:
-    """Return the key of one purpose under a seed, as 32 hexadecimal digits.
-
-    >>> key_of(1, "delete") == key_of(1, "delete"), key_of(1, "delete") == key_of(2, "delete")
-    (True, False)
-    """
-    check_seed(seed)
-    words = "\0".join([str(seed), *map(str, purpose)])
-    return hashlib.blake2b(words.encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True)

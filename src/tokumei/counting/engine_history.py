@@ -10,8 +10,9 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.core.seeds import key_of
 from tokumei.counting.chance import BASKET
-from tokumei.counting.draws import Draws, either, key_of, whole_number
+from tokumei.counting.draws import Draws, either, whole_number
 from tokumei.counting.staging import Staged
 from tokumei.data.history_columns import SCHEMA, check_none_absent
 

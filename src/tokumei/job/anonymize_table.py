@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.anonymize.goal import Goal, released_columns
-from tokumei.anonymize.recipes import with_order
+from tokumei.anonymize.recipes import is_in_drawn_order, with_order
 from tokumei.anonymize.registry import TableAnonymizer, TableSearch
 from tokumei.anonymize.rows import release_rows
 from tokumei.anonymize.search.problem import recoded_requirement
@@ -99,7 +99,7 @@ def anonymize_table(
     if release is not None and release.rows is not None:
         if not release.frame.height:
             raise CannotAnonymize("Every row would have to be left out: nothing is released.")
-        if not keep_order:
+        if not keep_order and not is_in_drawn_order(recipe):
             order = fresh_seed() if seed is None else seed
             recipe = with_order(recipe, order, table.frame.select(release.frame.columns))
             release = replace(shuffled(release, order), recipe=recipe)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from tokumei.anonymize.apply import apply_recipe
-from tokumei.anonymize.recipes import columns_of, order_seed, quasi_identifiers_of, read_recipe
+from tokumei.anonymize.recipes import columns_of, is_in_drawn_order, order_seed, quasi_identifiers_of, read_recipe
 from tokumei.anonymize.unseen import Unseen
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Section, as_kind
@@ -105,7 +105,8 @@ def apply(
         file=table.name,
         line_of=table.line_of,
     )
-    if not keep_order and release.rows is not None:
+    is_ordered = seed is None and is_in_drawn_order(release.recipe)
+    if not keep_order and not is_ordered and release.rows is not None:
         own = order_seed(used, table.frame) if seed is None else seed
         release = shuffled(release, fresh_seed() if own is None else own)
     left_out = [name for name in table.frame.columns if name not in release.frame.columns]

@@ -30,9 +30,9 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Result, Section
+from tokumei.core.seeds import key_of
 from tokumei.core.wording import counted
 from tokumei.counting.chance import drawn_numbers
-from tokumei.counting.draws import key_of
 from tokumei.counting.engine import connect, without_password
 from tokumei.counting.engine_history import EngineHistory, open_history
 from tokumei.counting.staging import as_history_columns, stage_history

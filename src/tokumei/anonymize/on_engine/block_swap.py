@@ -10,8 +10,8 @@ import polars as pl
 
 from tokumei.anonymize.on_engine.numbers import NumberCounts, number_counts
 from tokumei.anonymize.table.block_swap import BlockSwap
-from tokumei.core.seeds import generator
-from tokumei.counting.draws import Draws, either, key_of, whole_number
+from tokumei.core.seeds import generator, key_of
+from tokumei.counting.draws import Draws, either, whole_number
 from tokumei.counting.places import beside, place
 
 

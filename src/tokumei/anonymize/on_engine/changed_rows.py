@@ -15,6 +15,7 @@ from tokumei.anonymize.search.problem import check_asked
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
+from tokumei.core.seeds import key_of
 from tokumei.counting.class_counts import ClassCounts
 from tokumei.counting.count import column_names, count_classes, with_histograms
 from tokumei.data.files.formats import scan_frame
@@ -96,7 +97,7 @@ class RowTask:
 def placed(engine: Any, table: Any, name: str, seed: int) -> Any:
     """Give numbered rows the columns by which they are ordered as the seed draws."""
     # Here, since it takes half a second to import, and rows that go by need it not.
-    from tokumei.counting.draws import Draws, key_of
+    from tokumei.counting.draws import Draws
 
     draws = Draws.of(engine, key_of(seed, name), table[ROW])
     return table.mutate(**{place: draws.whole(at) for at, place in enumerate(PLACES)})

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from tokumei.anonymize.history.dummies import Dummies, Places, found_of, missing_items
-from tokumei.core.seeds import generator
+from tokumei.core.seeds import generator, key_of
 from tokumei.counting.chance import DrawnBeside
-from tokumei.counting.draws import key_of, whole_number
+from tokumei.counting.draws import whole_number
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.counting.item_sets import ItemSets
 from tokumei.counting.places import place

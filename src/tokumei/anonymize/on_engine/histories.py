@@ -23,9 +23,9 @@ from tokumei.anonymize.steps import HistoryStep, recipe_of
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.progress import Bar, step
 from tokumei.core.registry import part_name
+from tokumei.core.seeds import key_of
 from tokumei.core.text import Text
 from tokumei.counting.chance import DrawnBeside
-from tokumei.counting.draws import key_of
 from tokumei.counting.engine_history import EngineHistory
 from tokumei.data.release import Recipe
 

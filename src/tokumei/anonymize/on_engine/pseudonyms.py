@@ -9,8 +9,9 @@ import polars as pl
 
 from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.core.errors import InputError
+from tokumei.core.seeds import key_of
 from tokumei.counting.alike import once_each
-from tokumei.counting.draws import digests_here, drawn_name, either, key_of, whole_number
+from tokumei.counting.draws import digests_here, drawn_name, either, whole_number
 from tokumei.counting.engine_history import EngineHistory
 
 # So many that no two of a billion lives are expected to meet; that none did is counted all the same.

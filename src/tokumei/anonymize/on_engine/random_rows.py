@@ -25,9 +25,9 @@ from tokumei.anonymize.table.sample import Sample
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
-from tokumei.core.seeds import fresh_seed
+from tokumei.core.seeds import DRAWN_BY, fresh_seed, key_of
 from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.draws import DRAWN_BY, Draws, either, key_of, number
+from tokumei.counting.draws import Draws, either, number
 from tokumei.counting.engine import connect
 from tokumei.data.files.atomic import atomic_path
 from tokumei.data.files.reading import Reading

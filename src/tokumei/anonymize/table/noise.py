@@ -23,7 +23,7 @@ from tokumei.anonymize.perturbation import (
 from tokumei.anonymize.perturbing.bounds import check_bounds, check_inside, known_bounds
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.score import Score
-from tokumei.core.seeds import generator
+from tokumei.core.seeds import DRAWN_BY, generator
 from tokumei.core.text import Text
 from tokumei.measure.safety._pk import clamped_gaussian_ratio, laplace_ratio, pk_of_ratio
 
@@ -97,8 +97,8 @@ class Noise:
             original.with_numbers(one.name, self.noisy(one, one.numbers, decided.scale, noise_stream(seed, one.name)))
             for one in columns
         ]
-        frame, rows = in_random_order(original.frame.with_columns(noisy), generator(seed, "noise"))
-        return Perturbed(frame, rows, decided.promises, decided.facts)
+        frame, rows = in_random_order(original.frame.with_columns(noisy), seed, "noise")
+        return Perturbed(frame, rows, decided.promises, {**decided.facts, "drawn_by": DRAWN_BY})
 
     def columns_of(
         self, original: Original, names: Sequence[str], numbers: Mapping[str, tuple[Floats, Ints | None]]

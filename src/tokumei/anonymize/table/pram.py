@@ -14,7 +14,7 @@ from tokumei.anonymize.perturbation import Original, Perturbed, fewest_alike, in
 from tokumei.anonymize.perturbing.retention import largest_retention, retention_pk
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
-from tokumei.core.seeds import generator
+from tokumei.core.seeds import DRAWN_BY, key_of, words_of_rows
 from tokumei.counting.recoding import read_as
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.leaves import check_covers
@@ -73,11 +73,11 @@ class Pram:
         n_values = {name: len(domain) for name, domain in domains.items()}
         decided = self.decide(n_values, fewest_alike(original, columns, missing_stays=False), hierarchies)
         drawn = [
-            _drawn(original.frame[name], domain, decided.retain, generator(seed, "pram", name))
+            _drawn(original.frame[name], domain, decided.retain, key_of(seed, "pram", name))
             for name, domain in domains.items()
         ]
-        frame, rows = in_random_order(original.frame.with_columns(drawn), generator(seed, "pram"))
-        return Perturbed(frame, rows, decided.promises, decided.facts)
+        frame, rows = in_random_order(original.frame.with_columns(drawn), seed, "pram")
+        return Perturbed(frame, rows, decided.promises, {**decided.facts, "drawn_by": DRAWN_BY})
 
     def decide(self, n_values: Mapping[str, int], n_alike: int, hierarchies: Container[str]) -> Decided:
         """Choose the probability to keep a value, given how many each column has, and say what it promises."""
@@ -116,12 +116,12 @@ def domain_of(values: pl.Series, hierarchy: Hierarchy | None) -> pl.Series:
     return domain.extend_constant(None, 1) if values.null_count() else domain
 
 
-def _drawn(values: pl.Series, domain: pl.Series, retain: float, rng: np.random.Generator) -> pl.Series:
-    """Give a column of which each value was kept or drawn."""
+def _drawn(values: pl.Series, domain: pl.Series, retain: float, key: str) -> pl.Series:
+    """Return a column of which each value was kept or drawn, by its row's number alone as on engines."""
     values = _comparable(values)
-    is_kept = rng.random(len(values)) < retain
-    # Drawn for kept rows too, so that what one row gets does not depend on the others.
-    indices = rng.integers(max(1, len(domain)), size=len(values))
+    words = words_of_rows(key, len(values))
+    is_kept = words[:, 0] / 2.0**32 < retain
+    indices = (words[:, 1] * np.uint64(max(1, len(domain)))) >> np.uint64(32)
     drawn = domain.gather(indices) if len(values) else domain.clear()
     return pl.select(pl.when(pl.Series(is_kept)).then(values).otherwise(drawn).alias(values.name)).to_series()
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from tokumei.anonymize.perturbation import Original, Perturbed
 from tokumei.core.errors import InputError
-from tokumei.core.seeds import generator
+from tokumei.core.seeds import DRAWN_BY, order_of_rows
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Sample:
         """Draw the rows without replacement."""
         n_rows = original.n_rows
         n_drawn = self.n_drawn(n_rows)
-        rows = generator(seed, "sample").permutation(n_rows)[:n_drawn]
-        return Perturbed(original.frame[rows], pl.Series("row", rows), facts={"n_rows": n_drawn})
+        rows = order_of_rows(seed, "sample", n_rows)[:n_drawn]
+        return Perturbed(original.frame[rows], pl.Series("row", rows), facts={"n_rows": n_drawn, "drawn_by": DRAWN_BY})
 
     def n_drawn(self, n_rows: int) -> int:
         """Give how many of so many rows are drawn."""

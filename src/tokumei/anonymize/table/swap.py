@@ -47,7 +47,7 @@ class Swap:
         columns = original.chosen(self.columns, numeric=True)
         method = part_name(self)
         swapped = [self._swapped(original, name, generator(seed, method, name)) for name in columns]
-        frame, rows = in_random_order(original.frame.with_columns(swapped), generator(seed, method))
+        frame, rows = in_random_order(original.frame.with_columns(swapped), seed, method)
         return Perturbed(frame, rows, facts={"columns": columns, "window": self.window(original.n_rows)})
 
     def check_options(self) -> None:
