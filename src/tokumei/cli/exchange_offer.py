@@ -247,7 +247,11 @@ def attack(
     desks = [DeskFolder(each) for each in (desk, against) if each is not None]
     known = [(each.offer()[0], releases_at(each)) for each in desks]
     with showing_progress():
-        found = attack_one(*known[0], most_programs=most) if against is None else attack_two(*known, most_programs=most)
+        if against is None:
+            earlier = [each for each, _ in desks[0].revisions()[:-1]]
+            found = attack_one(*known[0], most_programs=most, earlier=earlier)
+        else:
+            found = attack_two(*known, most_programs=most)
     parts: list[Section] = []
     if found.about == NO_TABLE:
         parts.append(Sentence(NOT_COMPARED))

@@ -270,6 +270,21 @@ ERRORS = {
     "no two-way tables, which go with margins": "二元表なし（二元表は周辺度数の予測と使います）",
     "The offer has no criterion '{name}'. Known: {names}.": "オファーに基準「{name}」はありません。あるもの：{names}",
     "The offer does not allow these levels: {why}.": "オファーはこのレベルを許していません：{why}。",
+    "predicted {predicted}, its low end {low} is below {k}": "予測は {predicted}、その下端 {low} が {k} を下回ります",
+    "predicted {predicted}, which is below {k}": "予測は {predicted} で、{k} を下回ります",
+    "{decided}: the provider decides": "{decided}（提供者が判断します）",
+    "together with what is out it tells more classes: {decided}": (
+        "すでに公開されたものと合わせると区分が増えます（{decided}）"
+    ),
+    "with what the offer publishes it could show small classes": (
+        "オファーが公開しているものと合わせると、小さな区分がわかってしまう可能性があります"
+    ),
+    "A law is drawn anew through the releases that everybody may have, and so far they tell the number of rows alone: "
+    "answer requests first.": (
+        "法則は、だれもが得られる加工データから引き直します。今のところそこからは行数しかわかりません。先にリクエストに答えてください。"
+    ),
+    "an option of {names}: {options}": "{names} のオプション：{options}",
+    "an option of the power law, which counts few nodes": "べき乗則（少ないノードだけを数える）のオプション",
     "The offer lists {name} with another key.": "オファーには「{name}」が別の鍵で載っています。",
     "The offer lists this key as that of {name}.": "オファーではこの鍵は「{name}」のものです。",
     "The provider does not serve this key by the criterion '{name}'.": (

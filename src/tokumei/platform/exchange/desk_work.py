@@ -161,7 +161,8 @@ def attack(asked: Asked) -> dict[str, Any]:
         classes = read_release(text, offer.lattice.attributes, file="release.csv")
         releases.append(PublishedCounts.of_frame(offer.lattice, node, classes, k=k))
     try:
-        return attack_desk(offer, releases).as_dict()
+        earlier = [each for each, _ in desk.revisions()[:-1]]
+        return attack_desk(offer, releases, earlier=earlier).as_dict()
     except TokumeiError as error:
         # Such as releases that no one table can have given.
         return {"trouble": str(error)}
