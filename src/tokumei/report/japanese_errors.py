@@ -137,6 +137,16 @@ ERRORS = {
     "nothing after the number": "数値の後には何も書かない",
     "a share of rows from 0 to 1": "0 から 1 までの行の割合",
     "a share from 0 to 1": "0 から 1 までの割合",
+    "a share from 0 to less than 1": "0 以上 1 未満の割合",
+    "a release that promises nothing of a population": "母集団についての約束がない加工データ",
+    "a recipe of a release that was not hardened: apply its own recipe, and harden what that gives": (
+        "追加の加工（harden）をしていない加工データのレシピ（適用したあとで harden を行ってください）"
+    ),
+    "No further change keeps every attack under {bound:g}; nearest comes {n:,} changes with {found:.3f} by "
+    "{attack} ({score}).{why}": (
+        "どの追加の変更でも、すべての攻撃を {bound:g} 以下にはできません。最も近いのは {n:,} 件の変更で、"
+        "{attack}（{score}）が {found:.3f} です。{why}"
+    ),
     "a share above 0 and up to 1": "0 より大きく 1 以下の割合",
     "a share above 0 and at most 0.9": "0 より大きく 0.9 以下の割合",
     "a number from 0 to 1": "0 から 1 までの数",

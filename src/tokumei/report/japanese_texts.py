@@ -124,6 +124,7 @@ FORMS = {
     # Why ranges are taken to be made of the values in a group, or not.
     "told": "指定のとおり",
     "told by the method": "加工手法のとおり",
+    "put on a public grid afterwards": "あとから公開された区分に置き換えられています",
     "all labels are of the hierarchy": "ラベルはすべて階層のものです",
     "ranges without an end of their own": "端の値を含まない範囲があります",
     "all ends lie on a grid of {step}": "端がすべて {step} 刻みです",
