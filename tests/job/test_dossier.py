@@ -66,7 +66,9 @@ def test_report_says_six_sentences_first_and_names_every_part(folder: Path) -> N
     assert first[0] == "For the person who decides"
     assert len(first) == 7
     assert first[2].startswith("Counted: k = 6. ")
-    assert re.match(r"Attacked: by downcoding, .+ 95 % interval .+ Singling out: .+\.|Attacked: whether", first[3])
+    assert re.match(
+        r"Attacked: by downcoding, .+ 95 % interval .+ Criterion against singling out: .+\.|Attacked: whether", first[3]
+    )
     for part in (
         "What was done",
         "recounted",

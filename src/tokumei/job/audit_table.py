@@ -32,6 +32,10 @@ from tokumei.measure.requirement import Requirement, in_words
 
 MISSING_COUNTS = "A missing sensitive value counts as a value of its own, as asked for."
 NOT_MATCHED = Matching()
+ONLY_COUNTED = (
+    "All of this is counted. Whether people can be singled out, linked or inferred about was not measured: "
+    "'tokumei attack table' tries it."
+)
 MISSING_DOES_NOT = "A missing sensitive value does not count as a value."
 
 
@@ -96,6 +100,7 @@ class TableAudit(Result):
             parts.append(Rows(["column", "role", "distinct", "unique", "missing"], listed, title))
         if self.together is not None:
             parts.append(Sentence(describe_comparison(self.together)))
+        parts.append(Sentence(ONLY_COUNTED))
         parts += [
             Sentence(f"{'holds' if one['holds'] else 'FAILS'}  {one['requirement']}") for one in self.requirements
         ]

@@ -30,6 +30,12 @@ TIGHT_RANGES = (
 )
 
 
+NOT_ATTACKED = (
+    "Whether labels single people out was not measured, since attacks do not run on engines: "
+    "'tokumei attack table downcoding' reads the released file here."
+)
+
+
 def not_released(columns: Sequence[str], why: str) -> Sentence:
     """Say which columns a release does without."""
     return Sentence(f"Columns that are not released, since they were {why}: {', '.join(columns)}.")
@@ -119,6 +125,8 @@ class TableRelease(Result):
             parts.append(Rows(["promise", "value"], [[name, one.value] for name, one in self.promises.items()]))
         if self.facts.get("ranges") == "tight" and self.numeric:
             parts.append(Sentence(TIGHT_RANGES))
+        if self.release is None:
+            parts.append(Sentence(NOT_ATTACKED))
         parts += told_of_made(self.made)
         if self.left_out:
             parts.append(not_released(self.left_out, "neither named nor kept (option keep)"))

@@ -102,7 +102,7 @@ def _singling_out(document: Document, one: SinglingOut) -> None:
         return
     document.paragraph(
         "Attacked: by {attack}, the end of a range fits exactly one person in {found} of the cases (95 % interval "
-        "{low} to {high}); any value of the same ranges does in {blind}. Singling out: {finding}.",
+        "{low} to {high}); any value of the same ranges does in {blind}. Criterion against singling out: {finding}.",
         attack=attack_words(document, one.attack),
         found=f"{one.found:.1%}",
         low=f"{one.low:.1%}",

@@ -12,9 +12,10 @@ JAPANESE = {
     "the original, {alone} rows shared it with no other.": "計数：k = {k}。提供するどの行も、他人が知りうる列"
     "（{known}）の値が他の {others} 行以上と同じです。元データでは {alone} 行がほかのどの行とも異なりました。",
     "Attacked: by {attack}, the end of a range fits exactly one person in {found} of the cases (95 % interval {low} "
-    "to {high}); any value of the same ranges does in {blind}. Singling out: {finding}.": "攻撃：「{attack}」"
+    "to {high}); any value of the same ranges does in {blind}. Criterion against singling out: "
+    "{finding}.": "攻撃：「{attack}」"
     "では、範囲の端の値がちょうど一人に当てはまる割合は {found}（95 % 信頼区間 {low}～{high}）、"
-    "同じ範囲の任意の値では {blind} です。個人の選び出し：{finding}。",
+    "同じ範囲の任意の値では {blind} です。個人の選び出しを防ぐ基準：{finding}。",
     "Attacked: whether labels single people out was not measured, since {why}.": (
         "攻撃：ラベルから個人を選び出せるかは測定していません（{why}）。"
     ),
