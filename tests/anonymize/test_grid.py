@@ -35,17 +35,39 @@ def label(grid: Grid, leaves: list[Any], low: Any, high: Any) -> str:
     return grid.label(int(first[0]), int(last[0]))
 
 
-def test_ages_have_cells_of_five_years_that_are_halved_at_round_numbers() -> None:
-    grid, leaves = grid_of([*range(20, 60)], n_columns=3)
+def test_ages_have_cells_of_several_years_that_are_not_cut_into_pairs() -> None:
+    grid, leaves = grid_of([*range(20, 60)] * 60, k=5, n_columns=3)
     assert label(grid, leaves, 23, 36) == "20-39"
-    assert label(grid, leaves, 21, 24) == "20-24"
-    assert label(grid, leaves, 20, 21) == "20-21"
-    assert label(grid, leaves, 22, 24) == label(grid, leaves, 23, 24) == "22-24"
+    # Of 20-21 both would occur, since a single one is written as it is.
+    assert label(grid, leaves, 20, 21) == label(grid, leaves, 21, 24) == "20-24"
 
 
-def test_amounts_rounded_to_thousands_have_several_of_them_in_a_cell() -> None:
-    grid, leaves = grid_of([1000 * n for n in range(1, 101)], n_columns=4)
-    assert label(grid, leaves, 11_000, 24_000) == "10000-24999"
+def test_cells_are_wider_where_groups_are_small_and_narrower_where_numbers_have_many_rows() -> None:
+    ages = [*range(20, 90)]
+    assert [label(*grid_of(ages * n, k, 6), 22, 31) for n, k in ((20, 2), (60, 5), (200, 5))] == [
+        "20-39",
+        "20-34",
+        "20-31",
+    ]
+
+
+def test_wide_cells_are_halved_at_round_numbers() -> None:
+    grid, leaves = grid_of([*range(2000)], k=5)
+    assert label(grid, leaves, 3, 40) == "0-49"
+    assert label(grid, leaves, 3, 20) == "0-29"
+    assert label(grid, leaves, 3, 60) == "0-69"
+
+
+def test_numbers_that_do_not_occur_change_no_range() -> None:
+    some = [*range(0, 2000, 7)] * 3
+    for numbers in (some, [one for one in some if not 420 < one < 560]):
+        grid, leaves = grid_of(numbers, k=5)
+        assert label(grid, leaves, 602, 637) == "600-649"
+
+
+def test_amounts_rounded_to_thousands_have_cells_that_end_beside_them() -> None:
+    grid, leaves = grid_of([1000 * n for n in range(1, 101)] * 20, k=5, n_columns=4)
+    assert label(grid, leaves, 11_000, 24_000) == "10500-30499"
 
 
 def test_cells_widen_in_the_tail_so_that_the_largest_number_is_not_told() -> None:
@@ -57,9 +79,9 @@ def test_cells_widen_in_the_tail_so_that_the_largest_number_is_not_told() -> Non
     assert int(high) % 100_000 == 99_999
 
 
-def test_decimals_have_cells_without_their_upper_end() -> None:
-    grid, leaves = grid_of([n / 10 for n in range(100)], n_columns=3)
-    assert label(grid, leaves, 0.1, 0.7) == "[0, 1)"
+def test_decimals_have_cells_without_their_upper_end_and_between_two_of_them() -> None:
+    grid, leaves = grid_of([n / 10 for n in range(100)] * 10, k=5, n_columns=4)
+    assert label(grid, leaves, 0.1, 0.7) == "[0.05, 1.05)"
 
 
 def test_level_of_a_given_hierarchy_is_the_grid_if_its_cells_are_about_as_wide() -> None:

@@ -30,7 +30,7 @@ def test_mondrian_on_text_is_as_good_as_with_declared_numbers(people: tk.Table) 
     assert found.loss == pytest.approx(declared.loss)
     # Without numbers groups are made along the intervals of a hierarchy; eighty groups of five need far less.
     assert found.loss < flat.loss / 1.2
-    assert found.loss < 0.1
+    assert found.loss < 0.13
 
 
 def test_default_loss_is_ncp_and_keeps_ages_that_prec_erases(people: tk.Table) -> None:
