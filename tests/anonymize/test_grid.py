@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -226,3 +228,71 @@ def test_recipe_that_says_nothing_of_ranges_made_tight_ones() -> None:
     options["options"] = {name: value for name, value in options["options"].items() if name != "ranges"}
     old = type(tight.recipe)(tight.recipe.method, options, tight.recipe.seed, tight.recipe.versions)
     assert tk.apply(old, frame, keep_order=True).frame.equals(tight.table)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_report_tells_in_both_languages_what_tight_ranges_give_away(language: str, tmp_path: Path) -> None:
+    table = tk.Table(pl.DataFrame(TABLE).select("age", "city"), qi=["age", "city"])
+    warnings = {
+        "en": ("both ends of each are values of people in the group", 2),
+        "ja": ("グループにいる人の値そのもの", 2),
+    }
+    for ranges in ("grid", "tight"):
+        made = tk.anonymize(table, k=4, method="mondrian", seed=1, ranges=ranges)
+        made.report(tmp_path / f"{ranges}.html", language=language)
+        text, n = warnings[language]
+        # On the first page and on that of the law.
+        assert (tmp_path / f"{ranges}.html").read_text().count(text) == (n if ranges == "tight" else 0)
+        assert ("Ranges of numbers are tight" in str(made.sections())) == (ranges == "tight")
+        assert made.to_dict()["ranges"] == ranges
+
+
+JOB = """
+[job]
+name = "people"
+seed = 1
+[input]
+file = "people.csv"
+[roles]
+age = "quasi-identifier"
+city = "quasi-identifier"
+[requirements]
+k = 4
+[[method]]
+name = "mondrian"
+"""
+
+
+def test_job_file_that_says_nothing_of_ranges_still_runs_and_tells_which_it_made(tmp_path: Path) -> None:
+    pl.DataFrame(TABLE).select("age", "city").write_csv(tmp_path / "people.csv")
+    for line, ranges in (("", "grid"), ('ranges = "tight"', "tight")):
+        job = tmp_path / f"{ranges}.toml"
+        job.write_text(JOB + line + "\n")
+        tk.Job.read(job).run(tmp_path / ranges)
+        assert json.loads((tmp_path / ranges / "dossier.json").read_text())["results"]["ranges"] == ranges
+
+
+@pytest.mark.parametrize(("n_rows", "k", "n_columns"), [(1, 2, 1), (1, 5, 2), (40, 5, 3), (300, 5, 9), (3, 10, 4)])
+@pytest.mark.parametrize("numbers", [range(90), range(-40, 40), range(1000, 1300), range(9)])
+def test_whoever_knows_the_grid_learns_no_value_of_any_member(
+    numbers: range, n_rows: int, k: int, n_columns: int
+) -> None:
+    leaves = list(numbers)
+    tree = flat_hierarchy("x", pl.Series(leaves))
+    grid = public_grid(tree, np.full(len(leaves), n_rows), k=k, n_columns=n_columns)
+    low, high = np.triu_indices(len(leaves), 1)
+    groups: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for label_, pair in zip(
+        zip(*grid.cover(low, high), strict=True), zip(low.tolist(), high.tolist(), strict=True), strict=True
+    ):
+        groups.setdefault((int(label_[0]), int(label_[1])), []).append(pair)
+    for (first, last), pairs in groups.items():
+        told = read_range(grid.label(first, last))
+        assert told is not None
+        if told.low < leaves[0] or told.high > leaves[-1]:
+            # Whoever knows beforehand which numbers end the column knows more of its outermost cells than they tell.
+            continue
+        # No smallest and no largest member follows from a label, nor one that every group with it has.
+        assert not set.intersection(*(set(pair) for pair in pairs))
+        assert len({one for one, _ in pairs}) > 1
+        assert len({one for _, one in pairs}) > 1

@@ -10,17 +10,26 @@ from tokumei.inspection.legal_case import JUDGE, MET, NOT_MEASURED, NOT_MET, Fin
 
 ARTICLE = "WP216, 2.2.2"
 SINGLING_OUT = "singled-out"
+TIGHT = "ranges of numbers are tight: both ends of each are values of people in the group"
 
 
 def wp216(case: LegalCase) -> dict[str, Any]:
     """Judge singling out, linkability and inference by the attacks that were run, for each recipient."""
     linking, inferring = ("record-linkage", *HISTORY_ATTACKS), ("homogeneity",)
     items = [
+        *_tight_ranges(case),
         *_singling_out(case),
         *_by_attack(case, "linkability", linking),
         *_by_attack(case, "inference", inferring),
     ]
     return {"title": "European Union: the three criteria of WP216", "items": [one.as_dict() for one in items]}
+
+
+def _tight_ranges(case: LegalCase) -> list[Finding]:
+    """Warn of ranges that end with values of people in the group, whatever an attack makes of them."""
+    if case.ranges != "tight":
+        return []
+    return [Finding(ARTICLE, "singling out", JUDGE, TIGHT)]
 
 
 def _singling_out(case: LegalCase) -> list[Finding]:

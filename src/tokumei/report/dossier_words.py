@@ -11,6 +11,9 @@ JAPANESE = {
     "By what others may know ({known}), every released row looks like {others} others or more; before, {alone} rows "
     "were alone. That counts rows, and is no attack.": "他人が知りうる列（{known}）では、どの行も他の {others} "
     "行以上と同じに見えます。加工前は {alone} 行が一意でした。これは行を数えたもので、攻撃の結果ではありません。",
+    "Ranges of numbers are tight: both ends of each are values of people in the group, so that some of them can be "
+    "singled out. The option ranges=grid hides the ends.": "数値の範囲は「tight」です。各範囲の両端はグループにいる人の"
+    "値そのものなので、一部の人を選び出せます。オプション ranges=grid で両端を隠せます。",
     "Singling out was measured by the attack {attack}: the end of a range fits exactly one person in {found} of all "
     "cases ({low} to {high}), any value of the range in {blind}.": "個人の選び出しは攻撃「{attack}」で測りました。"
     "範囲の端の値がちょうど一人に当てはまる割合は {found}（{low}～{high}）、範囲内の任意の値では {blind} です。",

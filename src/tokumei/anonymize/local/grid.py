@@ -37,9 +37,9 @@ CELLS_PER_GROUP = 12
 # A cell holds so many of the numbers that could be there, where the column has enough of them: few where each has many
 # rows, many where groups or numbers have few. Otherwise the outermost members of a group, whose cells are told, have
 # these to themselves, and stand at the ends more often than elsewhere. No part has fewer than the fewest.
-NUMBERS_IF_DENSE, NUMBERS_PER_CELL, NUMBERS_IF_SPARSE, FEWEST_NUMBERS = 4, 5, 10, 3
-# Numbers are dense or sparse if each has so many times k rows on average; groups are small below so many rows.
-DENSE, SPARSE, SMALL_GROUP = 25, 5, 5
+NUMBERS_IF_DENSE, NUMBERS_PER_CELL, NUMBERS_IF_SPARSE, NUMBERS_IF_RARE, FEWEST_NUMBERS = 4, 5, 10, 50, 3
+# Numbers are dense, sparse or rare by how many times k rows each has on average; groups are small below so many rows.
+DENSE, SPARSE, RARE, SMALL_GROUP = 25, 5, 0.5, 5
 # The whole column has at least so many cells, and at most so many between its outermost rows.
 FEWEST_CELLS, MOST_CELLS = 4, 65_536
 # The share of rows at either end beyond which cells get wider.
@@ -247,7 +247,10 @@ class _Column:
         if self.spacing == self.unit and rows_of_number >= DENSE:
             return NUMBERS_IF_DENSE * self.unit
         is_sparse = k < SMALL_GROUP or rows_of_number < SPARSE
-        return _nearest_round(self.spacing * (NUMBERS_IF_SPARSE if is_sparse else NUMBERS_PER_CELL))
+        step = _nearest_round(self.spacing * (NUMBERS_IF_SPARSE if is_sparse else NUMBERS_PER_CELL))
+        # Most of the numbers between those that occur could be, too, and make cells wide enough by themselves.
+        is_rare = rows_of_number * self.unit < RARE * self.spacing
+        return max(step, NUMBERS_IF_RARE * self.unit) if is_rare else step
 
     def beside(self, step: int) -> int:
         """Return how far beside round numbers cells begin: 0, or more where many people have just the round ones."""
