@@ -56,7 +56,7 @@ def test_cells_are_wider_where_groups_are_small_and_narrower_where_numbers_have_
 def test_wide_cells_are_halved_at_round_numbers() -> None:
     grid, leaves = grid_of([*range(2000)], k=5)
     assert label(grid, leaves, 3, 40) == "0-49"
-    assert label(grid, leaves, 3, 20) == "0-29"
+    assert label(grid, leaves, 3, 20) == "0-49"
     assert label(grid, leaves, 3, 60) == "0-69"
 
 
