@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,17 +37,39 @@ def label(grid: Grid, leaves: list[Any], low: Any, high: Any) -> str:
     return grid.label(int(first[0]), int(last[0]))
 
 
-def test_ages_have_cells_of_five_years_that_are_halved_at_round_numbers() -> None:
-    grid, leaves = grid_of([*range(20, 60)], n_columns=3)
+def test_ages_have_cells_of_several_years_that_are_not_cut_into_pairs() -> None:
+    grid, leaves = grid_of([*range(20, 60)] * 60, k=5, n_columns=3)
     assert label(grid, leaves, 23, 36) == "20-39"
-    assert label(grid, leaves, 21, 24) == "20-24"
-    assert label(grid, leaves, 20, 21) == "20-21"
-    assert label(grid, leaves, 22, 24) == label(grid, leaves, 23, 24) == "22-24"
+    # Of 20-21 both would occur, since a single one is written as it is.
+    assert label(grid, leaves, 20, 21) == label(grid, leaves, 21, 24) == "20-24"
 
 
-def test_amounts_rounded_to_thousands_have_several_of_them_in_a_cell() -> None:
-    grid, leaves = grid_of([1000 * n for n in range(1, 101)], n_columns=4)
-    assert label(grid, leaves, 11_000, 24_000) == "10000-24999"
+def test_cells_are_wider_where_groups_are_small_and_narrower_where_numbers_have_many_rows() -> None:
+    ages = [*range(20, 90)]
+    assert [label(*grid_of(ages * n, k, 6), 22, 31) for n, k in ((20, 2), (60, 5), (200, 5))] == [
+        "20-39",
+        "20-34",
+        "20-31",
+    ]
+
+
+def test_wide_cells_are_halved_at_round_numbers() -> None:
+    grid, leaves = grid_of([*range(2000)], k=5)
+    assert label(grid, leaves, 3, 40) == "0-49"
+    assert label(grid, leaves, 3, 20) == "0-49"
+    assert label(grid, leaves, 3, 60) == "0-69"
+
+
+def test_numbers_that_do_not_occur_change_no_range() -> None:
+    some = [*range(0, 2000, 7)] * 3
+    for numbers in (some, [one for one in some if not 420 < one < 560]):
+        grid, leaves = grid_of(numbers, k=5)
+        assert label(grid, leaves, 602, 637) == "600-649"
+
+
+def test_amounts_rounded_to_thousands_have_cells_that_end_beside_them() -> None:
+    grid, leaves = grid_of([1000 * n for n in range(1, 101)] * 20, k=5, n_columns=4)
+    assert label(grid, leaves, 11_000, 24_000) == "10500-30499"
 
 
 def test_cells_widen_in_the_tail_so_that_the_largest_number_is_not_told() -> None:
@@ -57,9 +81,9 @@ def test_cells_widen_in_the_tail_so_that_the_largest_number_is_not_told() -> Non
     assert int(high) % 100_000 == 99_999
 
 
-def test_decimals_have_cells_without_their_upper_end() -> None:
-    grid, leaves = grid_of([n / 10 for n in range(100)], n_columns=3)
-    assert label(grid, leaves, 0.1, 0.7) == "[0, 1)"
+def test_decimals_have_cells_without_their_upper_end_and_between_two_of_them() -> None:
+    grid, leaves = grid_of([n / 10 for n in range(100)] * 10, k=5, n_columns=4)
+    assert label(grid, leaves, 0.1, 0.7) == "[0.05, 1.05)"
 
 
 def test_level_of_a_given_hierarchy_is_the_grid_if_its_cells_are_about_as_wide() -> None:
@@ -204,3 +228,71 @@ def test_recipe_that_says_nothing_of_ranges_made_tight_ones() -> None:
     options["options"] = {name: value for name, value in options["options"].items() if name != "ranges"}
     old = type(tight.recipe)(tight.recipe.method, options, tight.recipe.seed, tight.recipe.versions)
     assert tk.apply(old, frame, keep_order=True).frame.equals(tight.table)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_report_tells_in_both_languages_what_tight_ranges_give_away(language: str, tmp_path: Path) -> None:
+    table = tk.Table(pl.DataFrame(TABLE).select("age", "city"), qi=["age", "city"])
+    warnings = {
+        "en": ("both ends of each are values of people in the group", 2),
+        "ja": ("グループにいる人の値そのもの", 2),
+    }
+    for ranges in ("grid", "tight"):
+        made = tk.anonymize(table, k=4, method="mondrian", seed=1, ranges=ranges)
+        made.report(tmp_path / f"{ranges}.html", language=language)
+        text, n = warnings[language]
+        # On the first page and on that of the law.
+        assert (tmp_path / f"{ranges}.html").read_text().count(text) == (n if ranges == "tight" else 0)
+        assert ("Ranges of numbers are tight" in str(made.sections())) == (ranges == "tight")
+        assert made.to_dict()["ranges"] == ranges
+
+
+JOB = """
+[job]
+name = "people"
+seed = 1
+[input]
+file = "people.csv"
+[roles]
+age = "quasi-identifier"
+city = "quasi-identifier"
+[requirements]
+k = 4
+[[method]]
+name = "mondrian"
+"""
+
+
+def test_job_file_that_says_nothing_of_ranges_still_runs_and_tells_which_it_made(tmp_path: Path) -> None:
+    pl.DataFrame(TABLE).select("age", "city").write_csv(tmp_path / "people.csv")
+    for line, ranges in (("", "grid"), ('ranges = "tight"', "tight")):
+        job = tmp_path / f"{ranges}.toml"
+        job.write_text(JOB + line + "\n")
+        tk.Job.read(job).run(tmp_path / ranges)
+        assert json.loads((tmp_path / ranges / "dossier.json").read_text())["results"]["ranges"] == ranges
+
+
+@pytest.mark.parametrize(("n_rows", "k", "n_columns"), [(1, 2, 1), (1, 5, 2), (40, 5, 3), (300, 5, 9), (3, 10, 4)])
+@pytest.mark.parametrize("numbers", [range(90), range(-40, 40), range(1000, 1300), range(9)])
+def test_whoever_knows_the_grid_learns_no_value_of_any_member(
+    numbers: range, n_rows: int, k: int, n_columns: int
+) -> None:
+    leaves = list(numbers)
+    tree = flat_hierarchy("x", pl.Series(leaves))
+    grid = public_grid(tree, np.full(len(leaves), n_rows), k=k, n_columns=n_columns)
+    low, high = np.triu_indices(len(leaves), 1)
+    groups: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for label_, pair in zip(
+        zip(*grid.cover(low, high), strict=True), zip(low.tolist(), high.tolist(), strict=True), strict=True
+    ):
+        groups.setdefault((int(label_[0]), int(label_[1])), []).append(pair)
+    for (first, last), pairs in groups.items():
+        told = read_range(grid.label(first, last))
+        assert told is not None
+        if told.low < leaves[0] or told.high > leaves[-1]:
+            # Whoever knows beforehand which numbers end the column knows more of its outermost cells than they tell.
+            continue
+        # No smallest and no largest member follows from a label, nor one that every group with it has.
+        assert not set.intersection(*(set(pair) for pair in pairs))
+        assert len({one for one, _ in pairs}) > 1
+        assert len({one for _, one in pairs}) > 1

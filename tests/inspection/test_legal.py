@@ -94,6 +94,13 @@ def test_what_only_people_can_know_is_theirs_to_judge() -> None:
     assert finding(anonymously_processed(case(is_secret_apart=None)), "規則第35条") == "yours to judge"
 
 
+def test_tight_ranges_are_told_whatever_attacks_found() -> None:
+    items = wp216(case(**ATTACKED, ranges="tight"))["items"]
+    assert items[0]["finding"] == "yours to judge"
+    assert "both ends of each are values of people" in items[0]["evidence"]
+    assert wp216(case(**ATTACKED, ranges="grid")) == wp216(case(**ATTACKED))
+
+
 def test_no_criterion_is_met_by_counting_alone() -> None:
     for criterion in ("singling out", "linkability", "inference"):
         assert finding(wp216(case()), criterion) == "not measured"

@@ -107,6 +107,20 @@ def test_risk_page_shows_the_first_picture_while_attacks_are_tried(alice: User, 
     assert client.get(f"/workbench/{piece.key}/state?whole=1").json()["is_final"] is False
 
 
+def test_form_offers_tight_ranges_and_the_job_has_them_for_methods_that_make_some(alice: User, log_in: LogIn) -> None:
+    piece = begin(alice)
+    client = log_in(alice)
+    both = GOAL | {"method": ["mondrian", "optimal"]}
+    for asked, methods in (
+        ({"ranges": "tight"}, [{"name": "mondrian", "ranges": "tight"}, {"name": "optimal"}]),
+        ({}, [{"name": "mondrian"}, {"name": "optimal"}]),
+    ):
+        assert client.post(f"/workbench/{piece.key}/protect", both | asked).status_code == 302
+        assert tomllib.loads((piece.folder / "job.toml").read_text())["method"] == methods
+        is_ticked = 'name="ranges" value="tight" checked' in page(client, piece, "protect")
+        assert is_ticked == ("ranges" in asked)
+
+
 def test_roles_that_leave_nobody_to_protect_from_are_refused_and_change_nothing(alice: User, log_in: LogIn) -> None:
     piece, client = begin(alice), log_in(alice)
     before = (piece.folder / "job.toml").read_bytes()

@@ -67,6 +67,8 @@ class LegalCase:
     secrets: Sequence[str] = field(default_factory=tuple)
     # Columns of pseudonyms that were drawn at random, and so follow from nothing that anybody knows.
     pseudonyms: Sequence[str] = ()
+    # Whether ranges of numbers are of a public grid or tight; None where there are none, or nobody said.
+    ranges: str | None = None
     # In which ages are counted.
     year: int = field(default_factory=lambda: dt.datetime.now(dt.UTC).year)
 

@@ -8,6 +8,7 @@ from typing import Any
 from tokumei.attack.registry import HISTORY_ATTACKS, attack_title
 from tokumei.attack.verdict import (
     DECIDING,
+    JUDGE,
     MARGIN,
     NOT_MEASURED,
     NOT_MET,
@@ -25,12 +26,14 @@ NOTE = (
     "above what chance finds. It is not met where the lower end lies above that, or somebody was found with certainty. "
     "In between it is yours to judge. A count of rows, such as k, decides nothing here."
 )
+TIGHT = "ranges of numbers are tight: both ends of each are values of people in the group"
 
 
 def wp216(case: LegalCase) -> dict[str, Any]:
     """Judge singling out, linkability and inference by the attacks that were run, for each recipient."""
     linking, inferring = ("record-linkage", *HISTORY_ATTACKS), ("homogeneity",)
     items = [
+        *_tight_ranges(case),
         *_singling_out(case),
         *_by_attack(case, "linkability", linking),
         *_by_attack(case, "inference", inferring),
@@ -40,6 +43,13 @@ def wp216(case: LegalCase) -> dict[str, Any]:
         "items": [one.as_dict() for one in items],
         "note": {"said": NOTE, "values": {"margin": f"{MARGIN:g}"}},
     }
+
+
+def _tight_ranges(case: LegalCase) -> list[Finding]:
+    """Warn of ranges that end with values of people in the group, whatever an attack makes of them."""
+    if case.ranges != "tight":
+        return []
+    return [Finding(ARTICLE, "singling out", JUDGE, TIGHT)]
 
 
 def _singling_out(case: LegalCase) -> list[Finding]:

@@ -91,6 +91,7 @@ def report_table(
         "loss": facts.get("loss"),
         "loss_name": facts.get("loss_name"),
         "levels": facts.get("levels"),
+        "ranges": facts.get("ranges"),
         "methods": [],
         "before": without_times(audit_table(original).to_dict()),
         "after": after,

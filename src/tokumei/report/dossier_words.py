@@ -28,6 +28,9 @@ JAPANESE = {
     ),
     "anybody": "誰でも",
     "{who}, who has the release alone": "{who}（加工データだけを持つ）",
+    "Ranges of numbers are tight: both ends of each are values of people in the group, so that some of them can be "
+    "singled out. The option ranges=grid hides the ends.": "数値の範囲は「tight」です。各範囲の両端はグループにいる人の"
+    "値そのものなので、一部の人を選び出せます。オプション ranges=grid で両端を隠せます。",
     "The strongest attack that was tried ({attack}, by {who}) is right for {share} of people, where blind guessing "
     "is for {blind}.": "試した中で最も強い攻撃（{who} による {attack}）の成功率は "
     "{share}、当てずっぽうでは {blind} です。",

@@ -61,6 +61,9 @@ JAPANESE_LAW = {
     "not measured: {why}; counted: every row shares {known} with {n} other rows or more": (
         "未測定：{why}。計数：どの行も {known} が他の {n} 行以上と同じです"
     ),
+    "ranges of numbers are tight: both ends of each are values of people in the group": (
+        "数値の範囲は「tight」です。各範囲の両端は、そのグループにいる人の値そのものです"
+    ),
     "{attack}: the end of a range fits one person in {found} ({low} to {high}), any value of it in {blind}": (
         "{attack}：範囲の端の値がちょうど一人に当てはまる割合は {found}（{low}～{high}）、"
         "範囲内の任意の値では {blind} です"

@@ -110,8 +110,9 @@ def _steps(values: Floats, n_rows: Indices, k: int) -> Cells:
     if len(values) < 2:
         return _single(values)
     # Through the text, since a price of 0.1 is meant to be a tenth.
-    exact = [Fraction(repr(value)) for value in values.tolist()]
-    grid = grid_of_numbers(exact, n_rows, k=k, n_columns=N_COLUMNS)
+    texts = [repr(value) for value in values.tolist()]
+    exact = [Fraction(text) for text in texts]
+    grid = grid_of_numbers(texts, n_rows, k=k, n_columns=N_COLUMNS)
     unit = _unit(exact)
     ends = _ends(grid, len(values))
     low = np.array([[float(one[0]) for one in line] for line in ends])
@@ -133,9 +134,10 @@ def _ends(grid: Grid, n_values: int) -> list[list[tuple[Fraction, Fraction]]]:
     lines: list[list[tuple[Fraction, Fraction]]] = []
     for depth in range(len(grid.first)):
         first, last = grid.first[depth, :n_values].tolist(), grid.last[depth, :n_values].tolist()
+        told = grid.ends if lines else grid.cells
         lines.append(
             [
-                lines[-1][at] if lines and end - start + 1 < FEWEST_VALUES else grid.ends[start, end]
+                lines[-1][at] if lines and end - start + 1 < FEWEST_VALUES else told[start, end]
                 for at, (start, end) in enumerate(zip(first, last, strict=True))
             ]
         )

@@ -20,6 +20,7 @@ from tokumei.attack.singling_out import expected_singling_out, singling_out
 from tokumei.attack.targets import share_score
 from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.errors import InputError
+from tokumei.core.registry import part_options
 from tokumei.core.score import Score
 from tokumei.core.text import Text
 from tokumei.hierarchy.hierarchy import SUPPRESSED
@@ -174,6 +175,8 @@ class Downcoding:
             return self.ranges == "tight" and not reading.are_of_a_tree, Text("told")
         if _searches_levels(method.name):
             return False, Text("told by the method")
+        if _writes_all_rows_alike(method.name):
+            return False, Text("told by the method")
         if method.options is not None and method.name in CLOSEST:
             is_ranged = method.ranged is None or reading.column in method.ranged
             return is_ranged and method.options.get("ranges", "tight") == "tight", Text("told by the method")
@@ -219,6 +222,12 @@ def _asked(public: PublicKnowledge) -> int:
 
 def _searches_levels(method: str) -> bool:
     return bool(method) and hasattr(TABLE_ANONYMIZERS.get(method), "search")
+
+
+def _writes_all_rows_alike(method: str) -> bool:
+    """Whether a method makes ranges, but each of all rows that have it, so that its ends need not be in every class."""
+    takes_ranges = bool(method) and any(one.name == "ranges" for one in part_options(TABLE_ANONYMIZERS.get(method)))
+    return takes_ranges and method not in CLOSEST
 
 
 def _missing_with_others(reading: LabelReading, number: int, label: int, size: int) -> Iterator[Claim]:

@@ -112,19 +112,29 @@ def set_goal(sent: QueryDict, sensitive: Sequence[str]) -> Change:
                 asked[name] = wanted
             else:
                 asked.pop(name, None)
-        _set_methods(found, sent.getlist("method"))
+        _set_methods(found, sent.getlist("method"), are_tight=sent.get("ranges") == "tight")
         bounds = [one for one in found.get("bound", []) if one.get("of") not in ("k", "prosecutor-risk")]
         found["bound"] = [{"of": "k", "least": k}, {"of": "prosecutor-risk", "most": 1 / k}, *bounds]
 
     return change
 
 
-def _set_methods(found: Found, names: Sequence[str]) -> None:
+def _set_methods(found: Found, names: Sequence[str], *, are_tight: bool) -> None:
+    """Put the methods that are ticked in the place of those before, whose options stay but for the kind of ranges."""
     known = {one["name"]: one for one in found.get("method", [])}
     for name in names:
         if name not in TABLE_ANONYMIZERS:
             raise InputError.of(_("a method of the list"), value=name)
     found["method"] = [known.get(name, {"name": name}) for name in names] or [{"name": "optimal"}]
+    for one in found["method"]:
+        one.pop("ranges", None)
+        if are_tight and takes_ranges(one["name"]):
+            one["ranges"] = "tight"
+
+
+def takes_ranges(name: str) -> bool:
+    """Whether a method makes ranges of numbers, which may be of a grid or tight."""
+    return any(option.name == "ranges" for option in part_options(TABLE_ANONYMIZERS.get(name)))
 
 
 def set_pipeline(sent: QueryDict) -> Change:

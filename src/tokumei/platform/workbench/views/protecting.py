@@ -159,6 +159,7 @@ def _goal_shown(job: Mapping[str, Any], sensitive: list[str]) -> dict[str, Any]:
             }
             for number, name in enumerate(sensitive)
         ],
+        "are_tight": any(one.get("ranges") == "tight" for one in job.get("method", [])),
         "methods": [_method_shown(name, name in chosen) for name in listed if _is_ready(name) or name in chosen],
     }
 
