@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from tokumei.anonymize.recipes import requirement_of
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS
+from tokumei.attack.disclosure.minimality import Minimality
 from tokumei.attack.registry import DISCLOSURE_ATTACKS, DisclosureAttack, ReleaseAttack, attack_title
 from tokumei.attack.threat_model import KnownMethod, Published, ThreatModel
 from tokumei.core.errors import InputError, nearest
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
 
 ALL = "all"
+# What compares with people whom a recipe does not hold.
+OF_POPULATIONS = ("k-map", "delta-presence", "journalist-risk", "marketer-risk")
 OPTIONS = (
     *("attack", "known", "known_share", "numeric", "hierarchies", "rows", "in_order", "earlier", "earlier_rows"),
     *("population", "control", "method", "k", "seed"),
@@ -46,6 +50,9 @@ FITTING = {
     ("downcoding", "singled-out-estimate"): "The same as far as the release tells, if values lay evenly in ranges.",
     ("downcoding", "cells-certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
     ("downcoding", "narrowed"): "Rows of whose class something is claimed.",
+    ("minimality", "above-bound"): "People whose own value is likelier than the promise allows; blindly: by shares alone.",
+    ("minimality", "broken"): "People of whom what is believed breaks the promise, which every class keeps.",
+    ("minimality", "certain"): "People whose value is the only one that is possible, and it is theirs.",
     ("intersection", "certain"): "People with one record left when all releases are held together, and it is theirs.",
     ("intersection", "success"): "People whose record is drawn among those left.",
     ("intersection", "linked-certain"): "The same if records of one person can be linked across releases.",
@@ -307,6 +314,12 @@ def _known_method(release: Any, name: str | None, k: int | None) -> KnownMethod:
         ranged=list(release.numeric),
         is_plain=is_plain,
         suppression=float(made.get("suppression", 0.0)),
+        requirements=[
+            requirement_of(one, release.hierarchies, None) for one in asked if one["name"] not in OF_POPULATIONS
+        ],
+        loss=made.get("loss", "ncp"),
+        weights=made.get("weights", {}),
+        preference=made.get("preference", []),
     )
 
 
@@ -341,7 +354,10 @@ def _lacks(threat_model: ThreatModel, part: DisclosureAttack) -> str | None:
     }
     words = {"sensitive": "a sensitive column that is not known"} if threat_model.original.sensitive else {}
     missing = [words.get(need, need) for need in part.needs if not has[need]]
-    return " and ".join(missing) or None
+    if missing:
+        return " and ".join(missing)
+    lacks: str | None = part.lacks(threat_model) if isinstance(part, Minimality) else None
+    return lacks
 
 
 def _frame(data: Any, reading: Reading, columns: Sequence[str]) -> pl.DataFrame | None:
