@@ -18,12 +18,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tokumei.core.seeds import generator
 from tokumei.hierarchy.label_semantics import Bools, Ints
 
+Sums = npt.NDArray[np.float64]
 Holds = Callable[[Ints], Bools]
 """Whether each of some groups meets what was asked, by how many of its rows have each value: groups × values."""
 
@@ -32,12 +35,12 @@ MOST_BLOCKS = 300
 MOST_GROUPINGS = 8
 # Worlds that are drawn at once, in rows; and to see whether any is left.
 DRAWN_ROWS = 1 << 20
-FIRST_DRAWS = 400
+FIRST_DRAWS = 100
 FEWEST_ACCEPTED = 100
 # How many standard errors a share that was drawn must lie from the class's own to be another one.
 CLEARLY = 4.0
-# Cells of people × draws × groupings that are looked at for one component at most.
-MOST_LOOKED_AT = 1 << 30
+# Rows that are dealt out, and numbers of tables that are looked at, until no more is drawn.
+MOST_DRAWN = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,14 @@ class Refused:
 
     kinds: Ints
     parts: Ints
+
+    @property
+    def key(self) -> tuple[bytes, bytes]:
+        """Equal for groupings that are the same, whatever the order of their kinds and the numbers of their parts."""
+        order = np.argsort(self.kinds, kind="stable")
+        _, first, part_of = np.unique(self.parts[order], return_index=True, return_inverse=True)
+        renamed = np.argsort(np.argsort(first))[part_of.reshape(-1)]
+        return self.kinds[order].tobytes(), renamed.tobytes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +76,17 @@ class Worlds:
 class Beliefs:
     """How likely each value is for each kind of people: kinds × values.
 
-    exact: the same as fractions, for kinds whose worlds were counted. is_drawn: kinds whose worlds were drawn; a share
-    that does not clearly differ from the class's own is that one. n_left_out: refused groupings that were not used,
-    since no world that was drawn agreed with them all. n_contradicted: those that no world agrees with.
+    exact: the same as fractions, for kinds whose worlds were counted. is_drawn: kinds whose worlds were drawn; a
+    share that does not clearly differ from the class's own is that one. n_left_out: refused groupings that were not
+    used, since no world that was drawn agreed with them all, or too much had been drawn. n_contradicted: those that
+    no world agrees with.
     """
 
-    shares: np.ndarray[tuple[int, int], np.dtype[np.float64]]
+    shares: Sums
     exact: dict[int, tuple[Fraction, ...]] = field(default_factory=dict)
     is_drawn: Bools = field(default_factory=lambda: np.zeros(0, bool))
     n_used: int = 0
+    n_drawn: int = 0
     n_left_out: int = 0
     n_contradicted: int = 0
 
@@ -82,9 +95,11 @@ def beliefs(worlds: Worlds, refused: Sequence[Refused], *, n_draws: int, seed: i
     """Return what somebody believes who knows the worlds and what was refused."""
     sizes = worlds.counts.sum(axis=1)
     out = Beliefs((worlds.counts / sizes[:, None])[worlds.class_of], is_drawn=np.zeros(len(worlds.sizes), bool))
-    open_ = [_torn(worlds, one) for one in refused]
-    out.n_contradicted = sum(not len(one.kinds) for one in open_)
-    told = [_Component.of(worlds, each) for each in _components(worlds, [one for one in open_ if len(one.kinds)])]
+    torn = [_torn(worlds, one) for one in refused]
+    out.n_contradicted = sum(not len(one.kinds) for one in torn)
+    # A method may come by the same grouping on several ways.
+    different = {one.key: one for one in torn if len(one.kinds)}
+    told = [_Component.of(worlds, each) for each in _components(worlds, list(different.values()))]
     rng = generator(seed, "possible worlds")
     for component, blocks in _counted(worlds, told):
         if blocks is None:
@@ -99,9 +114,7 @@ def _torn(worlds: Worlds, refused: Refused) -> Refused:
     own = np.bincount(worlds.class_of, worlds.sizes, len(worlds.counts)).astype(np.int64)
     rows = worlds.sizes[refused.kinds]
     n_parts = int(refused.parts.max()) + 1
-    pairs, at = np.unique(
-        refused.parts * len(worlds.counts) + worlds.class_of[refused.kinds], return_inverse=True
-    )
+    pairs, at = np.unique(refused.parts * len(worlds.counts) + worlds.class_of[refused.kinds], return_inverse=True)
     is_torn = np.bincount(at, rows) < own[pairs % len(worlds.counts)]
     torn = np.zeros(n_parts, bool)
     torn[(pairs // len(worlds.counts))[is_torn]] = True
@@ -317,7 +330,7 @@ def _count(component: _Component, blocks: Sequence[_Block], out: Beliefs) -> boo
             else math.prod(own[each] for at, own in enumerate(ways) if at != number)
             for each in range(n_sets)
         ]
-        found = sum(signs[each] * elsewhere[each] * held[number][each] for each in range(n_sets))
+        found: Any = sum(signs[each] * elsewhere[each] * held[number][each] for each in range(n_sets))
         for cell, row in zip(block.cells.tolist(), found, strict=True):
             exact[cell] = tuple(Fraction(int(n), total * int(component.cell_sizes[cell])) for n in row)
     shares = np.array([[float(one) for one in exact[cell]] for cell in range(len(component.cell_sizes))])
@@ -330,8 +343,15 @@ def _count(component: _Component, blocks: Sequence[_Block], out: Beliefs) -> boo
 
 def _draw(worlds: Worlds, component: _Component, out: Beliefs, n_draws: int, rng: np.random.Generator) -> None:
     """Draw worlds and keep those that agree; where hardly any does, leave out the groupings of the most classes."""
-    most = MOST_LOOKED_AT // max(1, component.n_rows * len(component.refused))
-    found = _accepted(worlds, component, max(FIRST_DRAWS, min(n_draws, most)), rng)
+    # What one world costs: its rows in a random order, and its table for every grouping.
+    cost = 8 * component.n_rows + component.counts.shape[1] * component.part_of_cell.size
+    left = (MOST_DRAWN - out.n_drawn) // cost
+    if left < FIRST_DRAWS:
+        out.n_left_out += len(component.refused)
+        return
+    n_tried = min(n_draws, max(FIRST_DRAWS, left // 2))
+    found, n_done = _accepted(worlds, component, n_tried, rng)
+    out.n_drawn += cost * n_done
     if found is not None:
         n_accepted, total, squares = found
         sizes = component.cell_sizes[:, None]
@@ -363,8 +383,11 @@ def _draw(worlds: Worlds, component: _Component, out: Beliefs, n_draws: int, rng
 
 def _accepted(
     worlds: Worlds, component: _Component, n_draws: int, rng: np.random.Generator
-) -> tuple[int, np.ndarray, np.ndarray] | None:
-    """Draw worlds; give how many agree, and the sums of their tables and of these squared; None if hardly any does."""
+) -> tuple[tuple[int, Sums, Sums] | None, int]:
+    """Draw worlds; return how many agree, the sums of their tables and of these squared, and how many were drawn.
+
+    None in place of the sums where hardly any agrees.
+    """
     n_cells, n_values = len(component.cell_sizes), component.counts.shape[1]
     cell_of_row = np.repeat(np.arange(n_cells), component.cell_sizes)
     class_of_row = component.class_of_cell[cell_of_row]
@@ -384,8 +407,8 @@ def _accepted(
         total += left.sum(axis=0)
         squares += (left.astype(float) ** 2).sum(axis=0)
         if n_done >= FIRST_DRAWS and n_accepted < FEWEST_ACCEPTED * min(1.0, n_done / n_draws):
-            return None
-    return (n_accepted, total, squares) if n_accepted >= FEWEST_ACCEPTED else None
+            return None, n_done
+    return ((n_accepted, total, squares) if n_accepted >= FEWEST_ACCEPTED else None), n_done
 
 
 def _agreeing(worlds: Worlds, component: _Component, tables: Ints) -> Ints:

@@ -50,7 +50,10 @@ FITTING = {
     ("downcoding", "singled-out-estimate"): "The same as far as the release tells, if values lay evenly in ranges.",
     ("downcoding", "cells-certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
     ("downcoding", "narrowed"): "Rows of whose class something is claimed.",
-    ("minimality", "above-bound"): "People whose own value is likelier than the promise allows; blindly: by shares alone.",
+    (
+        "minimality",
+        "above-bound",
+    ): "People whose own value is likelier than the promise allows; blindly: by shares alone.",
     ("minimality", "broken"): "People of whom what is believed breaks the promise, which every class keeps.",
     ("minimality", "certain"): "People whose value is the only one that is possible, and it is theirs.",
     ("intersection", "certain"): "People with one record left when all releases are held together, and it is theirs.",
@@ -232,7 +235,7 @@ def attack_table(
         ],
         population=_frame(population, reading, wanted),
         control=_frame(control, reading, wanted),
-        method=_known_method(release, method, k),
+        method=known_method(release, method, k),
     )
     left_out = {name: lack for name, part in parts.items() if (lack := _lacks(threat_model, part))}
     if attack != ALL and left_out:
@@ -283,7 +286,7 @@ def attack_release(
         release.with_written_moments(),
         given_hierarchies(chosen, release.quasi_identifiers),
         release.numeric if numeric is None else [numeric] if isinstance(numeric, str) else list(numeric),
-        _known_method(release, method, k),
+        known_method(release, method, k),
     )
     for column in public.numeric or []:
         check_column(column, release.frame.columns, "numeric", release.name)
@@ -297,8 +300,8 @@ def _deduced(name: str, part: ReleaseAttack, public: PublicKnowledge, seed: int)
     return Tried(name, None, dict(found.scores), found)
 
 
-def _known_method(release: Any, name: str | None, k: int | None) -> KnownMethod:
-    """Give what is known of how a release was made: what was said, or what a release of this process was made by."""
+def known_method(release: Any, name: str | None, k: int | None) -> KnownMethod:
+    """Return what is known of how a release was made: what was said, or what a release of this process was made by."""
     if name is not None:
         TABLE_ANONYMIZERS.get(name)
     if not isinstance(release, TableRelease):

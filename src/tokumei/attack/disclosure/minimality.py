@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
@@ -22,12 +21,10 @@ from tokumei.attack.threat_model import NOBODY, KnownMethod, ThreatModel, column
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.counting.class_counts import Histogram, encode
-from tokumei.counting.count import count_classes
 from tokumei.hierarchy.label_semantics import Bools, Ints
 from tokumei.measure.requirement import ROUNDING, Requirement, in_words, sees_whole_release
 from tokumei.measure.safety.alpha_k import AlphaK
 from tokumei.measure.safety.beta_likeness import BetaLikeness
-from tokumei.measure.safety.k_anonymity import KAnonymity
 from tokumei.measure.safety.l_diversity import LDiversity
 from tokumei.measure.safety.t_closeness import TCloseness
 
@@ -39,25 +36,26 @@ WHOLE = 10**12
 class Minimality:
     """Learn sensitive values from knowing that the method would have released finer groups if it could.
 
-    Knowledge: the release, the quasi-identifiers of everybody in it but not their sensitive values (a list of voters),
-    the hierarchies, the method with its options, and what was asked for. Aim: the sensitive value. A grouping that the
-    method would have taken before the released one breaks the promise somewhere. So of all ways to hand out the values
-    of each class to its people, which are alike at first, those are ruled out in which such a grouping holds, and what
-    is left says how likely each value is for each person (Wong, Fu, Wang and Pei 2007). That is counted exactly where
-    tables are few, else drawn, and then a share counts as another one only if it clearly differs. Retraced are `optimal`,
-    `exhaustive`, `ola`, `incognito`, `prediction-guided`, `pak`, `datafly` and strict `mondrian`, where nobody is left
-    out.
+    Knowledge: the release, the quasi-identifiers of everybody in it but not their sensitive values (a list of
+    voters), the hierarchies, the method with its options, and what was asked for. Aim: the sensitive value. A
+    grouping that the method would have taken before the released one breaks the promise somewhere. So of all ways
+    to hand out the values of each class to its people, which are alike at first, those are ruled out in which such
+    a grouping holds, and what is left says how likely each value is for each person (Wong, Fu, Wang and Pei 2007).
+    That is counted exactly where tables are few, else drawn, and then a share counts as another one only if it
+    clearly differs. Retraced are `optimal`, `exhaustive`, `ola`, `incognito`, `prediction-guided`, `pak`, `datafly`
+    and strict `mondrian`, where nobody is left out.
 
-    Success: `above-bound` is the share of people whose own value is likelier than the promise allows: 1/ℓ for distinct
-    ℓ-diversity, α, p + t for a value of share p by equal distances, p(1 + β), and so on. Baseline: the same by the shares
-    of the class alone. `broken` is the share of people of whom what is believed, taken as a class, breaks the promise;
-    of the classes themselves none does, so its baseline is 0. `certain`: one value is left and it is theirs; baseline:
-    the class has one value alone. Control: people who are not in the release and would stand in one of its classes.
+    Success: `above-bound` is the share of people whose own value is likelier than the promise allows: 1/ℓ for
+    distinct ℓ-diversity, α, p + t for a value of share p by equal distances, p(1 + β), and so on. Baseline: the
+    same by the shares of the class alone. `broken` is the share of people of whom what is believed, taken as a
+    class, breaks the promise; of the classes themselves none does, so its baseline is 0. `certain`: one value is
+    left, by counting, and it is theirs; baseline: the class has one value alone. Control: people who are not in the
+    release and would stand in one of its classes.
 
     Example: two men have HIV; of four women one has HIV, two have flu and one a cold. 2-diversity makes all six one
-    class. Its shares say 1/2 of HIV, which is what 2-diversity allows. But by sex the men would have stood alone, and so
-    their values are alike: both have HIV, in 3 of 15 ways to choose them, or both have flu, in 1. HIV is likely by 3/4
-    for both: `above-bound` is 2/6, and 0 by the shares.
+    class. Its shares say 1/2 of HIV, which is what 2-diversity allows. But by sex the men would have stood alone,
+    and so their values are alike: both have HIV, in 3 of 15 ways to choose them, or both have flu, in 1. HIV is
+    likely by 3/4 for both: `above-bound` is 2/6, and 0 by the shares.
     """
 
     sensitive: str = field(default="", metadata={"help": "Column to learn; the only sensitive one if none is named."})
@@ -92,7 +90,7 @@ class Minimality:
         try:
             scene = self._scene(threat_model)
         except InputError as error:
-            return str(error)
+            return error.faults[0].expected
         return None if scene else "a requirement of the sensitive column, such as ℓ-diversity"
 
     def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
@@ -220,10 +218,12 @@ class Scene:
         out = {
             "above-bound": share_score("above-bound", int(above.sum()), n, share_of(blind), inputs=facts),
             "broken": share_score("broken", int(broken[people].sum()), n, 0.0),
-            "certain": share_score("certain", int((sure[people] == true).sum()), n, share_of(one_value[people] == true)),
+            "certain": share_score(
+                "certain", int((sure[people] == true).sum()), n, share_of(one_value[people] == true)
+            ),
         }
         if self.control is not None and len(self.control[0]):
-            out["above-bound"] = replace(out["above-bound"], control=self._control_above(found, shares, bounds))
+            out["above-bound"] = replace(out["above-bound"], control=self._control_above(found, bounds))
         return out
 
     def _broken(self, found: Beliefs, shares: Floats) -> Bools:
@@ -237,7 +237,7 @@ class Scene:
         out[changed] = ~judge.holds(np.maximum(rows, found.shares[changed] > 0))
         return out
 
-    def _control_above(self, found: Beliefs, shares: Floats, bounds: Floats) -> float:
+    def _control_above(self, found: Beliefs, bounds: Floats) -> float:
         assert self.control is not None  # noqa: S101 - asked before.
         kinds, classes, values = self.control
         of_class = self.worlds.counts / self.worlds.counts.sum(axis=1)[:, None]
