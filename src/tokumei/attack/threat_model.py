@@ -16,6 +16,7 @@ from tokumei.core.seeds import generator
 from tokumei.data.table import Table
 from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.hierarchy.label_semantics import Ints, Vocabulary
+from tokumei.measure.requirement import Requirement
 
 Bools = npt.NDArray[np.bool_]
 NOBODY = -1
@@ -53,6 +54,8 @@ class KnownMethod:
     is_plain: whether nothing but k-anonymity was asked for, and all columns counted alike.
     suppression: the share of rows that the method was allowed to leave out.
     on_grid: columns whose labels were put on a public grid or hierarchy afterwards, whatever the method wrote.
+    requirements: what was asked for, as far as it is known, without what all rows have to be compared with.
+    loss, weights, preference: what the method kept small; "" where that is not known.
     """
 
     name: str = ""
@@ -62,6 +65,10 @@ class KnownMethod:
     is_plain: bool = True
     suppression: float = 0.0
     on_grid: Sequence[str] = ()
+    requirements: Sequence[Requirement] = ()
+    loss: str = "ncp"
+    weights: Mapping[str, float] = field(default_factory=dict)
+    preference: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.k is not None and self.k < 1:

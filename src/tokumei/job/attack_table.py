@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from tokumei.anonymize.recipes import requirement_of
 from tokumei.anonymize.registry import TABLE_ANONYMIZERS
+from tokumei.attack.disclosure.minimality import Minimality
 from tokumei.attack.registry import DISCLOSURE_ATTACKS, DisclosureAttack, ReleaseAttack, attack_title
 from tokumei.attack.threat_model import KnownMethod, Published, ThreatModel
 from tokumei.core.errors import InputError, nearest
@@ -22,6 +25,7 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
 from tokumei.data.release import Recipe
 from tokumei.data.table import Table, check_column
+from tokumei.hierarchy.hierarchy import Hierarchy
 from tokumei.job.hierarchies import given_hierarchies
 from tokumei.job.pairs import hierarchies_of, numeric_of, published
 from tokumei.job.table_release import TableRelease
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
 ALL = "all"
 # Who makes attacks that need the release alone.
 ANYBODY = "anybody"
+# What compares with people whom a recipe does not hold.
+OF_POPULATIONS = ("k-map", "delta-presence", "journalist-risk", "marketer-risk")
 OPTIONS = (
     *("attack", "known", "known_share", "numeric", "hierarchies", "rows", "in_order", "earlier", "earlier_rows"),
     *("population", "control", "method", "k", "seed"),
@@ -49,6 +55,12 @@ FITTING = {
     ("downcoding", "singled-out-estimate"): "The same as far as the release tells, if values lay evenly in ranges.",
     ("downcoding", "cells-certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
     ("downcoding", "narrowed"): "Rows of whose class something is claimed.",
+    (
+        "minimality",
+        "above-bound",
+    ): "People whose own value is likelier than the promise allows; blindly: by shares alone.",
+    ("minimality", "broken"): "People of whom what is believed breaks the promise, which every class keeps.",
+    ("minimality", "certain"): "People whose value is the only one that is possible, and it is theirs.",
     ("intersection", "certain"): "People with one record left when all releases are held together, and it is theirs.",
     ("intersection", "success"): "People whose record is drawn among those left.",
     ("intersection", "linked-certain"): "The same if records of one person can be linked across releases.",
@@ -280,7 +292,7 @@ def threat_model_of(
         ],
         population=_frame(population, reading, wanted),
         control=_frame(control, reading, wanted),
-        method=_known_method(release, method, k),
+        method=known_method(release, method, k),
     )
 
 
@@ -333,7 +345,7 @@ def public_of(
         release.with_written_moments(),
         given_hierarchies(chosen, release.quasi_identifiers),
         release.numeric if numeric is None else [numeric] if isinstance(numeric, str) else list(numeric),
-        _known_method(release, method, k),
+        known_method(release, method, k),
     )
     for column in public.numeric or []:
         check_column(column, release.frame.columns, "numeric", release.name)
@@ -350,7 +362,7 @@ def _deduced(name: str, part: ReleaseAttack, public: PublicKnowledge, seed: int)
     return Tried(name, None, dict(found.scores), found)
 
 
-def _known_method(release: Any, method: str | KnownMethod | None, k: int | None) -> KnownMethod:
+def known_method(release: Any, method: str | KnownMethod | None, k: int | None) -> KnownMethod:
     """Return what is public of how a release was made: what was told, or what a release here was made by."""
     if isinstance(method, KnownMethod):
         return method if k is None else replace(method, k=k)
@@ -358,11 +370,11 @@ def _known_method(release: Any, method: str | KnownMethod | None, k: int | None)
         TABLE_ANONYMIZERS.get(method)
     if not isinstance(release, TableRelease):
         return KnownMethod(method or "", k=k)
-    made = replace(method_of_recipe(release.recipe), ranged=list(release.numeric))
+    made = replace(method_of_recipe(release.recipe, release.hierarchies), ranged=list(release.numeric))
     return replace(made, name=method or made.name, k=made.k if k is None else k)
 
 
-def method_of_recipe(recipe: Recipe) -> KnownMethod:
+def method_of_recipe(recipe: Recipe, hierarchies: Mapping[str, Hierarchy] = MappingProxyType({})) -> KnownMethod:
     """Return what is no secret of how a release was made: the method, its options, and what was asked for."""
     made, asked = recipe.options, recipe.options.get("requirements", [])
     ks = [one["options"]["k"] for one in asked if one["name"] == "k-anonymity"]
@@ -376,6 +388,10 @@ def method_of_recipe(recipe: Recipe) -> KnownMethod:
         is_plain=is_plain,
         suppression=float(made.get("suppression", 0.0)),
         on_grid=made.get("hardened", {}).get("on_grid", ()),
+        requirements=[requirement_of(one, hierarchies, None) for one in asked if one["name"] not in OF_POPULATIONS],
+        loss=made.get("loss", "ncp"),
+        weights=made.get("weights", {}),
+        preference=made.get("preference", []),
     )
 
 
@@ -410,7 +426,10 @@ def what_is_missing(threat_model: ThreatModel, part: DisclosureAttack) -> str | 
     }
     words = {"sensitive": "a sensitive column that is not known"} if threat_model.original.sensitive else {}
     missing = [words.get(need, need) for need in part.needs if not has[need]]
-    return " and ".join(missing) or None
+    if missing:
+        return " and ".join(missing)
+    lacks: str | None = part.lacks(threat_model) if isinstance(part, Minimality) else None
+    return lacks
 
 
 def _frame(data: Any, reading: Reading, columns: Sequence[str]) -> pl.DataFrame | None:

@@ -153,6 +153,11 @@ ATTACKS: dict[str, tuple[str, ...]] = {
         "Reads from the labels alone which values must have stood there, and singles people out by them.",
         "ラベルだけから、元にあったはずの値を読み取り、それで個人を一人に絞り込みます。",
     ),
+    "minimality": (
+        "minimality",
+        "Learns the sensitive value from knowing that the method would have made finer groups if it could.",
+        "手法がより細かいグループを作れなかったことから、機微な値を推定します。",
+    ),
     "background-knowledge": (
         "background-knowledge",
         "Learns the sensitive value by ruling out what it is known not to be.",

@@ -27,7 +27,7 @@ ROUNDING = 1e-9
 
 def split_groups(task: LocalTask, *, is_relaxed: bool = False, n_rounds: int | None = None) -> tuple[Ints, int]:
     """Give the group of each class, −1 where it is left out, and how many rounds it took; at most so many if given."""
-    splitting = _Splitting(task, is_relaxed=is_relaxed)
+    splitting = Splitting(task, is_relaxed=is_relaxed)
     done = 0
     while splitting.open.n_groups and done != n_rounds:
         splitting.do_round()
@@ -43,7 +43,7 @@ def first_cut(tasks: Sequence[LocalTask], weights: Floats) -> tuple[int, Ints] |
     that this can be told of more classes than anybody could count. No row is left out here. Where several numbers
     would leave the same rows on the smaller side, values stand for the classes that nobody counted.
     """
-    each = [_Splitting(task, is_relaxed=False) for task in tasks]
+    each = [Splitting(task, is_relaxed=False) for task in tasks]
     wishes = [one.open.wish[0] if one.open.n_groups else np.zeros(2) for one in each]
     wish = np.concatenate([weight * own for weight, own in zip(weights, wishes, strict=True)])
     for way in np.argsort(-wish, kind="stable")[: int((wish > 0).sum())]:
@@ -82,7 +82,7 @@ class _Open:
         return spread(self.starts, len(self.classes))
 
 
-class _Splitting:
+class Splitting:
     """The state between rounds."""
 
     def __init__(self, task: LocalTask, *, is_relaxed: bool) -> None:
@@ -117,7 +117,7 @@ class _Splitting:
         if self.is_relaxed:
             is_tree = (ways % 2 == 1) & ~self._is_cut_in_two(ways)
             parts, holds = keep_failing_together(self.task, self.open.classes, parts, holds, is_tree)
-        is_cut, n_gone = self._allowed(parts, holds)
+        is_cut, n_gone = self.allowed(parts, holds)
         self.open.wish[np.flatnonzero(~is_cut), ways[~is_cut]] = 0
         if is_cut.any():
             self._replace(parts, holds, is_cut, n_gone)
@@ -207,7 +207,7 @@ class _Splitting:
         out: Bools = np.array(each)[chosen, np.arange(len(ways))]
         return out
 
-    def _allowed(self, parts: Parts, holds: Bools) -> tuple[Bools, Ints]:
+    def allowed(self, parts: Parts, holds: Bools) -> tuple[Bools, Ints]:
         """Say which groups are cut: all parts hold, or those that do not may be left out; and how many rows go."""
         n_groups = self.open.n_groups
         n_gone = np.bincount(parts.group_of, np.where(holds, 0, parts.rows), n_groups).astype(np.int64)

@@ -30,15 +30,15 @@ class Datafly:
         """Climb from the bottom; of attributes with equally many labels the least preferred goes first."""
         judged = problem.judge(problem.lattice.bottom)
         while not judged.holds:
-            above = _most_labels(problem, judged.node)
+            above = next_up(problem, judged.node)
             if above is None:
                 return Found.of(problem, None, is_proven=False)
             judged = problem.judge(above)
         return Found.of(problem, judged, is_proven=_is_bottom(problem, judged))
 
 
-def _most_labels(problem: Problem, node: Node) -> Node | None:
-    """Give the next node up, or None at the top."""
+def next_up(problem: Problem, node: Node) -> Node | None:
+    """Return the next node up, or None at the top."""
     classes = problem.packed.at(node).classes
     best: tuple[tuple[int, int], Node] | None = None
     for index, hierarchy in enumerate(problem.lattice.hierarchies):

@@ -77,6 +77,18 @@ class Pak:
         return Found.of(problem, best, is_proven=False)
 
 
+def nodes_before(problem: Problem, method: Pak, node: Node) -> list[Node] | None:
+    """Return the nodes that a search without `finer` looked at before one; None if it would not have come by it.
+
+    Where the walk starts depends on k alone, so that the problem need not ask for more.
+    """
+    search = _FromLaw(problem, CountedTable.empty(problem), problem.k)
+    search.sample(method.z)
+    start = search.nearest(search.predicted_class_count(), is_below=method.below)
+    walk = [search.node(index) for index in range(start, len(search.order))]
+    return walk[: walk.index(node)] if node in walk else None
+
+
 class _FromLaw:
     """The nodes in the order of the walk, what is known of them, and the walk itself."""
 
@@ -104,7 +116,7 @@ class _FromLaw:
         smallest = self._with_more_than(1)[:z]
         if len(self.known.ks) < len(smallest):
             for index in smallest:
-                self._look_at(self._node(index))
+                self._look_at(self.node(index))
 
     def predicted_class_count(self) -> float:
         """Give the class count at which the law through all counted nodes reaches k."""
@@ -130,7 +142,7 @@ class _FromLaw:
     def go_coarser(self, start: int) -> JudgedNode | None:
         """Look at the start and, as long as nothing holds, at all that has no more classes, most classes first."""
         for index in range(start, len(self.order)):
-            node = self._node(index)
+            node = self.node(index)
             if not self.fails[node] and (judged := self._look_at(node)).holds:
                 return judged
         return None
@@ -139,7 +151,7 @@ class _FromLaw:
         """Look at all with more classes, fewest first, that are not finer than one that failed."""
         n_classes = self.problem.lattice.class_count(best.node) if best else 0
         for index in self._with_more_than(n_classes):
-            node = self._node(index)
+            node = self.node(index)
             if not self.fails[node] and (judged := self._look_at(node)).holds and self._has_more(judged, best):
                 best = judged
         return best
@@ -161,7 +173,7 @@ class _FromLaw:
             self.fails[self.tags.finer(node)] = True
         return judged
 
-    def _node(self, index: int | np.intp) -> Node:
+    def node(self, index: int | np.intp) -> Node:
         levels: Sequence[int] = [int(one) for one in np.unravel_index(int(self.order[index]), self.shape)]
         node = [0] * len(levels)
         for axis, level in zip(self.axes, levels, strict=True):
