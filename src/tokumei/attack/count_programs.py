@@ -32,7 +32,10 @@ SCALE = 1 << 20
 MOST_BRANCHES = 60
 # Programs with more variables have bounds by linear programs alone.
 MOST_IN_INTEGERS = 2_000
+SECONDS_IN_INTEGERS = 1.0
 NEAR_WHOLE = 1e-6
+# Whole solutions that are kept, to tell what they attain.
+MOST_KEPT = 64
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,8 @@ class CountProgram:
         """
         if not len(counted):
             return Proven(0, 0, "linear program", is_exact=True)
+        if time.perf_counter() > deadline:
+            return None
         ones = np.zeros(self.n_variables, np.int64)
         ones[counted] = 1
         upper = self._at_most(ones, known[1], deadline)
@@ -98,10 +103,10 @@ class CountProgram:
     def _at_most(self, costs: Ints, known: int, deadline: float) -> tuple[int, How, bool] | None:
         """Prove the least bound on the costs that can be: the bound, how it was proven, and whether it is attained."""
         attained = max((int(costs @ one) for one in self._found), default=None)
+        if attained is None or attained < known:
+            attained = self._fill(costs)
         if attained is not None and attained >= known:
             return known, "linear program", True
-        if time.perf_counter() > deadline:
-            return None
         root = self._branch(costs, np.zeros_like(self.upper), self.upper)
         if root is None:
             return None
@@ -200,6 +205,46 @@ class CountProgram:
         found = relaxed._branch(costs, np.concatenate([low, np.zeros(n_more, np.int64)]), relaxed.upper)
         return found is not None and found.most < 0
 
+    def _fill(self, costs: Ints) -> int | None:
+        """Fill the cells one after the other, those that count most first: where there is room, that attains the bound.
+
+        Each variable belongs to one total. Return what the costs add up to; None if it did not come out.
+        """
+        room, out = self.caps.tolist(), np.zeros_like(self.upper)
+        order = np.lexsort((np.arange(len(costs)), -costs))
+        # The class that is asked for is filled before those that share its cells.
+        asked = self._total_of[order[0] if costs[order[0]] else order[-1]]
+        by_total = (
+            [order[self._total_of[order] == at] for at in range(len(self.totals))] if len(self.totals) > 1 else [order]
+        )
+        for at in sorted(range(len(by_total)), key=lambda at: at != asked):
+            left = int(self.totals[at])
+            for variable in by_total[at].tolist():
+                own = self._caps_of[variable]
+                placed = min([left, int(self.upper[variable]), *(room[cap] for cap in own)])
+                if placed:
+                    out[variable] = placed
+                    left -= placed
+                    for cap in own:
+                        room[cap] -= placed
+                    if not left:
+                        break
+            if left:
+                return None
+        self._keep(out.astype(float))
+        return int(costs @ out)
+
+    @cached_property
+    def _total_of(self) -> Ints:
+        """The total that each variable belongs to."""
+        return self.equal.tocsc().indices.astype(np.int64)
+
+    @cached_property
+    def _caps_of(self) -> list[list[int]]:
+        """The caps that each variable counts in."""
+        by_variable = self.at_most.tocsc()
+        return [one.tolist() for one in np.split(by_variable.indices, by_variable.indptr[1:-1])]
+
     def _try_in_integers(self, costs: Ints) -> None:
         """Look for the best whole counts; they are believed only after they were checked."""
         constraints = []
@@ -212,7 +257,7 @@ class CountProgram:
             integrality=np.ones(self.n_variables),
             bounds=Bounds(0, self.upper),
             constraints=constraints,
-            options={"time_limit": 2.0},
+            options={"time_limit": SECONDS_IN_INTEGERS},
         )
         if found.x is not None:
             self._keep(found.x)
@@ -223,6 +268,7 @@ class CountProgram:
         is_in = ((whole >= 0) & (whole <= self.upper)).all()
         if is_in and (self.equal @ whole == self.totals).all() and (self.at_most @ whole <= self.caps).all():
             self._found.append(whole)
+            del self._found[:-MOST_KEPT]
 
 
 def rows_of(lists: Sequence[Ints], n_variables: int) -> sparse.csr_array:

@@ -22,9 +22,9 @@ from tokumei.core.progress import step
 from tokumei.hierarchy.label_semantics import Ints
 
 # A class with more cells is bounded by each round alone.
-MOST_CELLS = 1024
+MOST_CELLS = 512
 # Variables of one part, and of one program.
-MOST_IN_PART, MOST_IN_PROGRAM = 60_000, 6_000
+MOST_IN_PART, MOST_IN_PROGRAM = 20_000, 1_000
 
 
 @dataclass
@@ -56,13 +56,14 @@ def solve(rounds: Rounds, counts: ValueCounts, *, seconds: float) -> Solved:
     chosen = _chosen(rounds, solved)
     with step("solving programs", float(len(chosen))) as bar:
         for part in _parts(rounds, chosen):
+            if time.perf_counter() > deadline:
+                break
             for program, cells in _programs(rounds, part):
-                if time.perf_counter() > deadline:
-                    solved.out_of_time += len(cells)
-                else:
+                if time.perf_counter() <= deadline:
                     solved.classes += len(cells)
                     _bound(rounds, counts, program, cells, deadline, solved)
                 bar.advance(len(cells))
+    solved.out_of_time = len(chosen) - solved.classes
     return solved
 
 

@@ -166,7 +166,8 @@ def _claims_of(
             continue
         text = f"{name} in {least} rows" if least == most else f"{name} in {least} to {most} rows"
         leaves = one.pieces.leaves[at]
-        is_exact = one.pieces.n_values[at] == 1
+        # A node with one value below it says the same as the value, which is counted once.
+        is_exact = finer is None and one.pieces.n_values[at] == 1
         yield Claim(number, column, kind, "count", least, most, text, name, leaves, is_exact=is_exact)
     for (most, kind), members in sorted(grouped.items()):
         named, leaves = (

@@ -46,6 +46,8 @@ FITTING = {
     ("downcoding", "singled-out-estimate"): "The same as far as the release tells, if values lay evenly in ranges.",
     ("downcoding", "cells-certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
     ("downcoding", "narrowed"): "Rows of whose class something is claimed.",
+    ("refine", "cells-certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
+    ("refine", "narrowed"): "Rows of whose class it is proven how many rows at least or at most have some values.",
     ("intersection", "certain"): "People with one record left when all releases are held together, and it is theirs.",
     ("intersection", "success"): "People whose record is drawn among those left.",
     ("intersection", "linked-certain"): "The same if records of one person can be linked across releases.",

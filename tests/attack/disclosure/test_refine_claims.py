@@ -9,15 +9,19 @@ import polars as pl
 import pytest
 from tests.attack.disclosure.arx_local_recoding import Recoded, Row, random_case
 from tests.attack.disclosure.refine_oracle import Column, Oracle
+from tests.attack.disclosure.test_downcoding_claims import CITIES, REGIONS, random_table
 from tests.cases import cases
 
 import tokumei as tk
+from tokumei.attack.claims import MISSING
 from tokumei.attack.label_reading import LabelReading
 from tokumei.attack.public_knowledge import PublicKnowledge
 from tokumei.attack.round_programs import solve
 from tokumei.attack.rounds import Rounds, count
 from tokumei.attack.threat_model import KnownMethod
 from tokumei.attack.value_counts import Key, ValueCounts
+from tokumei.core.errors import CannotAnonymize
+from tokumei.hierarchy.hierarchy import Hierarchy
 
 
 @pytest.mark.parametrize("rounds", ["any", "finest"])
@@ -58,6 +62,56 @@ def test_refine_proves_what_an_integer_program_over_all_combinations_proves(roun
             n_proven += (least > 0 and own[0] == least) + (most < size and own[1] == most)
     assert n_facts > 4 * n_tables
     assert n_proven >= 0.9 * n_facts
+
+
+TREE = Hierarchy.of_levels("city", [CITIES, REGIONS, ["*"] * 6])
+
+
+@pytest.mark.parametrize("method", ["mondrian", "partition", "min-dis", "utility-clustering"])
+@pytest.mark.parametrize("seed", range(cases(100)))
+def test_refine_of_closest_labels_claims_nothing_that_is_false(method: str, seed: int) -> None:
+    frame, columns = random_table(seed)
+    is_complete = not any(frame[name].null_count() for name in columns)
+    table = tk.Table(frame, qi=columns, hierarchies={"city": TREE} if "city" in columns else None)
+    ranges = "tight" if seed % 2 else "grid"
+    try:
+        release = tk.anonymize(table, k=2 + seed % 3, method=method, suppress=0.2 * (seed % 4 == 3), ranges=ranges)
+    except CannotAnonymize:
+        pytest.skip("nothing of this table can be released")
+    alone = pl.DataFrame(release.table)
+    assert release.rows is not None
+    told = {"rows": (release.rows + 1).to_list(), "hierarchies": dict(release.hierarchies), "method": method}
+    told |= {"complete": is_complete}
+    # As somebody sees it who was told the whole recipe, and somebody who knows the method's name.
+    for found in (
+        tk.attack(release, attack="refine", complete=is_complete),
+        tk.attack(table, alone, "refine", numeric=list(release.numeric), **told),
+    ):
+        assert found.claims["is_true"].null_count() == 0
+        assert found.claims.filter(~pl.col("is_true")).to_dicts() == []
+
+
+@pytest.mark.parametrize("method", ["optimal", "ola", "incognito", "exhaustive", "datafly", "pak", "best-effort"])
+@pytest.mark.parametrize("seed", range(0, cases(100), 3))
+def test_refine_of_levels_and_suppressed_rows_claims_nothing_that_is_false(method: str, seed: int) -> None:
+    frame, columns = random_table(seed)
+    table = tk.Table(frame, qi=columns, hierarchies={"city": TREE} if "city" in columns else None)
+    try:
+        release = tk.anonymize(table, k=2 + seed % 3, method=method, suppress=0.3 * (seed % 4 > 0))
+    except CannotAnonymize:
+        pytest.skip("nothing of this table can be released")
+    assert release.rows is not None
+    # As others write it: who is suppressed stays, and says nothing.
+    left_out = sorted(set(range(frame.height)) - set(release.rows))
+    blank = pl.DataFrame({name: ["*"] * len(left_out) for name in columns}, dict.fromkeys(columns, pl.String))
+    whole = pl.concat([release.table.select(pl.col(columns).cast(pl.String)), blank])
+    rows = [*(release.rows + 1), *(row + 1 for row in left_out)]
+    found = tk.attack(
+        table, whole, "refine", rows=rows, hierarchies=dict(release.hierarchies), method=method, numeric=[]
+    )
+    assert found.claims.filter(~pl.col("is_true")).to_dicts() == []
+    reason = found.to_dict()["deduced"]["refine"]["nothing_claimed_since"]
+    assert reason in (None, "all rows say nothing")
 
 
 def public_of(case: Recoded) -> PublicKnowledge:
@@ -105,7 +159,7 @@ def pieces_of(made: Rounds, case: Recoded) -> Iterator[tuple[Key, int, int, froz
                     if name is None or not isinstance(leaves, frozenset):
                         continue
                     values = (
-                        None if one == -1 else tree.leaves[one] if tree and isinstance(one, int) else str(one)
+                        None if one == MISSING else tree.leaves[one] if tree and isinstance(one, int) else str(one)
                         for one in leaves
                     )
                     yield (number, column.column), level, place, frozenset(values)

@@ -132,7 +132,9 @@ class Refine:
 
     def _by_closest_labels(self, public: PublicKnowledge, readings: Sequence[LabelReading], found: _Found) -> None:
         for one in readings:
-            is_tight = one.has_made_labels and are_tight(public, one, self.ranges)[0]
+            # That labels look as if they were made of the group would prove nothing.
+            is_told = bool(self.ranges) or public.method.options is not None
+            is_tight = is_told and one.has_made_labels and are_tight(public, one, self.ranges)[0]
             is_ranged = any(one.ranges) if public.method.ranged is None else one.column in public.method.ranged
             found.loose += closest(
                 public, one, found.counts, is_ranged=is_ranged, is_tight=is_tight, is_complete=self.complete
