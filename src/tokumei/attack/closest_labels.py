@@ -15,6 +15,7 @@ from tokumei.attack.claims import MISSING, Claim, Leaves
 from tokumei.attack.label_reading import LabelReading
 from tokumei.attack.public_knowledge import PublicKnowledge
 from tokumei.attack.value_counts import Pieces, ValueCounts
+from tokumei.core.wording import counted
 from tokumei.hierarchy.hierarchy import SUPPRESSED
 from tokumei.hierarchy.labels import NumberRange, number_label
 
@@ -45,7 +46,7 @@ def closest(
                 _narrow_two(size, key, pair, counts)
             for inner in narrower.get(label, ()):
                 name = str(reading.labels[inner])
-                text = f"{name} in {size - 1} rows or fewer"
+                text = f"{name} in {counted(size - 1, 'row')} or fewer"
                 yield Claim(number, reading.column, CLOSEST_LABEL, "count", 0, size - 1, text, name, name)
         elif is_ranged:
             if reading.labels[label] == SUPPRESSED:

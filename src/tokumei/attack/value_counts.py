@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tokumei.attack.claims import Claim, Leaves
 from tokumei.attack.public_knowledge import PublicKnowledge
+from tokumei.core.wording import counted
 from tokumei.hierarchy.label_semantics import Ints
 
 Floats = npt.NDArray[np.float64]
@@ -164,7 +165,7 @@ def _claims_of(
         if least == 0:
             grouped.setdefault((most, kind), []).append(at)
             continue
-        text = f"{name} in {least} rows" if least == most else f"{name} in {least} to {most} rows"
+        text = f"{name} in {counted(least, 'row')}" if least == most else f"{name} in {least} to {most} rows"
         leaves = one.pieces.leaves[at]
         # A node with one value below it says the same as the value, which is counted once.
         is_exact = finer is None and one.pieces.n_values[at] == 1
@@ -175,11 +176,11 @@ def _claims_of(
             [one.pieces.leaves[at] for at in members],
         )
         if len(members) == 1:
-            text = f"{named} in no row" if most == 0 else f"{named} in {most} rows or fewer"
+            text = f"{named} in no row" if most == 0 else f"{named} in {counted(most, 'row')} or fewer"
             yield Claim(number, column, kind, "count", 0, most, text, one.pieces.names[members[0]], leaves[0])
         else:
             parts = [own for own in leaves if isinstance(own, frozenset)]
-            text = f"in no row: {named}" if most == 0 else f"in {most} rows or fewer, each of: {named}"
+            text = f"in no row: {named}" if most == 0 else f"in {counted(most, 'row')} or fewer, each of: {named}"
             yield Claim(number, column, kind, "each", 0, most, text, parts=parts)
 
 

@@ -85,6 +85,7 @@ ATTACKS = {
     "presence": "所属推定",
     "intersection": "積集合攻撃",
     "downcoding": "一般化の逆算",
+    "refine": "線形計画による絞り込み",
     "exact-match": "完全一致",
     "jaccard": "Jaccard 類似度",
     "linkage": "照合攻撃",

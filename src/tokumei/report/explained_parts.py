@@ -153,6 +153,11 @@ ATTACKS: dict[str, tuple[str, ...]] = {
         "Reads from the labels alone which values must have stood there, and singles people out by them.",
         "ラベルだけから、元にあったはずの値を読み取り、それで個人を一人に絞り込みます。",
     ),
+    "refine": (
+        "refine",
+        "Proves by linear programs how many rows of each class have which values.",
+        "線形計画により、各クラスで各値を持つ行が何行あるかの範囲を証明します。",
+    ),
     "background-knowledge": (
         "background-knowledge",
         "Learns the sensitive value by ruling out what it is known not to be.",

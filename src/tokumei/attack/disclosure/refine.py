@@ -52,9 +52,9 @@ class Refine:
     a row that labels leave open and that claims remove. The original is used only to judge (Chhillar, Righi, Sutter and
     Kornaropoulos 2025 on combinatorial refinement attacks).
 
-    Example: k = 3. Three rows say (Kyoto, f). Five rows, left over, say (west, f), and the west is Kyoto, Osaka and
-    Nara. A fourth (Kyoto, f) would have been released, so that the five are of Osaka and Nara, at most two of each:
-    that is a contradiction, and four rows would be the most. With four rows, two are of Osaka and two of Nara.
+    Example: k = 3, and the west is Kyoto, Osaka and Nara. Three rows say (Kyoto, f), and four others (west, f), which a
+    later round released. A woman of Kyoto would stand with the three, so that the four are of Osaka and Nara; three of
+    one city would have been released as such. So two are of Osaka and two of Nara: all four cells are known.
     """
 
     rounds: Kind = field(
