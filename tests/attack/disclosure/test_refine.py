@@ -67,7 +67,7 @@ def test_two_rounds_together_tell_more_than_each() -> None:
     claims = tk.attack(release(*rows), attack="refine", rounds="any", complete=True).claims
     city = claims.filter(pl.col("column") == "city", pl.col("row") == 10)
     known = set(city.filter(pl.col("least") == pl.col("most"))["claim"])
-    assert known == {"Nara in 2 rows", "east in 2 rows", "in no row: Kyoto, Osaka"}
+    assert {"Nara in 2 rows", "east in 2 rows", "in no row: Kyoto, Osaka"} <= known
     sex = claims.filter(pl.col("column") == "sex", pl.col("row") == 10)
     assert sex.select("value", "least", "most").rows() == [("f", 0, 2), ("m", 2, 4)]
 
