@@ -25,7 +25,7 @@ IN_ORDER = "--in-order"
 def test_attack_table_runs_all_attacks_that_the_files_allow(files: list[object]) -> None:
     found = tokumei_json("attack", "table", *files, IN_ORDER)
     assert set(found) == {"attacks", "deduced", "left_out", "rows", "released", "known", "seed", "seconds"}
-    assert set(found["attacks"]) == {"record-linkage", "homogeneity", "background-knowledge", "downcoding"}
+    assert set(found["attacks"]) == {"record-linkage", "homogeneity", "background-knowledge", "downcoding", "refine"}
     assert found["left_out"] == {"presence": "population", "intersection": "earlier"}
     assert (found["rows"], found["released"], found["known"]) == (4, 4, ["sex", "age"])
     linkage = found["attacks"]["record-linkage"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -13,11 +13,15 @@ from scipy import sparse
 
 from tokumei.attack.candidates import CandidateRecords, Candidates, People
 from tokumei.attack.public_knowledge import CLAIM_COLUMNS, PublicKnowledge
+from tokumei.attack.targets import share_score
 from tokumei.attack.threat_model import NOBODY, ThreatModel
+from tokumei.core.score import Score
 from tokumei.hierarchy.label_semantics import Vocabulary
 
-Rule = Literal["count", "spread", "pile", "minority", "any", "outside"]
-Leaves = frozenset[int]
+Rule = Literal["count", "each", "spread", "pile", "minority", "any", "outside"]
+Leaf = int | str
+"""The index of a value in the hierarchy of its column or, where there is none, the value itself."""
+Leaves = frozenset[Leaf]
 # The index of the missing value, which has another one in every vocabulary.
 MISSING = -1
 
@@ -26,9 +30,10 @@ MISSING = -1
 class Claim:
     """What is said of one column of a class of rows, or of all classes or columns where that is None.
 
-    rule: `count`: from `least` to `most` of the rows have one of the `leaves`; `spread`: at least `least` of `parts`
-    occur; `pile`: some value has `least` rows or more; `minority`: some of `parts` has from `least` to `most` rows;
-    `any`: one of the `reasons` is true; `outside`: no row fits a released class but its own.
+    rule: `count`: from `least` to `most` of the rows have one of the `leaves`; `each`: from `least` to `most` of them
+    have one of each of `parts`; `spread`: at least `least` of `parts` occur; `pile`: some value has `least` rows or
+    more; `minority`: some of `parts` has from `least` to `most` rows; `any`: one of the `reasons` is true; `outside`:
+    no row fits a released class but its own.
     leaves, parts: indices of the leaves of the column's hierarchy, or MISSING; where there is none a number or a label.
     value: what it says in a word, where that is one value or label. is_exact: whether that is one value alone.
     """
@@ -116,7 +121,10 @@ class ClassContents:
             return claim.least <= _among(found, self._leaves(claim)) <= claim.most
         if claim.rule == "pile":
             return max(rows for _, rows in found) >= claim.least
-        n_rows = [_among(found, part) for part in claim.parts]
+        vocabulary = self._truth.vocabulary(claim.column)
+        n_rows = [_among(found, _known_in(vocabulary, part)) for part in claim.parts]
+        if claim.rule == "each":
+            return all(claim.least <= n <= claim.most for n in n_rows)
         if claim.rule == "spread":
             return sum(n > 0 for n in n_rows) >= claim.least
         return any(claim.least <= n <= claim.most for n in n_rows)
@@ -135,7 +143,7 @@ class ClassContents:
             return index_of_number(vocabulary, claim.leaves)
         if isinstance(claim.leaves, str):
             return indices_of_labels(vocabulary, [claim.leaves])[0]
-        return claim.leaves
+        return _known_in(vocabulary, claim.leaves)
 
     def _values(self, column: str, number: int) -> list[tuple[int, int]]:
         """Give the values of a class with the number of rows that have each."""
@@ -146,6 +154,13 @@ class ClassContents:
         starts, listed, rows = self._lists[column]
         own = slice(starts[number], starts[number + 1])
         return list(zip(listed[own], rows[own], strict=True))
+
+
+def _known_in(vocabulary: Vocabulary, leaves: Leaves) -> Leaves:
+    """Return the indices of leaves, looking those up that are named by their text."""
+    texts = sorted(leaf for leaf in leaves if isinstance(leaf, str))
+    numbers: Leaves = frozenset(leaf for leaf in leaves if isinstance(leaf, int))
+    return numbers.union(*indices_of_labels(vocabulary, texts)) if texts else leaves
 
 
 def index_of_number(vocabulary: Vocabulary, number: Fraction) -> Leaves:
@@ -178,3 +193,46 @@ def least_by_cell(claims: Iterable[Claim]) -> dict[tuple[int, str], int]:
     for (number, column, _), least in best.items():
         out[number, column] = out.get((number, column), 0) + least
     return out
+
+
+def known_cells(
+    public: PublicKnowledge, is_generalized: Mapping[str, Sequence[bool]], claims: Iterable[Claim]
+) -> Score:
+    """Measure which share of the generalized cells is known exactly, up to the order of rows that say the same.
+
+    is_generalized: for each column whether each of its labels leaves open which value stood there.
+    """
+    known = least_by_cell(claims)
+    by_column, n_known, n_cells = {}, 0, 0
+    for column, is_open in is_generalized.items():
+        n_own = int(public.sizes[np.array(is_open)[public.labels_of_classes(column)]].sum())
+        # Where what is assumed of a release is false, claims contradict each other and would add up to more than all.
+        n_exact = sum(min(n, int(public.sizes[number])) for (number, one), n in known.items() if one == column)
+        n_known, n_cells = n_known + n_exact, n_cells + n_own
+        if n_own:
+            by_column[column] = n_exact / n_own
+    certain = share_score("cells-certain", n_known, n_cells)
+    return replace(certain, inputs={"cells": n_cells, "by_column": by_column})
+
+
+def summary_of(claims: pl.DataFrame) -> dict[str, Any]:
+    """Count the claims of each kind, those that are true, and show one of each."""
+    by_kind = claims.group_by("kind", maintain_order=True).agg(
+        pl.len().alias("claims"),
+        pl.col("is_true").mean().alias("true"),
+        pl.struct("row", "column", "label", "claim").first().alias("example"),
+    )
+    return {
+        "claims": claims.height,
+        "claims_true": mean_of(claims["is_true"]),
+        "claims_by_kind": {
+            kind: {"claims": n, "true": true, "example": example}
+            for kind, n, true, example in by_kind.sort("claims", descending=True).iter_rows()
+        },
+    }
+
+
+def mean_of(values: pl.Series) -> float | None:
+    """Return the mean of the values that are known; None if none is."""
+    known = values.drop_nulls()
+    return float(known.cast(pl.Float64).sum()) / len(known) if len(known) else None

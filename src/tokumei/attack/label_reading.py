@@ -8,16 +8,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
+from tokumei.anonymize.registry import TABLE_ANONYMIZERS
 from tokumei.attack.public_knowledge import PublicKnowledge
 from tokumei.core.errors import InputError
+from tokumei.core.registry import part_options
 from tokumei.core.text import Text
 from tokumei.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchy.label_semantics import LeafSets, Vocabulary
 from tokumei.hierarchy.labels import ENDLESS, NumberRange, read_range, set_members
 from tokumei.hierarchy.leaves import read_number
+
+# Methods that write each group by the closest labels that cover it.
+CLOSEST = ("mondrian", "partition", "min-dis", "utility-clustering")
+Ranges = Literal["", "tight", "grid"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +212,35 @@ class LabelReading:
         index_of = self.vocabulary.index_of_leaf
         leaves = [frozenset(index_of[is_below & (codes == code)].tolist()) for code in found]
         return Children([names[code] for code in found], leaves)
+
+
+def are_tight(public: PublicKnowledge, reading: LabelReading, ranges: Ranges) -> tuple[bool, Text]:
+    """Tell whether the labels of a column are assumed to be made of the values in each group, and why.
+
+    ranges: what was said of them; empty to judge by the method and the labels.
+    """
+    method = public.method
+    if reading.column in method.on_grid:
+        return False, Text("put on a public grid afterwards")
+    if ranges:
+        return ranges == "tight" and not reading.are_of_a_tree, Text("told")
+    if searches_levels(method.name) or _writes_all_rows_alike(method.name):
+        return False, Text("told by the method")
+    if method.options is not None and method.name in CLOSEST:
+        is_ranged = method.ranged is None or reading.column in method.ranged
+        return is_ranged and method.options.get("ranges", "tight") == "tight", Text("told by the method")
+    return reading.looks_tight()
+
+
+def searches_levels(method: str) -> bool:
+    """Whether a method finds one level for each column."""
+    return bool(method) and hasattr(TABLE_ANONYMIZERS.get(method), "search")
+
+
+def _writes_all_rows_alike(method: str) -> bool:
+    """Whether a method makes ranges, but each of all rows that have it, so that its ends need not be in every class."""
+    takes_ranges = bool(method) and any(one.name == "ranges" for one in part_options(TABLE_ANONYMIZERS.get(method)))
+    return takes_ranges and method not in CLOSEST
 
 
 def _own_ends(found: NumberRange) -> list[Fraction]:

@@ -94,6 +94,11 @@ class PublicKnowledge:
         """The number of rows of each class."""
         return np.bincount(self.class_of)
 
+    @property
+    def k_asked(self) -> int:
+        """The k that was asked for; if that is not known, the least class, since nobody asked for more."""
+        return int(self.sizes.min()) if self.method.k is None else self.method.k
+
     def labels_of_classes(self, column: str) -> Ints:
         """Give the number of the label of each class."""
         if column not in self._class_labels:

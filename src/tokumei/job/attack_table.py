@@ -61,6 +61,8 @@ FITTING = {
     ): "People whose own value is likelier than the promise allows; blindly: by shares alone.",
     ("minimality", "broken"): "People of whom what is believed breaks the promise, which every class keeps.",
     ("minimality", "certain"): "People whose value is the only one that is possible, and it is theirs.",
+    ("refine", "cells-certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
+    ("refine", "narrowed"): "Rows of whose class it is proven how many rows at least or at most have some values.",
     ("intersection", "certain"): "People with one record left when all releases are held together, and it is theirs.",
     ("intersection", "success"): "People whose record is drawn among those left.",
     ("intersection", "linked-certain"): "The same if records of one person can be linked across releases.",

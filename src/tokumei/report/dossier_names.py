@@ -87,6 +87,7 @@ ATTACKS = {
     "intersection": "積集合攻撃",
     "downcoding": "一般化の逆算",
     "minimality": "最小性攻撃",
+    "refine": "線形計画による絞り込み",
     "exact-match": "完全一致",
     "jaccard": "Jaccard 類似度",
     "linkage": "照合攻撃",

@@ -158,6 +158,11 @@ ATTACKS: dict[str, tuple[str, ...]] = {
         "Learns the sensitive value from knowing that the method would have made finer groups if it could.",
         "手法がより細かいグループを作れなかったことから、機微な値を推定します。",
     ),
+    "refine": (
+        "refine",
+        "Proves by linear programs how many rows of each class have which values.",
+        "線形計画により、各クラスで各値を持つ行が何行あるかの範囲を証明します。",
+    ),
     "background-knowledge": (
         "background-knowledge",
         "Learns the sensitive value by ruling out what it is known not to be.",

@@ -5,32 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS
-from tokumei.attack.claims import MISSING, Claim, claims_frame, least_by_cell
+from tokumei.attack.claims import MISSING, Claim, claims_frame, known_cells, mean_of, summary_of
 from tokumei.attack.full_domain import MINIMAL, not_finer, suppressed_rows
-from tokumei.attack.label_reading import LabelReading
+from tokumei.attack.label_reading import CLOSEST, LabelReading, Ranges, are_tight, searches_levels
 from tokumei.attack.mondrian_cuts import halves, not_split
 from tokumei.attack.public_knowledge import Deductions, PublicKnowledge
 from tokumei.attack.singling_out import expected_singling_out, singling_out
 from tokumei.attack.targets import share_score
 from tokumei.attack.threat_model import ThreatModel
 from tokumei.core.errors import InputError
-from tokumei.core.registry import part_options
 from tokumei.core.score import Score
 from tokumei.core.text import Text
 from tokumei.hierarchy.hierarchy import SUPPRESSED
 from tokumei.hierarchy.labels import number_label
 
-# Methods that write each group by the closest labels that cover it.
-CLOSEST = ("mondrian", "partition", "min-dis", "utility-clustering")
 # Ways to fill a class are counted exactly for so many values that must occur.
 MOST_PARTS = 6
-Ranges = Literal["", "tight", "grid"]
 Tight = Mapping[str, tuple[bool, Text]]
 """For each column with ranges or sets whether these are made of the values in each group, and why that is assumed."""
 
@@ -86,7 +81,7 @@ class Downcoding:
     def deduce(self, public: PublicKnowledge, *, seed: int) -> Deductions:  # noqa: ARG002 - nothing is drawn.
         """Claim what follows from the labels and from how they were made."""
         readings = [LabelReading.of(public, column) for column in public.columns]
-        tight = {one.column: self._is_tight(public, one) for one in readings if one.has_made_labels}
+        tight = {one.column: are_tight(public, one, self.ranges) for one in readings if one.has_made_labels}
         claims: list[Claim] = []
         for one in readings:
             claims += self._of_column(public, one, is_tight=tight.get(one.column, (False, ""))[0])
@@ -118,7 +113,7 @@ class Downcoding:
         ]
         for one in sure:
             is_ranged = one.column in ranged
-            yield from not_split(public, one, _asked(public), is_ranged=is_ranged, is_complete=self.complete)
+            yield from not_split(public, one, public.k_asked, is_ranged=is_ranged, is_complete=self.complete)
         may_be_missing = not self.complete and any(SUPPRESSED in one.labels for one in readings)
         if len(sure) == len(readings) and not may_be_missing and not self._is_of_a_grid(public):
             yield from halves(public, readings, ranged)
@@ -126,15 +121,10 @@ class Downcoding:
     def _facts(self, public: PublicKnowledge, claims: pl.DataFrame, tight: Tight) -> dict[str, Any]:
         """Say what was assumed, and how many claims of which kind there are."""
         method = public.method
-        by_kind = claims.group_by("kind", maintain_order=True).agg(
-            pl.len().alias("claims"),
-            pl.col("is_true").mean().alias("true"),
-            pl.struct("row", "column", "label", "claim").first().alias("example"),
-        )
         return {
             "assumed": {
                 "method": method.name or None,
-                "k": _asked(public) if method.name else None,
+                "k": public.k_asked if method.name else None,
                 "k_is_told": method.k is not None,
                 "only_k_was_asked": method.is_plain,
                 "share_left_out": method.suppression,
@@ -144,12 +134,7 @@ class Downcoding:
                     for column, (found, why) in tight.items()
                 },
             },
-            "claims": claims.height,
-            "claims_true": _mean(claims["is_true"]),
-            "claims_by_kind": {
-                kind: {"claims": n, "true": true, "example": example}
-                for kind, n, true, example in by_kind.sort("claims", descending=True).iter_rows()
-            },
+            **summary_of(claims),
         }
 
     def _is_of_a_grid(self, public: PublicKnowledge) -> bool:
@@ -159,28 +144,12 @@ class Downcoding:
     def _of_levels(self, public: PublicKnowledge, readings: Sequence[LabelReading]) -> Iterator[Claim]:
         """Claim what follows from levels that could not be finer, and from rows that were suppressed."""
         method = public.method
-        if not method.is_plain or not _searches_levels(method.name):
+        if not method.is_plain or not searches_levels(method.name):
             return
         left_out = list(suppressed_rows(public, readings))
         yield from left_out
         if method.name in MINIMAL and not method.suppression and not left_out:
-            yield from not_finer(public, readings, _asked(public), is_complete=self.complete)
-
-    def _is_tight(self, public: PublicKnowledge, reading: LabelReading) -> tuple[bool, Text]:
-        """Tell whether the labels of a column are assumed to be made of the values in each group, and why."""
-        method = public.method
-        if reading.column in method.on_grid:
-            return False, Text("put on a public grid afterwards")
-        if self.ranges:
-            return self.ranges == "tight" and not reading.are_of_a_tree, Text("told")
-        if _searches_levels(method.name):
-            return False, Text("told by the method")
-        if _writes_all_rows_alike(method.name):
-            return False, Text("told by the method")
-        if method.options is not None and method.name in CLOSEST:
-            is_ranged = method.ranged is None or reading.column in method.ranged
-            return is_ranged and method.options.get("ranges", "tight") == "tight", Text("told by the method")
-        return reading.looks_tight()
+            yield from not_finer(public, readings, public.k_asked, is_complete=self.complete)
 
     def _of_column(self, public: PublicKnowledge, reading: LabelReading, *, is_tight: bool) -> Iterator[Claim]:
         is_closest = public.method.name in CLOSEST
@@ -213,21 +182,6 @@ class Downcoding:
         for name, leaves in zip(names, parts, strict=True):
             text, is_exact = f"{name} occurs", len(leaves) == 1
             yield Claim(number, column, "closest label", "count", 1, size - 1, text, name, leaves, is_exact=is_exact)
-
-
-def _asked(public: PublicKnowledge) -> int:
-    """Give the k that was asked for; if that is not known, the least class, since nobody asked for more."""
-    return int(public.sizes.min()) if public.method.k is None else public.method.k
-
-
-def _searches_levels(method: str) -> bool:
-    return bool(method) and hasattr(TABLE_ANONYMIZERS.get(method), "search")
-
-
-def _writes_all_rows_alike(method: str) -> bool:
-    """Whether a method makes ranges, but each of all rows that have it, so that its ends need not be in every class."""
-    takes_ranges = bool(method) and any(one.name == "ranges" for one in part_options(TABLE_ANONYMIZERS.get(method)))
-    return takes_ranges and method not in CLOSEST
 
 
 def _missing_with_others(reading: LabelReading, number: int, label: int, size: int) -> Iterator[Claim]:
@@ -264,29 +218,13 @@ def _scores(
         main = expected_singling_out(public, readings, {column: found for column, (found, _) in tight.items()})
     else:
         main = singling_out(public, readings, public.truth)
-    known = least_by_cell(claims)
-    by_column, n_known, n_cells = {}, 0, 0
-    for one in readings:
-        n_own = int(public.sizes[np.array(one.is_generalized)[public.labels_of_classes(one.column)]].sum())
-        # Where what is assumed of a release is false, claims contradict each other and would add up to more than all.
-        n_exact = sum(
-            min(n, int(public.sizes[number])) for (number, column), n in known.items() if column == one.column
-        )
-        n_known, n_cells = n_known + n_exact, n_cells + n_own
-        if n_own:
-            by_column[one.column] = n_exact / n_own
-    certain, n_narrowed = share_score("cells-certain", n_known, n_cells), int(rows["is_narrowed"].sum())
-    bits = {name: _mean(rows[name]) for name in ("bits_open", "bits_removed")}
+    n_narrowed = int(rows["is_narrowed"].sum())
+    bits = {name: mean_of(rows[name]) for name in ("bits_open", "bits_removed")}
     return {
         main.name: main,
-        "cells-certain": replace(certain, inputs={"cells": n_cells, "by_column": by_column}),
+        "cells-certain": known_cells(public, {one.column: one.is_generalized for one in readings}, claims),
         "narrowed": replace(share_score("narrowed", n_narrowed, rows.height), inputs={"rows": rows.height, **bits}),
     }
-
-
-def _mean(values: pl.Series) -> float | None:
-    known = values.drop_nulls()
-    return float(known.cast(pl.Float64).sum()) / len(known) if len(known) else None
 
 
 def _by_row(public: PublicKnowledge, readings: Sequence[LabelReading], claims: Sequence[Claim]) -> pl.DataFrame:
