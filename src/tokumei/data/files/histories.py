@@ -227,8 +227,10 @@ def reading_of_release(path: Path | str, reading: Reading) -> Reading:
         return plain if set(NEEDED) <= set(names) else replace(reading, format=None)
     if set(NEEDED) <= set(first_cells(check_is_file(path))):
         return plain
-    is_contest = reading.format is None and reading.has_header and form_of(path) != TABLE
-    return AS_IT_IS if is_contest else reading
+    own = form_of(path)
+    # Only the form of 2018 is told by its cells alone; a file of 2016 may look like one of 2017.
+    is_contest = own == CONTEST_2018 if reading.format is not None else own != TABLE
+    return AS_IT_IS if is_contest and reading.has_header else reading
 
 
 def format_of_name(path: Path | str) -> str:
