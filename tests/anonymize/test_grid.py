@@ -57,7 +57,7 @@ def test_wide_cells_are_halved_at_round_numbers() -> None:
     grid, leaves = grid_of([*range(2000)], k=5)
     assert label(grid, leaves, 3, 40) == "0-49"
     assert label(grid, leaves, 3, 20) == "0-49"
-    assert label(grid, leaves, 3, 60) == "0-69"
+    assert label(grid, leaves, 3, 60) == "0-99"
 
 
 def test_numbers_that_do_not_occur_change_no_range() -> None:
