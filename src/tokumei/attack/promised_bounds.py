@@ -51,9 +51,11 @@ def _bounds(requirement: Requirement, shares: Floats, n_values: int) -> Floats:
     if isinstance(requirement, BetaLikeness):
         with np.errstate(divide="ignore"):
             cap = -np.log(shares) if requirement.kind == "enhanced" else np.full(len(shares), math.inf)
-        return shares * (1 + np.minimum(requirement.beta, np.where(shares > 0, cap, 0.0)))
+        gains: Floats = shares * (1 + np.minimum(requirement.beta, np.where(shares > 0, cap, 0.0)))
+        return gains
     if isinstance(requirement, DeltaDisclosure):
-        return shares * 2**requirement.delta
+        bounds: Floats = shares * 2.0**requirement.delta
+        return bounds
     return even
 
 
