@@ -211,7 +211,8 @@ class TreeLadder:
         for level in self.vocabulary.hierarchy.levels if found.any() else ():
             codes = np.unique(level.codes[found])
             if len(codes) == 1 and int((level.codes == codes[0]).sum()) >= least:
-                return level.labels[codes[0]]
+                label: str = level.labels[int(codes[0])]
+                return label
         return SUPPRESSED
 
     def _leaves(self, labels: set[Label]) -> npt.NDArray[np.bool_]:

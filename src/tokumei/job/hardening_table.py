@@ -28,8 +28,8 @@ Key = tuple[str, str]
 Changes = tuple[ClassChange, ...]
 # What is known for certain of cells counts beside the main score of an attack.
 CERTAIN = "cells-certain"
-# So many rows are attacked for each decision: small tables have every next change tried, large ones the likeliest.
-ROWS_PER_DECISION, MOST_TRIALS = 20_000, 40
+# Of tables up to so many rows so many next changes are tried one by one; of larger ones the likeliest are made at once.
+SMALL_TABLE, MOST_TRIALS = 500, 40
 # The blame of attacks that do not tell whom they find.
 UNKNOWN = ""
 # Partners that a class might be merged with.
@@ -180,8 +180,8 @@ class TableSearch:
 
     @cached_property
     def n_trials(self) -> int:
-        """How many changes are tried for each decision; 0 where there is no time to try any."""
-        return min(MOST_TRIALS, ROWS_PER_DECISION // max(1, self.classes.frame.height))
+        """How many changes are tried for each decision; 0 of a large table."""
+        return MOST_TRIALS if self.classes.frame.height <= SMALL_TABLE else 0
 
     @cached_property
     def _orders(self) -> list[Order]:
@@ -211,7 +211,7 @@ class TableSearch:
         """Change until every attack stays under the bound; None where there is nothing left to change."""
         factor = 1.0
         while now.excess(self.bound):
-            if time.monotonic() > self.deadline or len(self.attempts) > MOST_ATTEMPTS:
+            if time.monotonic() > self.deadline or (self._best and len(self.attempts) > MOST_ATTEMPTS):
                 return None
             moves = self._moves(now, order.kinds)
             if not moves:
